@@ -1,0 +1,28 @@
+/**
+ * What a failed attempt was, as far as retrying is concerned (S5). Made in one place, the classifier in
+ * core/retry/, and read by the strategy table beside it.
+ */
+export const FAILURE_CATEGORIES = [
+  'validation_grounding',
+  'validation_reasoning',
+  'validation_both',
+  'validation_unknown',
+  'contract_violation',
+  'rate_limit',
+  'network',
+  'server_error',
+  'timeout',
+  'context_length',
+  'worker_lost',
+  'unknown_error',
+  'auth',
+  'quota',
+  'content_filter',
+  'invalid_input',
+  'pointer_unresolved',
+  'retrieval_failure',
+  'not_registered',
+] as const;
+export type FailureCategory = (typeof FAILURE_CATEGORIES)[number];
+export const isFailureCategory = (text: unknown): text is FailureCategory =>
+  (FAILURE_CATEGORIES as readonly unknown[]).includes(text);

@@ -1,0 +1,48 @@
+/**
+ * Every name that Temporal, its command line or another client can see. They are stable: a name changes only with a
+ * new major version, and no other module spells one of them as a string.
+ */
+export const TASK_QUEUE = 'secondwind';
+
+export const WORKFLOW_TYPE = { agentRun: 'agentRun', loopGuard: 'loopGuard' } as const;
+
+/** The same names serve as signals and as updates. */
+export const MESSAGE = {
+  override: 'override',
+  feedback: 'feedback',
+  answer: 'answer',
+  cancelRun: 'cancel_run',
+} as const;
+
+export const QUERY = { status: 'status', guardrails: 'guardrails', failures: 'failures', trace: 'trace' } as const;
+
+/** Activities of the runtime itself; each tool is the activity `tool.<name>`. */
+export const ACTIVITY = {
+  prepare: 'prepare',
+  callModel: 'callModel',
+  reconcile: 'reconcile',
+  record: 'record',
+  archive: 'archive',
+} as const;
+
+const TOOL_PREFIX = 'tool.';
+export const toolActivity = (toolName: string): string => TOOL_PREFIX + toolName;
+export const toolOfActivity = (activityType: string): string | null =>
+  activityType.startsWith(TOOL_PREFIX) ? activityType.slice(TOOL_PREFIX.length) : null;
+
+/** SQL visibility offers 10 Keyword and 3 Int attributes to a whole namespace; we take four and one. */
+export const SEARCH_ATTRIBUTE = {
+  agent: 'SecondwindAgent',
+  state: 'SecondwindState',
+  outcome: 'SecondwindOutcome',
+  label: 'SecondwindLabel',
+  attempts: 'SecondwindAttempts',
+} as const;
+
+export const SEARCH_ATTRIBUTE_TYPES: Record<string, 'Keyword' | 'KeywordList' | 'Int'> = {
+  [SEARCH_ATTRIBUTE.agent]: 'Keyword',
+  [SEARCH_ATTRIBUTE.state]: 'Keyword',
+  [SEARCH_ATTRIBUTE.outcome]: 'Keyword',
+  [SEARCH_ATTRIBUTE.label]: 'KeywordList',
+  [SEARCH_ATTRIBUTE.attempts]: 'Int',
+};

@@ -1,0 +1,52 @@
+import type { Policy } from './schemas/policy.ts';
+
+/** Every default of every run. A plain constant, so that core and workflows can read it without zod. */
+export const DEFAULT_POLICY: Policy = {
+  mode: 'enforce',
+  retry: {
+    validation: 2,
+    rate_limit: 5,
+    network: 4,
+    server_error: 4,
+    timeout: 2,
+    context_length: 1,
+    worker_lost: 2,
+    unknown_error: 2,
+    base_ms: 1_000,
+    factor: 2,
+    max_wait_ms: 300_000,
+    enhance: true,
+  },
+  failures: { guidance_k: 5, guidance_max_chars: 1_200, escalate_at: 3 },
+  loops: { same_outcome: 4, same_error: 3, same_message: 3, cycle_rounds: 3, ignore_tools: [] },
+  reruns: { max_reruns: 3, alignment_threshold: 0.75, drift_threshold: 0.25, on_guard: 'finalize' },
+  fatigue: {
+    base_increment: 0.15,
+    improvement_threshold: 0.05,
+    decay_rate: 0.05,
+    critical_threshold: 0.5,
+    max_fatigue: 1,
+  },
+  bias: { repetition_threshold: 3, scope: 'family' },
+  feedback: { max_refinement_iterations: 3, target_score: 7 },
+  memory: { scope: 'agent', similarity_threshold: 0.85 },
+  budget: {
+    max_steps: 50,
+    max_attempts: 120,
+    max_model_calls: 80,
+    max_tokens: 1_000_000,
+    max_cost_micro_usd: null,
+    max_seconds: 86_400,
+    soft: 0.8,
+    near: 0.95,
+  },
+  humans: {
+    max_overrides: 3,
+    max_questions: 3,
+    max_feedback: 10,
+    deadline_ms: 86_400_000,
+    chain: [],
+    default: 'stop',
+    notify: [],
+  },
+};

@@ -1,0 +1,127 @@
+import type { Json } from './json.ts';
+import type { Policy, PolicyPatch } from './schemas/policy.ts';
+import type { Plan } from './schemas/plan.ts';
+import type { ToolManifest } from './tools.ts';
+
+export const STORY_VERSION = 1;
+
+/** The most that a run can take, computed before it starts; the run never exceeds any figure of it. */
+export interface Bound {
+  loops: number;
+  steps: number;
+  attempts: number;
+  model_calls: number;
+  tokens: number;
+  /** null: no prices are known and no cap is set, so no honest figure can be given. */
+  cost_micro_usd: number | null;
+  wait_ms: number;
+}
+
+/** What a person asks for, at any door. */
+export interface RunRequest {
+  agent: string;
+  goal: string;
+  input?: Json;
+  plan?: Plan;
+  policy?: PolicyPatch;
+  run_id?: string;
+  loop_id?: string;
+  labels?: string[];
+  parent_run_id?: string;
+}
+
+/** A request with everything resolved: what the run keeps for its whole life. */
+export interface PreparedRun {
+  run_id: string;
+  agent: string;
+  goal: string;
+  input: Json;
+  /** `given`: the steps are fixed in `plan`. `chooses`: the agent's planner or model decides each next batch. */
+  planner: 'given' | 'chooses';
+  plan: Plan | null;
+  policy: Policy;
+  manifest: ToolManifest;
+  bound: Bound;
+  loop_id: string;
+  labels: string[];
+  parent_run_id: string | null;
+}
+
+/** Why a request cannot become a run: JSON paths and what to do. */
+export interface RequestProblem {
+  path: string;
+  message: string;
+}
+export type PrepareOutcome = { ok: true; prepared: PreparedRun } | { ok: false; problems: RequestProblem[] };
+
+export type RunLifeState = 'running' | 'backing_off' | 'waiting_for_human' | 'reviewing' | 'stopping' | 'ended';
+export type RunOutcome = 'completed' | 'finalized' | 'system_error' | 'budget_exhausted' | 'cancelled';
+
+/** The six things a run can use up. `seconds` leaves out the time spent waiting for a person. */
+export interface Amounts {
+  steps: number;
+  attempts: number;
+  model_calls: number;
+  tokens: number;
+  cost_micro_usd: number;
+  seconds: number;
+}
+export type AmountLimits = { [K in keyof Amounts]: number | null };
+
+export const DECISIONS = ['retry', 'skip', 'stop', 'correct', 'approve', 'deny'] as const;
+export type Decision = (typeof DECISIONS)[number];
+
+export interface PendingQuestion {
+  question_id: string;
+  text: string;
+  fingerprint?: string;
+  /** What was tried before asking, one line an attempt. */
+  tried: string[];
+  options: Decision[];
+  asked_at: string;
+  deadline: string;
+}
+
+/** How a question came to its end. The four are different facts, and the model is told which one it was. */
+export type AnswerKind = 'answered' | 'denied' | 'timed_out' | 'policy';
+
+/** The workflow's result: the run's typed ending. */
+export interface RunResult {
+  run_id: string;
+  agent: string;
+  outcome: RunOutcome;
+  reason: string;
+  why: string;
+  result: { output: Json; artifact_id: string | null; loop_id: string } | null;
+  loops: number;
+  used: Amounts;
+  bound: Bound;
+  failures: { total: number; active: number; by_signal: Record<string, number> };
+  /** What could not be written to the store before the end; zero when all is safe. */
+  unsaved: { records: number; archive: boolean };
+  started_at: string;
+  ended_at: string;
+}
+
+/** The answer of GET /v1/runs/{run_id} and of the query `status`. */
+export interface RunStatus {
+  run_id: string;
+  agent: string;
+  goal: string;
+  state: RunLifeState;
+  outcome?: RunOutcome;
+  loop_id: string;
+  step_id: number;
+  phase: string;
+  attempt: number;
+  guardrails: Record<string, Json>;
+  budget: { limit: AmountLimits; used: Amounts; left: AmountLimits };
+  bound: Bound;
+  failures: { total: number; active: number; by_signal: Record<string, number> };
+  pending_question?: PendingQuestion;
+  next_action: string;
+  why: string;
+  result?: RunResult['result'];
+  started_at: string;
+  updated_at: string;
+}

@@ -1,0 +1,98 @@
+import { z } from 'zod';
+import { ID_PATTERN } from '../ids.ts';
+import { LIMIT } from '../limits.ts';
+
+export const idSchema = z.string().regex(ID_PATTERN);
+/** Derived ids may carry a run's id and a suffix; artifacts are 64 hex digits of their sha256. */
+export const artifactIdSchema = z.string().regex(/^[0-9a-f]{64}$/);
+
+export const signalTypeSchema = z.enum([
+  'tool_error',
+  'retrieval_failure',
+  'contract_violation',
+  'loop_stall',
+  'human_correction',
+  'budget_pressure',
+]);
+export type SignalType = z.infer<typeof signalTypeSchema>;
+
+export const severitySchema = z.enum(['low', 'medium', 'high', 'critical']);
+export type Severity = z.infer<typeof severitySchema>;
+
+const toolName = z.string().max(LIMIT.nameChars);
+
+/** What to do differently: a closed union, so that a constraint can be enforced and not only read. */
+export const recommendedAdjustmentSchema = z.discriminatedUnion('type', [
+  z.strictObject({ type: z.literal('cap_output'), tool_name: toolName, max_bytes: z.int().positive() }),
+  z.strictObject({ type: z.literal('set_timeout'), tool_name: toolName, timeout_ms: z.int().positive() }),
+  z.strictObject({ type: z.literal('paginate'), tool_name: toolName, page_size: z.int().positive() }),
+  z.strictObject({ type: z.literal('change_arguments'), tool_name: toolName, paths: z.array(z.string()).max(10) }),
+  z.strictObject({ type: z.literal('broaden_query'), tool_name: toolName }),
+  z.strictObject({ type: z.literal('fix_schema'), tool_name: toolName, paths: z.array(z.string()).max(10) }),
+  z.strictObject({ type: z.literal('use_other_tool'), tool_name: toolName }),
+  z.strictObject({
+    type: z.literal('deny'),
+    tool_name: toolName,
+    argument: z.string().max(200).optional(),
+    host: z.string().max(253).optional(),
+  }),
+  z.strictObject({ type: z.literal('ask_human'), reason: z.string().max(200) }),
+  z.strictObject({ type: z.literal('reduce_scope'), budget: z.string().max(40) }),
+]);
+export type RecommendedAdjustment = z.infer<typeof recommendedAdjustmentSchema>;
+
+export const outcomeKindSchema = z.enum([
+  'exception',
+  'timeout',
+  'pointer_unresolved',
+  'side_effect_unknown',
+  'empty_result',
+  'low_confidence',
+  'no_evidence',
+  'schema_violation',
+  'repair_exhausted',
+  'repeated_call',
+  'correction',
+  'soft_limit',
+  'near_limit',
+]);
+export type OutcomeKind = z.infer<typeof outcomeKindSchema>;
+
+export const contextRefsSchema = z.strictObject({
+  manifest_id: artifactIdSchema.optional(),
+  artifact_ids: z.array(artifactIdSchema).max(20).optional(),
+  query_id: z.string().max(200).optional(),
+  chunk_id: z.string().max(200).optional(),
+  span: z.tuple([z.int(), z.int()]).optional(),
+  evidence_id: z.string().max(200).optional(),
+});
+
+/** The structured, append-only memory of one occurrence: the one source of type, row, JSON Schema and API document. */
+export const failureRecordSchema = z.strictObject({
+  failure_id: idSchema,
+  run_id: idSchema,
+  step_id: z.int().min(0),
+  phase: z.string().min(1).max(LIMIT.nameChars),
+  signal_type: signalTypeSchema,
+  severity: severitySchema,
+  fingerprint: z.string().min(1).max(200),
+  attempted_action: z.strictObject({
+    action_id: z.string().max(200),
+    tool_name: toolName.nullable(),
+    tool_call_id: z.string().max(200).nullable(),
+    input_hash: z.string().max(80).nullable(),
+  }),
+  observed_outcome: z.strictObject({
+    kind: outcomeKindSchema,
+    error_code: z.string().max(80).optional(),
+    message_preview: z.string().max(LIMIT.messagePreviewChars).optional(),
+    duration_ms: z.int().min(0),
+  }),
+  recommended_adjustment: recommendedAdjustmentSchema,
+  context_refs: contextRefsSchema,
+  created_at: z.iso.datetime(),
+});
+export type FailureRecord = z.infer<typeof failureRecordSchema>;
+
+export const failureStatusSchema = z.enum(['active', 'resolved', 'superseded']);
+export type FailureStatus = z.infer<typeof failureStatusSchema>;

@@ -1,0 +1,95 @@
+import type { Json } from './json.ts';
+import type { FailureCategory } from './failure-categories.ts';
+
+export type ToolEffect = 'read' | 'idempotent' | 'side_effect';
+
+/** What a tool is, fixed in the run's input: a new deployment never changes an open run. */
+export interface ToolManifestEntry {
+  name: string;
+  effect: ToolEffect;
+  kind: 'action' | 'retrieval';
+  min_confidence: number;
+  timeout_ms: number;
+  approval: boolean;
+  reconcile: boolean;
+  schema_hash: string;
+}
+export type ToolManifest = Record<string, ToolManifestEntry>;
+
+export interface GuidanceRow {
+  fingerprint: string;
+  failure_id: string;
+  relevance: number;
+  why: string;
+  text: string;
+}
+export interface Guidance {
+  rows: GuidanceRow[];
+  /** The exact bytes that the attempt gets to see; empty when there are no rows. */
+  text: string;
+}
+
+/** Limits that the run enforces on a call, with the failure they come from. */
+export interface Constraints {
+  max_output_bytes?: number;
+  timeout_ms?: number;
+  denied_hosts?: string[];
+}
+
+/** One attempt, as it travels to the activity `tool.<name>`. */
+export interface ToolCallRequest {
+  run_id: string;
+  agent: string;
+  loop_id: string;
+  step_id: number;
+  attempt: number;
+  phase: string;
+  tool: string;
+  input: Json;
+  output_schema?: Json;
+  guidance: Guidance;
+  constraints: Constraints;
+  idempotency_key: string;
+  timeout_ms: number;
+  /** The back-off that came before this attempt; what history's timers show, told where the attempt is. */
+  waited_ms: number;
+}
+
+/** `unknown`: it was started and gave no answer, so nobody can tell whether its effect happened. */
+export type Certainty = 'not_started' | 'failed' | 'unknown';
+export type Origin = 'tool' | 'infrastructure';
+
+export interface CallSucceeded {
+  class: 'ok';
+  /** null when it was too large to travel: then the store has it under `artifact_id`. */
+  output: Json;
+  inline: boolean;
+  artifact_id: string;
+  bytes: number;
+  duration_ms: number;
+  /** What the tool says it did differently (`ctx.changed`). */
+  changed?: string;
+}
+export interface CallFailed {
+  class: 'failed';
+  certainty: Certainty;
+  origin: Origin;
+  category: FailureCategory;
+  error_code: string;
+  message_preview: string;
+  /** JSON paths of what broke a schema, for `fix_schema` and `change_arguments`. */
+  paths?: string[];
+  retry_after_ms?: number;
+  duration_ms: number;
+}
+export interface CallCancelled {
+  class: 'cancelled';
+  duration_ms: number;
+}
+export type CallOutcome = CallSucceeded | CallFailed | CallCancelled;
+
+/** What a tool's `reconcile` found out about an attempt that gave no answer. */
+export type ReconcileOutcome =
+  | { verdict: 'done'; output: Json; artifact_id: string; inline: boolean; bytes: number }
+  | { verdict: 'not_done' }
+  | { verdict: 'unknown' };
