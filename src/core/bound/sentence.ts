@@ -1,0 +1,31 @@
+import type { Bound } from '../../protocol/run.ts';
+
+/** The bound as one sentence: what a person reads before a run starts. */
+export function boundSentence(bound: Bound): string {
+  const parts = [
+    plural(bound.attempts, 'attempt'),
+    `${plural(bound.steps, 'step')} in ${plural(bound.loops, 'pass', 'passes')}`,
+    ...(bound.model_calls > 0 ? [plural(bound.model_calls, 'model call')] : []),
+    ...(bound.tokens > 0 ? [`${bound.tokens} tokens`] : []),
+    ...(bound.cost_micro_usd !== null && bound.cost_micro_usd > 0 ? [dollars(bound.cost_micro_usd)] : []),
+    `${duration(bound.wait_ms)} of waiting`,
+  ];
+  return `At most ${parts.join(', ')}.`;
+}
+
+const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+
+const dollars = (microUsd: number): string => `$${(microUsd / 1_000_000).toFixed(2)}`;
+
+export function duration(ms: number): string {
+  const units: [number, string][] = [
+    [86_400_000, 'd'],
+    [3_600_000, 'h'],
+    [60_000, 'min'],
+    [1_000, 's'],
+  ];
+  const unit = units.find(([size]) => ms >= size);
+  if (unit === undefined) return `${ms} ms`;
+  const [size, name] = unit;
+  return `${Number((ms / size).toFixed(1))} ${name}`;
+}

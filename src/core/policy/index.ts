@@ -1,0 +1,1 @@
+export { mergePolicy } from './merge-policy.ts';

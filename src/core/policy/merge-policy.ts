@@ -1,0 +1,20 @@
+import { DEFAULT_POLICY } from '../../protocol/policy.ts';
+import type { Policy, PolicyPatch } from '../../protocol/schemas/policy.ts';
+
+/** The defaults, then each patch over them, part by part: the agent's first, the run's last. */
+export function mergePolicy(...patches: (PolicyPatch | undefined)[]): Policy {
+  const merged: Record<string, unknown> = { ...DEFAULT_POLICY };
+  for (const patch of patches) {
+    for (const [part, value] of Object.entries(patch ?? {})) {
+      if (value === undefined) continue;
+      merged[part] = isRecord(value) ? { ...(merged[part] as object), ...withoutUndefined(value) } : value;
+    }
+  }
+  return merged as Policy;
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+const withoutUndefined = (value: Record<string, unknown>): Record<string, unknown> =>
+  Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined));

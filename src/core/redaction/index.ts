@@ -1,0 +1,1 @@
+export { createRedactor, redactJson, secretsOf, type Redact } from './redact.ts';

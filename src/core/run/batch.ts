@@ -1,0 +1,68 @@
+import { largestLimit } from '../retry/index.ts';
+import type { Json } from '../../protocol/json.ts';
+import { attemptsLeft, limitsOf } from './ledger.ts';
+import type { RunState, StepInFlight } from './state.ts';
+
+/** A step as a planner names it. */
+export interface PlannedCall {
+  plan_index: number | null;
+  phase: string;
+  tool: string;
+  input: Json;
+  output_schema?: Json | undefined;
+}
+
+/**
+ * Step ids and the ledger are reserved before the first call of a batch, in step order, for the worst case: so which
+ * of two parallel steps gets the last attempts never depends on which of them fails first. What does not fit the
+ * budget is left out; `short` then names the budget.
+ */
+export function openBatch(
+  state: RunState,
+  calls: PlannedCall[],
+): { steps: StepInFlight[]; short: 'steps' | 'attempts' | null } {
+  const limits = limitsOf(state.run);
+  const { retry } = state.run.policy;
+  const worstCase = 1 + largestLimit(retry) + retry.worker_lost;
+  let stepsLeft = Math.max(0, (limits.steps ?? Infinity) - state.ledger.used.steps);
+  let unreserved = attemptsLeft(state.run, state.ledger);
+  const steps: StepInFlight[] = [];
+  let short: 'steps' | 'attempts' | null = null;
+  for (const [position, call] of calls.entries()) {
+    if (stepsLeft === 0) short ??= 'steps';
+    else if (unreserved === 0) short ??= 'attempts';
+    if (short !== null) break;
+    const stillToCome = calls.length - position - 1;
+    // Every step of the batch gets its first attempt before any gets a retry.
+    const granted = Math.min(worstCase, Math.max(1, unreserved - stillToCome));
+    steps.push(newStep('tool', state.next_step_id + position, call, granted));
+    stepsLeft -= 1;
+    unreserved -= granted;
+  }
+  state.next_step_id += steps.length;
+  state.ledger.used.steps += steps.length;
+  return { steps, short };
+}
+
+export function newStep(kind: StepInFlight['kind'], stepId: number, call: PlannedCall, granted: number): StepInFlight {
+  return {
+    kind,
+    step_id: stepId,
+    plan_index: call.plan_index,
+    phase: call.phase,
+    tool: call.tool,
+    input: call.input,
+    ...(call.output_schema === undefined ? {} : { output_schema: call.output_schema }),
+    attempt: 0,
+    granted,
+    single_attempt: false,
+    retries_used: 0,
+    infrastructure_used: 0,
+    waited_ms: 0,
+    backing_off_until: null,
+    correction: null,
+    events: [],
+    tried: [],
+    end: null,
+  };
+}

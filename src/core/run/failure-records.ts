@@ -1,0 +1,170 @@
+import { actionId, canonicalJson, failureId, hashOfJson, sha256Hex, toolCallId } from '../../protocol/ids.ts';
+import type { TextArtifact } from '../../protocol/records.ts';
+import type { FailureRecord, OutcomeKind, SignalType } from '../../protocol/schemas/failure-record.ts';
+import { isoTime } from '../../protocol/time.ts';
+import type { CallFailed, Guidance } from '../../protocol/tools.ts';
+import { adjustmentFor, defaultSeverity, fingerprintOf } from '../failures/index.ts';
+import type { RunState, StepInFlight } from './state.ts';
+
+/** A record and the manifest that it can be traced to. */
+export interface MadeRecord {
+  record: FailureRecord;
+  manifest: TextArtifact;
+}
+
+/** Records that share a step and an attempt are told apart by this number, so that no two ever share an id. */
+const ORDINAL = { attempt: 0, correction: 1, pressure: 2, plannerTurn: 100 } as const;
+
+/** The record of a failed attempt, of a tool or of a planner's turn. */
+export function recordOfAttempt(
+  state: RunState,
+  step: StepInFlight,
+  guidance: Guidance,
+  failure: CallFailed,
+  how: { effectUnknown: boolean; willRetry: boolean; now: number },
+): MadeRecord {
+  const kind = kindOf(failure, how);
+  const signal_type = signalOf(failure);
+  const manifest = manifestOf(state, step, guidance);
+  const ordinal = step.kind === 'planner' ? ORDINAL.plannerTurn + state.loop.turn : ORDINAL.attempt;
+  const record: FailureRecord = {
+    failure_id: failureId(state.run.run_id, step.step_id, step.attempt, ordinal),
+    run_id: state.run.run_id,
+    step_id: step.step_id,
+    phase: step.phase,
+    signal_type,
+    severity: defaultSeverity({ signal_type, kind, category: failure.category }),
+    fingerprint: fingerprintOf({
+      signal_type,
+      tool_name: step.tool,
+      error_code: failure.error_code,
+      message: failure.message_preview,
+    }),
+    attempted_action: {
+      action_id: actionId(state.run.run_id, step.step_id),
+      tool_name: step.tool,
+      tool_call_id: toolCallId(state.run.run_id, step.step_id, step.attempt),
+      input_hash: hashOfJson(step.input),
+    },
+    observed_outcome: {
+      kind,
+      error_code: failure.error_code.slice(0, 80),
+      message_preview: failure.message_preview,
+      duration_ms: Math.round(failure.duration_ms),
+    },
+    recommended_adjustment: adjustmentFor({
+      signal_type,
+      kind,
+      category: failure.category,
+      tool_name: step.tool,
+      error_code: failure.error_code,
+      timeout_ms: state.run.manifest[step.tool]?.timeout_ms,
+      paths: failure.paths,
+    }),
+    context_refs: { manifest_id: manifest.id },
+    created_at: isoTime(how.now),
+  };
+  return { record, manifest };
+}
+
+/** The record of something that no call made: a person's correction, or a budget under pressure. */
+export function recordOfNotice(
+  state: RunState,
+  step: StepInFlight,
+  now: number,
+  what: {
+    signal_type: SignalType;
+    kind: OutcomeKind;
+    error_code: string;
+    tool_name: string | null;
+    /** Which of several pressures at once. */
+    index?: number;
+    budget?: string;
+  },
+): MadeRecord {
+  const { signal_type, kind, error_code, tool_name } = what;
+  const ordinal = signal_type === 'human_correction' ? ORDINAL.correction : ORDINAL.pressure + (what.index ?? 0);
+  const manifest = manifestOf(state, step, { rows: [], text: '' });
+  const record: FailureRecord = {
+    failure_id: failureId(state.run.run_id, step.step_id, step.attempt, ordinal),
+    run_id: state.run.run_id,
+    step_id: step.step_id,
+    phase: step.phase,
+    signal_type,
+    severity: defaultSeverity({ signal_type, kind }),
+    fingerprint: fingerprintOf({ signal_type, tool_name, error_code }),
+    attempted_action: {
+      action_id: actionId(state.run.run_id, step.step_id),
+      tool_name,
+      tool_call_id: null,
+      input_hash: null,
+    },
+    observed_outcome: { kind, error_code, duration_ms: 0 },
+    recommended_adjustment: adjustmentFor({ signal_type, kind, tool_name, error_code, budget: what.budget }),
+    context_refs: { manifest_id: manifest.id },
+    created_at: isoTime(now),
+  };
+  return { record, manifest };
+}
+
+function kindOf(failure: CallFailed, how: { effectUnknown: boolean; willRetry: boolean }): OutcomeKind {
+  if (how.effectUnknown) return 'side_effect_unknown';
+  switch (failure.category) {
+    case 'pointer_unresolved':
+      return 'pointer_unresolved';
+    case 'timeout':
+      return 'timeout';
+    case 'contract_violation':
+      return how.willRetry ? 'schema_violation' : 'repair_exhausted';
+    case 'invalid_input':
+      return 'schema_violation';
+    case 'retrieval_failure':
+      return RETRIEVAL_KINDS[failure.error_code] ?? 'no_evidence';
+    default:
+      return 'exception';
+  }
+}
+
+const RETRIEVAL_KINDS: Record<string, OutcomeKind> = {
+  EMPTY_RESULT: 'empty_result',
+  LOW_CONFIDENCE: 'low_confidence',
+  NO_EVIDENCE: 'no_evidence',
+};
+
+function signalOf(failure: CallFailed): SignalType {
+  switch (failure.category) {
+    case 'contract_violation':
+    case 'invalid_input':
+    case 'validation_grounding':
+    case 'validation_reasoning':
+    case 'validation_both':
+    case 'validation_unknown':
+      return 'contract_violation';
+    case 'retrieval_failure':
+      return 'retrieval_failure';
+    default:
+      return 'tool_error';
+  }
+}
+
+/** What produced an attempt, so that its record can be traced to it. An artifact: its id is the hash of its text. */
+function manifestOf(state: RunState, step: StepInFlight, guidance: Guidance): TextArtifact {
+  const { run } = state;
+  const text = canonicalJson({
+    run_id: run.run_id,
+    agent: run.agent,
+    loop_id: state.loop.loop_id,
+    plan_version: run.plan === null ? null : hashOfJson(run.plan),
+    step_id: step.step_id,
+    phase: step.phase,
+    tool: step.tool,
+    tool_schema: run.manifest[step.tool]?.schema_hash ?? null,
+    tool_call_id: toolCallId(run.run_id, step.step_id, step.attempt),
+    attempt: step.attempt,
+    input_hash: hashOfJson(step.input),
+    guidance: guidance.rows,
+    reflections: [],
+    prompt: null,
+  });
+  return { id: sha256Hex(text), text };
+}

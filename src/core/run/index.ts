@@ -1,0 +1,5 @@
+export { runAgent, type StoryEnd } from './agent.ts';
+export { apply, check, ignore, type Checked, type MessageAnswer } from './messages.ts';
+export type * from './ports.ts';
+export { openRun, type RunState } from './state.ts';
+export { statusOf } from './status.ts';

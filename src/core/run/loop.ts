@@ -1,0 +1,80 @@
+import type { PlannedCall } from './batch.ts';
+import { openBatch } from './batch.ts';
+import { nextOfPlan } from './given-plan.ts';
+import { notePressure } from './memory.ts';
+import type { OutboxWriter } from './outbox.ts';
+import { outputsNeedRoom } from './outbox.ts';
+import { openTurn, plannedCalls } from './planner.ts';
+import type { RunPorts } from './ports.ts';
+import { askHuman } from './questions.ts';
+import { budgetSpent, settleStep } from './settle-step.ts';
+import { performTool, runStep } from './step.ts';
+import { endWith, type RunState, type StepInFlight } from './state.ts';
+
+/** Results of a planner that chooses are kept for its view; older ones are in the history and the archive. */
+const RESULTS_IN_STATE = 200;
+
+/**
+ * One pass over the run's work: the planner gives the next batch, the batch runs, its outcomes fold in step order.
+ * Between two batches nothing is under way, so that is where a run can be handed over.
+ */
+export async function runLoop(state: RunState, ports: RunPorts, writer: OutboxWriter): Promise<'done' | 'hand_over'> {
+  for (;;) {
+    if (isOver(state)) return 'done';
+    if (ports.shouldHandOver()) return 'hand_over';
+    const calls = await nextCalls(state, ports, writer);
+    if (calls.length === 0 || isOver(state)) return 'done';
+    const { steps, short } = openBatch(state, calls);
+    await runBatch(state, ports, writer, steps);
+    if (short !== null) budgetSpent(state, short);
+    const last = steps.at(-1);
+    if (last !== undefined) notePressure(state, last, ports.now());
+    writer.kick();
+    if (outputsNeedRoom(state)) await writer.saveOutputs();
+  }
+}
+
+async function nextCalls(state: RunState, ports: RunPorts, writer: OutboxWriter): Promise<PlannedCall[]> {
+  const { plan, planner } = state.run;
+  if (planner === 'given') return plan === null ? [] : nextOfPlan(state, plan);
+  const turn = openTurn(state, ports);
+  state.batch = [turn.step];
+  await runStep(state, ports, writer, turn.step, turn.perform);
+  await settleStep(state, ports, writer, turn.step, turn.perform);
+  state.batch = [];
+  if (turn.choice === null) return [];
+  if (turn.choice.calls.length === 0) state.loop.output = turn.choice.output ?? null;
+  return plannedCalls(turn.choice);
+}
+
+async function runBatch(state: RunState, ports: RunPorts, writer: OutboxWriter, steps: StepInFlight[]): Promise<void> {
+  const perform = performTool(state, ports);
+  state.batch = steps;
+  for (const step of steps) await seekApproval(state, ports, step);
+  const toRun = isOver(state) ? [] : steps.filter((step) => step.end === null);
+  await Promise.all(toRun.map((step) => runStep(state, ports, writer, step, perform)));
+  for (const step of steps) await settleStep(state, ports, writer, step, perform);
+  state.batch = [];
+  if (state.run.planner === 'chooses') state.loop.results.splice(0, state.loop.results.length - RESULTS_IN_STATE);
+}
+
+/** A tool that needs a person's word gets it before anything of it runs. */
+async function seekApproval(state: RunState, ports: RunPorts, step: StepInFlight): Promise<void> {
+  if (state.run.manifest[step.tool]?.approval !== true || isOver(state)) return;
+  const answer = await askHuman(state, ports, step, {
+    text: `Step ${step.step_id} (${step.phase}) wants to run ${step.tool}. May it?`,
+    tried: [],
+    options: ['approve', 'deny', 'stop'],
+  });
+  if (answer.decision === 'approve' || state.cancel !== null) return;
+  step.end = { kind: 'refused', status: answer.kind === 'timed_out' ? 'timed_out' : 'denied' };
+  if (answer.decision === 'stop') {
+    endWith(state, {
+      outcome: 'finalized',
+      reason: answer.kind === 'timed_out' ? 'question_timed_out' : 'stopped_by_human',
+      why: `step ${step.step_id} was not approved (${answer.kind})`,
+    });
+  }
+}
+
+const isOver = (state: RunState): boolean => state.ending !== null || state.cancel !== null;

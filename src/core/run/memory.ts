@@ -1,0 +1,191 @@
+import { hashOfJson } from '../../protocol/ids.ts';
+import type { FailureRevision } from '../../protocol/records.ts';
+import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
+import { isoTime } from '../../protocol/time.ts';
+import type { CallFailed, Guidance } from '../../protocol/tools.ts';
+import type { FailureMemory, MadeRevision } from '../failures/index.ts';
+import {
+  creditGuidance,
+  failureOf,
+  noteHumanAnswer,
+  noteProgress,
+  remember,
+  resolveByProof,
+  selectGuidance,
+} from '../failures/index.ts';
+import { type MadeRecord, recordOfAttempt, recordOfNotice } from './failure-records.ts';
+import { limitsOf, newPressure } from './ledger.ts';
+import { enqueueFailure, enqueueRevisions } from './outbox.ts';
+import type { Answered } from './questions.ts';
+import type { MemoryEvent, RunState, StepInFlight } from './state.ts';
+
+const NO_GUIDANCE: Guidance = { rows: [], text: '' };
+
+/**
+ * What one attempt gets to see: chosen from what the run knew when the batch began and from what this very step has
+ * met since. Never from its neighbours in the batch, whose failures arrive in no fixed order.
+ */
+export function guidanceFor(state: RunState, step: StepInFlight): Guidance {
+  if (state.failures.total === 0 && step.events.length === 0) return NO_GUIDANCE;
+  const memory = foldEvents(state, state.failures, step).memory;
+  const latest = step.events.findLast((event) => event.kind === 'failure')?.record;
+  const { guidance_k: k, guidance_max_chars: maxChars } = state.run.policy.failures;
+  const guidance = selectGuidance(
+    memory,
+    {
+      tool_name: step.tool,
+      phase: step.phase,
+      fingerprint: latest?.fingerprint,
+      error_code: latest?.observed_outcome.error_code,
+      signal_type: latest?.signal_type,
+    },
+    { k, maxChars },
+  );
+  return step.correction === null ? guidance : withCorrection(guidance, step, step.correction);
+}
+
+/** A person's word goes first: it is about this step and newer than anything the run has learnt by itself. */
+function withCorrection(guidance: Guidance, step: StepInFlight, correction: { text: string; by: string }): Guidance {
+  const said = correction.text.replace(/\s+/g, ' ').slice(0, 400);
+  const row = {
+    fingerprint: step.events.findLast((event) => event.kind === 'failure')?.record.fingerprint ?? '',
+    failure_id: step.events.findLast((event) => event.kind === 'failure')?.record.failure_id ?? '',
+    relevance: 4,
+    why: `${correction.by} corrected this step`,
+    text: `If step ${step.step_id} is tried again, then do as ${correction.by} said: "${said}".`,
+  };
+  return { rows: [row, ...guidance.rows], text: [row.text, guidance.text].filter((line) => line !== '').join('\n') };
+}
+
+/** Records a failed attempt: with its step until the batch is folded, and in the outbox for the store. */
+export function recordFailure(
+  state: RunState,
+  step: StepInFlight,
+  guidance: Guidance,
+  failure: CallFailed,
+  how: { effectUnknown: boolean; willRetry: boolean; now: number },
+): FailureRecord {
+  const { record, manifest } = recordOfAttempt(state, step, guidance, failure, how);
+  step.events.push({ kind: 'failure', record });
+  enqueueFailure(state, record, manifest);
+  return record;
+}
+
+/** What an attempt proved about the guidance it saw and, when it succeeded, about the failures of the same call. */
+export function noteAttempt(
+  state: RunState,
+  step: StepInFlight,
+  guidance: Guidance,
+  outcome: { ok: true } | { ok: false; fingerprint: string },
+  now: number,
+): void {
+  const fingerprints = guidance.rows.map((row) => row.fingerprint);
+  const at = { attempt: step.attempt, at: now };
+  if (fingerprints.length > 0) {
+    step.events.push({
+      kind: 'shown',
+      fingerprints,
+      ok: outcome.ok,
+      failed_as: outcome.ok ? null : outcome.fingerprint,
+      ...at,
+    });
+  }
+  // Only a run that knows failures has anything to prove: a clean run never pays for a hash.
+  const mayProve = state.failures.total > 0 || step.events.length > 0;
+  if (outcome.ok && mayProve) step.events.push({ kind: 'passed', input_hash: hashOfJson(step.input), ...at });
+}
+
+/** Takes what a step has met into the run's memory; called in step order, once for each stretch of attempts. */
+export function foldStep(state: RunState, step: StepInFlight): void {
+  const { memory, revisions } = foldEvents(state, state.failures, step);
+  state.failures = memory;
+  enqueueRevisions(state, revisions);
+  step.events = [];
+}
+
+/** The memory with everything that is under way: what status tells in the middle of a batch. */
+export const memoryNow = (state: RunState): FailureMemory =>
+  state.batch.reduce((memory, step) => foldEvents(state, memory, step).memory, state.failures);
+
+export const occurrencesOf = (state: RunState, fingerprint: string): number =>
+  failureOf(state.failures, fingerprint)?.since_progress ?? 0;
+
+export function progressMade(state: RunState): void {
+  if (state.failures.total > 0) state.failures = noteProgress(state.failures);
+}
+
+export function humanAnswered(state: RunState, fingerprint: string): void {
+  state.failures = noteHumanAnswer(state.failures, fingerprint);
+}
+
+/** A person said what to do instead: a signal of its own, remembered like any other failure. */
+export function correctionByHuman(state: RunState, step: StepInFlight, answer: Answered, now: number): void {
+  step.correction = { text: answer.text ?? '', by: answer.by ?? 'a person' };
+  const what = { signal_type: 'human_correction', kind: 'correction', error_code: 'CORRECTED' } as const;
+  rememberNotice(state, recordOfNotice(state, step, now, { ...what, tool_name: step.tool }));
+}
+
+/** Budgets that have newly passed their soft or near mark, each recorded once. */
+export function notePressure(state: RunState, step: StepInFlight, now: number): void {
+  const { soft, near } = state.run.policy.budget;
+  for (const [index, { budget, level }] of newPressure(state.ledger, limitsOf(state.run), soft, near).entries()) {
+    const notice = recordOfNotice(state, step, now, {
+      signal_type: 'budget_pressure',
+      kind: level === 'near' ? 'near_limit' : 'soft_limit',
+      error_code: `${budget}_${level}`.toUpperCase(),
+      tool_name: null,
+      index,
+      budget,
+    });
+    rememberNotice(state, notice);
+  }
+}
+
+function rememberNotice(state: RunState, { record, manifest }: MadeRecord): void {
+  state.failures = remember(state.failures, record);
+  enqueueFailure(state, record, manifest);
+}
+
+function foldEvents(
+  state: RunState,
+  before: FailureMemory,
+  step: StepInFlight,
+): { memory: FailureMemory; revisions: FailureRevision[] } {
+  let memory = before;
+  const revisions: FailureRevision[] = [];
+  for (const event of step.events) {
+    const revised = foldEvent(state, memory, step, event);
+    memory = revised.memory;
+    if (event.kind === 'failure') continue;
+    for (const made of revised.revisions) {
+      revisions.push({
+        ...made,
+        run_id: state.run.run_id,
+        step_id: step.step_id,
+        attempt: event.attempt,
+        created_at: isoTime(event.at),
+      });
+    }
+  }
+  return { memory, revisions };
+}
+
+function foldEvent(
+  state: RunState,
+  memory: FailureMemory,
+  step: StepInFlight,
+  event: MemoryEvent,
+): { memory: FailureMemory; revisions: MadeRevision[] } {
+  switch (event.kind) {
+    case 'failure': {
+      const options = { tool_schema_hash: state.run.manifest[step.tool]?.schema_hash };
+      return { memory: remember(memory, event.record, options), revisions: [] };
+    }
+    case 'shown': {
+      const outcome = event.ok ? { ok: true as const } : { ok: false as const, fingerprint: event.failed_as ?? '' };
+      return creditGuidance(memory, event.fingerprints, outcome);
+    }
+    case 'passed':
+      return resolveByProof(memory, { tool_name: step.tool, input_hash: event.input_hash });
+  }
+}

@@ -1,0 +1,148 @@
+import type { Json } from '../../protocol/json.ts';
+import { LIMIT } from '../../protocol/limits.ts';
+import type { OverrideMessage, RunMessage } from '../../protocol/messages.ts';
+import { DECISIONS, type Decision } from '../../protocol/run.ts';
+import { isoTime } from '../../protocol/time.ts';
+import { applyOverride } from '../guardrails/index.ts';
+import type { RunState } from './state.ts';
+
+/**
+ * What people send, as one pure and synchronous pair: `check` says whether a message may be applied, `apply` does it
+ * and answers. Signals, update validators, the simulator and the doors all use this pair, so they can never disagree.
+ */
+export type MessageProblem = 'bad_body' | 'ended' | 'limit_reached';
+export type Checked =
+  | { ok: true; message: RunMessage }
+  | { ok: false; problem: MessageProblem; errors: { path: string; message: string }[] };
+
+export type MessageAnswer = { [key: string]: Json };
+
+export function check(state: RunState, type: RunMessage['type'], body: unknown): Checked {
+  const parsed = parse(type, body);
+  if (!parsed.ok) return parsed;
+  // A late answer is a fact to tell, not a mistake to refuse; so is cancelling what has already ended.
+  if (state.ending !== null && type !== 'answer' && type !== 'cancel_run') {
+    return refuse('ended', '$', `the run has ended (${state.ending.outcome}); start a new one`);
+  }
+  if (parsed.message.type === 'override') {
+    const overridden = applyOverride(state.guard, parsed.message, '');
+    if (!overridden.ok)
+      return refuse(overridden.problem === 'ended' ? 'ended' : 'limit_reached', '$', overridden.detail);
+  }
+  const maxFeedback = state.run.policy.humans.max_feedback;
+  if (type === 'feedback' && state.feedback.length >= maxFeedback) {
+    return refuse('limit_reached', '$', `this run takes ${maxFeedback} feedbacks (policy humans.max_feedback)`);
+  }
+  return parsed;
+}
+
+export function apply(state: RunState, message: RunMessage, now: number): MessageAnswer {
+  state.updated_at = now;
+  switch (message.type) {
+    case 'override':
+      return takeOverride(state, message, now);
+    case 'answer':
+      return applyAnswer(state, message);
+    case 'feedback': {
+      // The detector joins with the feedback module; until then a text is kept as it was said.
+      state.feedback.push({ text: message.text, by: message.by, feedback_type: null, at: now });
+      return { feedback_type: null, confidence: 0, effect: 'kept for the next planning turn' };
+    }
+    case 'cancel_run':
+      if (state.ending === null && state.cancel === null) {
+        state.cancel = { by: message.by, reason: message.reason ?? '', at: now };
+        state.state = 'stopping';
+      }
+      return { accepted: state.ending === null, state: state.state };
+  }
+}
+
+/** A signal that cannot be used never fails a run: it is noted, and the run goes on. */
+export function ignore(state: RunState, type: string, reason: string, now: number): void {
+  state.ignored_messages.push({ type, reason: reason.slice(0, LIMIT.messagePreviewChars), at: now });
+  if (state.ignored_messages.length > LIMIT.ignoredMessages) state.ignored_messages.shift();
+}
+
+function applyAnswer(state: RunState, message: Extract<RunMessage, { type: 'answer' }>): MessageAnswer {
+  const refused = (reason: string): MessageAnswer => ({
+    accepted: false,
+    question_id: message.question_id,
+    state: state.state,
+    reason,
+  });
+  const question = state.question;
+  if (question === null || question.question_id !== message.question_id) {
+    return refused(
+      state.answered_questions.includes(message.question_id)
+        ? 'this question has already come to its end'
+        : 'no question with this id is open',
+    );
+  }
+  if (question.answer !== null) return refused('this question has already been answered');
+  if (!question.options.includes(message.decision)) {
+    return refused(`this question can be answered with ${question.options.join(', ')}`);
+  }
+  question.answer = { decision: message.decision, text: message.text ?? null, by: message.by };
+  return { accepted: true, question_id: message.question_id, state: state.state };
+}
+
+function takeOverride(state: RunState, message: OverrideMessage, now: number): MessageAnswer {
+  const overridden = applyOverride(state.guard, message, isoTime(now));
+  if (!overridden.ok) return { status: 'refused', reason: overridden.detail };
+  state.guard = overridden.state;
+  return { ...overridden.answer };
+}
+
+const refuse = (problem: MessageProblem, path: string, message: string): Checked => ({
+  ok: false,
+  problem,
+  errors: [{ path, message }],
+});
+
+type Fields = Record<string, 'text' | 'text?' | 'flag?' | 'decision'>;
+const FIELDS: Record<RunMessage['type'], Fields> = {
+  override: { override_fatigue: 'flag?', override_max_reruns: 'flag?', override_by: 'text', override_reason: 'text?' },
+  answer: { question_id: 'text', decision: 'decision', text: 'text?', by: 'text' },
+  feedback: { text: 'text', by: 'text' },
+  cancel_run: { by: 'text', reason: 'text?' },
+};
+
+function parse(type: RunMessage['type'], body: unknown): Checked {
+  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+    return refuse('bad_body', '$', 'expected a JSON object');
+  }
+  const given = body as Record<string, unknown>;
+  const fields = FIELDS[type];
+  const errors: { path: string; message: string }[] = [];
+  const clean: Record<string, unknown> = { type };
+  for (const name of Object.keys(given)) {
+    if (!Object.hasOwn(fields, name)) errors.push({ path: `$.${name}`, message: 'unknown field' });
+  }
+  for (const [name, kind] of Object.entries(fields)) {
+    const value = Object.hasOwn(given, name) ? given[name] : undefined;
+    const missing = value === undefined || value === null;
+    if (missing && kind.endsWith('?')) continue;
+    const problem = missing ? 'required' : problemOf(kind, value);
+    if (problem !== null) errors.push({ path: `$.${name}`, message: problem });
+    else clean[name] = value;
+  }
+  if (errors.length === 0 && type === 'override' && !clean.override_fatigue && !clean.override_max_reruns) {
+    errors.push({ path: '$', message: 'set override_fatigue or override_max_reruns to true' });
+  }
+  if (errors.length === 0 && type === 'answer' && clean.decision === 'correct' && !clean.text) {
+    errors.push({ path: '$.text', message: 'required with the decision correct' });
+  }
+  return errors.length > 0
+    ? { ok: false, problem: 'bad_body', errors }
+    : { ok: true, message: clean as unknown as RunMessage };
+}
+
+function problemOf(kind: Fields[string], value: unknown): string | null {
+  if (kind === 'flag?') return typeof value === 'boolean' ? null : 'expected true or false';
+  if (kind === 'decision') {
+    return DECISIONS.includes(value as Decision) ? null : `expected one of ${DECISIONS.join(', ')}`;
+  }
+  if (typeof value !== 'string') return 'expected text';
+  if (kind === 'text' && value.trim() === '') return 'must not be empty';
+  return value.length > LIMIT.textChars ? `at most ${LIMIT.textChars} characters` : null;
+}

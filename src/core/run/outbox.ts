@@ -1,0 +1,123 @@
+import { LIMIT } from '../../protocol/limits.ts';
+import type { FailureRevision, RecordBatch, TextArtifact } from '../../protocol/records.ts';
+import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
+import type { RunPorts } from './ports.ts';
+import type { RunState } from './state.ts';
+
+/** Outputs that only the run's state holds are saved early once they weigh this much: the state is capped. */
+const OUTPUTS_TO_HOLD_BYTES = LIMIT.stateBytes / 2;
+
+/**
+ * What is to be stored waits in the run's state and is written beside the back-off, so a dead store never stops a
+ * retry. Every part has a derived id: writing twice is writing once.
+ */
+export interface OutboxWriter {
+  /** Starts writing what waits, without being waited for. */
+  kick(): void;
+  /** Waits for the write under way, so that nobody is left writing when the run ends or hands over. */
+  settle(): Promise<void>;
+  /** Makes room by writing the outputs too. True when they are safe in the store. */
+  saveOutputs(): Promise<boolean>;
+}
+
+export function openOutbox(state: RunState, ports: RunPorts): OutboxWriter {
+  let underWay: Promise<boolean> | null = null;
+  let bug: { error: unknown } | null = null;
+
+  const write = async (withOutputs: boolean): Promise<boolean> => {
+    const batch = waitingBatch(state, withOutputs);
+    const outcome = await ports.record(batch);
+    if (!outcome.saved) {
+      ports.log({ event: 'record_not_saved', reason: outcome.reason, records: batch.records.length });
+      return false;
+    }
+    forget(state, batch);
+    return true;
+  };
+  const settle = async (): Promise<void> => {
+    const running = underWay;
+    if (running !== null) {
+      await running;
+      return settle();
+    }
+    if (bug !== null) throw bug.error;
+  };
+  const start = (withOutputs: boolean): Promise<boolean> => {
+    const running = write(withOutputs).finally(() => {
+      underWay = null;
+    });
+    underWay = running;
+    return running;
+  };
+
+  return {
+    kick() {
+      if (underWay !== null || isEmpty(state)) return;
+      // Nobody waits for this write, so a bug in it is kept and thrown by settle(), which every ending awaits.
+      start(false).catch((error: unknown) => {
+        bug = { error };
+      });
+    },
+    settle,
+    async saveOutputs() {
+      await settle();
+      return start(true);
+    },
+  };
+}
+
+export function enqueueFailure(state: RunState, record: FailureRecord, manifest: TextArtifact): void {
+  const { outbox } = state;
+  outbox.records.push(record);
+  outbox.artifacts.push(manifest);
+  while (outbox.records.length > LIMIT.outboxRecords) {
+    outbox.records.shift();
+    outbox.artifacts.shift();
+    outbox.lost += 1;
+  }
+}
+
+export function enqueueRevisions(state: RunState, revisions: FailureRevision[]): void {
+  state.outbox.revisions.push(...revisions);
+  state.outbox.revisions.splice(0, Math.max(0, state.outbox.revisions.length - 4 * LIMIT.outboxRecords));
+}
+
+export function holdOutput(state: RunState, artifactId: string, text: string): void {
+  const { outbox } = state;
+  if (outbox.outputs[artifactId] !== undefined) return;
+  outbox.outputs[artifactId] = text;
+  outbox.outputs_bytes += text.length;
+}
+
+export const outputsNeedRoom = (state: RunState): boolean => state.outbox.outputs_bytes > OUTPUTS_TO_HOLD_BYTES;
+
+const isEmpty = (state: RunState): boolean =>
+  state.outbox.records.length === 0 && state.outbox.revisions.length === 0 && state.outbox.artifacts.length === 0;
+
+export function waitingBatch(state: RunState, withOutputs: boolean): RecordBatch {
+  const { outbox, run } = state;
+  const outputs = withOutputs ? Object.entries(outbox.outputs).map(([id, text]) => ({ id, text })) : [];
+  return {
+    run_id: run.run_id,
+    agent: run.agent,
+    records: [...outbox.records],
+    revisions: [...outbox.revisions],
+    artifacts: [...outbox.artifacts, ...outputs],
+  };
+}
+
+/** Takes out what has been written; what came in meanwhile stays. */
+function forget(state: RunState, batch: RecordBatch): void {
+  const { outbox } = state;
+  const records = new Set(batch.records.map((record) => record.failure_id));
+  const revisions = new Set(batch.revisions.map((revision) => revision.revision_id));
+  const artifacts = new Set(batch.artifacts.map((artifact) => artifact.id));
+  outbox.records = outbox.records.filter((record) => !records.has(record.failure_id));
+  outbox.revisions = outbox.revisions.filter((revision) => !revisions.has(revision.revision_id));
+  outbox.artifacts = outbox.artifacts.filter((artifact) => !artifacts.has(artifact.id));
+  for (const [id, text] of Object.entries(outbox.outputs)) {
+    if (!artifacts.has(id)) continue;
+    outbox.outputs_bytes -= text.length;
+    delete outbox.outputs[id];
+  }
+}

@@ -1,0 +1,101 @@
+import type { Json } from '../../protocol/json.ts';
+import { isNamed } from '../../protocol/json.ts';
+import type { CallFailed, CallOutcome, Guidance } from '../../protocol/tools.ts';
+import type { PlannedCall } from './batch.ts';
+import { newStep } from './batch.ts';
+import { turnsLeft } from './ledger.ts';
+import type { PlannerChoice, PlannerStep, PlannerView, RunPorts } from './ports.ts';
+import type { Perform } from './step.ts';
+import type { RunState, StepInFlight, StepResult } from './state.ts';
+
+/** The name under which a planner's own failures are remembered. */
+export const PLANNER = 'planner';
+const STEPS_IN_VIEW = 50;
+const CALLS_IN_BATCH = 16;
+
+/** How a turn is performed, and what came of it: null until a valid choice was made. */
+export interface Turn {
+  step: StepInFlight;
+  perform: Perform;
+  choice: PlannerChoice | null;
+}
+
+/**
+ * One turn of a planner that chooses. It is a guarded step of its own kind: it retries, is repaired when its choice is
+ * not a valid batch, and draws on the ledger's model calls.
+ */
+export function openTurn(state: RunState, ports: RunPorts): Turn {
+  state.loop.turn += 1;
+  const call = { plan_index: null, phase: 'plan', tool: PLANNER, input: { turn: state.loop.turn } };
+  const granted = turnsLeft(state.run, state.ledger);
+  const turn: Turn = {
+    step: newStep('planner', state.next_step_id, call, granted),
+    perform: async (step, guidance): Promise<CallOutcome> => {
+      const outcome = await ports.callModel(viewOf(state, step, guidance));
+      if (outcome.class !== 'ok') return outcome;
+      state.ledger.used.tokens += outcome.tokens;
+      state.ledger.used.cost_micro_usd += outcome.cost_micro_usd;
+      const problem = problemOfChoice(state, outcome);
+      if (problem !== null) return invalidChoice(problem, outcome.duration_ms);
+      turn.choice = outcome;
+      return { class: 'ok', output: null, inline: true, artifact_id: '', bytes: 0, duration_ms: outcome.duration_ms };
+    },
+    choice: null,
+  };
+  return turn;
+}
+
+const viewOf = (state: RunState, step: StepInFlight, guidance: Guidance): PlannerView => ({
+  run_id: state.run.run_id,
+  agent: state.run.agent,
+  goal: state.run.goal,
+  input: state.run.input,
+  loop_id: state.loop.loop_id,
+  turn: state.loop.turn,
+  attempt: step.attempt,
+  steps: state.loop.results.slice(-STEPS_IN_VIEW).map((result) => plannerStep(state, result)),
+  guidance,
+  feedback: state.feedback.map((kept) => kept.text),
+});
+
+export const plannedCalls = (choice: PlannerChoice): PlannedCall[] =>
+  choice.calls.map((call) => ({ plan_index: null, phase: call.phase ?? 'act', tool: call.tool, input: call.input }));
+
+function plannerStep(state: RunState, result: StepResult): PlannerStep {
+  const held = result.artifact_id === null ? undefined : state.outbox.outputs[result.artifact_id];
+  return {
+    step_id: result.step_id,
+    tool: result.tool,
+    input: result.input,
+    status: result.status,
+    ...(held === undefined ? {} : { output: JSON.parse(held) as Json }),
+    ...(result.artifact_id === null ? {} : { artifact_id: result.artifact_id }),
+    ...(result.error_code === undefined ? {} : { error_code: result.error_code }),
+    ...(result.message_preview === undefined ? {} : { message_preview: result.message_preview }),
+  };
+}
+
+function problemOfChoice(state: RunState, choice: PlannerChoice): { path: string; message: string } | null {
+  if (!Array.isArray(choice.calls)) return { path: '$.calls', message: 'expected a list of calls' };
+  if (choice.calls.length > CALLS_IN_BATCH) {
+    return { path: '$.calls', message: `at most ${CALLS_IN_BATCH} calls at once` };
+  }
+  for (const [index, call] of choice.calls.entries()) {
+    if (!isNamed(call, 'tool')) return { path: `$.calls[${index}]`, message: 'expected {tool, input}' };
+    if (!Object.hasOwn(state.run.manifest, call.tool)) {
+      return { path: `$.calls[${index}].tool`, message: `no tool named ${call.tool.slice(0, 60)}` };
+    }
+  }
+  return null;
+}
+
+const invalidChoice = (problem: { path: string; message: string }, durationMs: number): CallFailed => ({
+  class: 'failed',
+  certainty: 'failed',
+  origin: 'tool',
+  category: 'contract_violation',
+  error_code: 'INVALID_PLAN',
+  message_preview: `${problem.path}: ${problem.message}`,
+  paths: [problem.path],
+  duration_ms: durationMs,
+});

@@ -1,0 +1,61 @@
+import type { Json } from '../../protocol/json.ts';
+import type { RunState } from './state.ts';
+
+/**
+ * An input value `{"$step": id}` or `{"$artifact": id}` points to an earlier result. What this run still holds is put
+ * in place here, without I/O; what only the store has stays a pointer, and the tool's activity resolves it.
+ */
+export type Resolved = { ok: true; input: Json } | { ok: false; pointer: string };
+
+export function resolvePointers(state: RunState, input: Json): Resolved {
+  if (!hasPointer(input)) return { ok: true, input };
+  let missing: string | null = null;
+  const resolve = (value: Json): Json => {
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map(resolve);
+    const pointer = pointerOf(value);
+    if (pointer === null) {
+      return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, resolve(inner)]));
+    }
+    const artifactId = pointer.kind === '$artifact' ? pointer.id : artifactOfStep(state, pointer.id);
+    if (artifactId === null) {
+      missing ??= `${pointer.kind} ${pointer.id}`;
+      return null;
+    }
+    const held = state.outbox.outputs[artifactId];
+    return held === undefined ? { $artifact: artifactId } : (JSON.parse(held) as Json);
+  };
+  const resolved = resolve(input);
+  return missing === null ? { ok: true, input: resolved } : { ok: false, pointer: missing };
+}
+
+export function pointerOf(value: Json): { kind: '$step' | '$artifact'; id: string } | null {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return null;
+  const keys = Object.keys(value);
+  const kind = keys[0];
+  if (keys.length !== 1 || (kind !== '$step' && kind !== '$artifact')) return null;
+  const id = value[kind];
+  return typeof id === 'string' ? { kind, id } : null;
+}
+
+/** Every pointer inside a value, with the JSON path where it stands. */
+export function pointersIn(value: Json, path = '$'): { path: string; kind: '$step' | '$artifact'; id: string }[] {
+  const pointer = pointerOf(value);
+  if (pointer !== null) return [{ path, ...pointer }];
+  if (Array.isArray(value)) return value.flatMap((inner, index) => pointersIn(inner, `${path}[${index}]`));
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([key, inner]) => pointersIn(inner, `${path}.${key}`));
+}
+
+function hasPointer(value: Json): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  if (Array.isArray(value)) return value.some(hasPointer);
+  return pointerOf(value) !== null || Object.values(value).some(hasPointer);
+}
+
+function artifactOfStep(state: RunState, id: string): string | null {
+  const steps = state.run.plan?.steps ?? [];
+  const index = steps.findIndex((step) => step.id === id);
+  const result = state.loop.results.find((candidate) => candidate.plan_index === index);
+  return result?.status === 'ok' ? result.artifact_id : null;
+}

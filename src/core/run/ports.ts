@@ -1,0 +1,86 @@
+import type { Json } from '../../protocol/json.ts';
+import type { RecordBatch, RunArchive, SaveOutcome } from '../../protocol/records.ts';
+import type { PendingQuestion, RunLifeState, RunOutcome } from '../../protocol/run.ts';
+import type {
+  CallCancelled,
+  CallFailed,
+  CallOutcome,
+  Guidance,
+  ReconcileOutcome,
+  ToolCallRequest,
+} from '../../protocol/tools.ts';
+
+/** What a planner that chooses gets to see before it decides. */
+export interface PlannerView {
+  run_id: string;
+  agent: string;
+  goal: string;
+  input: Json;
+  loop_id: string;
+  turn: number;
+  attempt: number;
+  /** The latest steps of this loop, oldest first. */
+  steps: PlannerStep[];
+  guidance: Guidance;
+  /** What people said during the run, oldest first. */
+  feedback: string[];
+}
+export interface PlannerStep {
+  step_id: number;
+  tool: string;
+  input: Json;
+  status: 'ok' | 'failed' | 'skipped' | 'denied' | 'timed_out';
+  output?: Json;
+  artifact_id?: string;
+  error_code?: string;
+  message_preview?: string;
+}
+
+export interface ChosenCall {
+  tool: string;
+  input: Json;
+  phase?: string;
+}
+/** An empty batch ends the loop; `output` is then its result. */
+export interface PlannerChoice {
+  class: 'ok';
+  calls: ChosenCall[];
+  message?: string;
+  output?: Json;
+  tokens: number;
+  cost_micro_usd: number;
+  duration_ms: number;
+}
+export type PlannerOutcome = PlannerChoice | CallFailed | CallCancelled;
+
+/** Something worth a line in the log; the name is stable, the fields are small. */
+export interface RunLogEvent {
+  event: string;
+  [field: string]: Json;
+}
+
+/** What the outside may show of a run without asking it. */
+export interface PublishedState {
+  state: RunLifeState;
+  outcome?: RunOutcome;
+  attempts: number;
+  question: PendingQuestion | null;
+}
+
+/**
+ * Everything that comes from outside comes through here. Ports return outcomes as values and never throw for
+ * something a tool, a model or a human did; anything thrown is a bug and is not caught.
+ */
+export interface RunPorts {
+  now(): number;
+  /** Waits until the condition holds (true) or the time has passed (false). The only way to wait. */
+  until(condition: () => boolean, ms: number, why: string): Promise<boolean>;
+  call(request: ToolCallRequest): Promise<CallOutcome>;
+  reconcile(request: ToolCallRequest): Promise<ReconcileOutcome>;
+  callModel(view: PlannerView): Promise<PlannerOutcome>;
+  record(batch: RecordBatch): Promise<SaveOutcome>;
+  archive(archive: RunArchive): Promise<SaveOutcome>;
+  publish(change: PublishedState): void;
+  log(event: RunLogEvent): void;
+  shouldHandOver(): boolean;
+}

@@ -1,0 +1,56 @@
+import type { Json } from '../../protocol/json.ts';
+import type { RecordBatch, RunArchive } from '../../protocol/records.ts';
+import type { RunResult } from '../../protocol/run.ts';
+import { isoTime } from '../../protocol/time.ts';
+import { countFailures } from '../failures/index.ts';
+import { loopTrace, rerunCount } from '../guardrails/index.ts';
+import type { RunState } from './state.ts';
+
+/** The typed ending of a run; `unsaved` is told once the archive has been written, or not. */
+export function resultOf(state: RunState, now: number): RunResult {
+  const { run, ledger } = state;
+  const ending = state.ending ?? { outcome: 'system_error', reason: 'no_ending', why: 'the run has no ending' };
+  return {
+    run_id: run.run_id,
+    agent: run.agent,
+    ...ending,
+    result: bestResult(state),
+    loops: rerunCount(state.guard) + 1,
+    used: { ...ledger.used },
+    bound: run.bound,
+    failures: countFailures(state.failures),
+    unsaved: { records: 0, archive: false },
+    started_at: isoTime(state.started_at),
+    ended_at: isoTime(now),
+  };
+}
+
+/** A planner's own output, else that of the last step that succeeded. */
+function bestResult(state: RunState): RunResult['result'] {
+  const { loop, outbox } = state;
+  if (loop.output !== null) return { output: loop.output, artifact_id: null, loop_id: loop.loop_id };
+  const last = loop.results.findLast((result) => result.status === 'ok');
+  if (last === undefined) return null;
+  const held = last.artifact_id === null ? undefined : outbox.outputs[last.artifact_id];
+  const output = held === undefined ? null : (JSON.parse(held) as Json);
+  return { output, artifact_id: last.artifact_id, loop_id: loop.loop_id };
+}
+
+export const archiveOf = (state: RunState, result: RunResult, pending: RecordBatch): RunArchive => ({
+  run_id: state.run.run_id,
+  agent: state.run.agent,
+  goal: state.run.goal,
+  labels: state.run.labels,
+  result,
+  steps: state.loop.results.map((step) => ({
+    loop_id: state.loop.loop_id,
+    step_id: step.step_id,
+    phase: step.phase,
+    tool: step.tool,
+    status: step.status,
+    attempts: step.attempts,
+    artifact_id: step.artifact_id,
+  })),
+  trace: loopTrace(state.guard) as unknown as Json[],
+  pending,
+});

@@ -1,0 +1,153 @@
+import { canonicalJson } from '../../protocol/ids.ts';
+import type { CallFailed } from '../../protocol/tools.ts';
+import { escalate } from '../failures/index.ts';
+import { attemptsLeft, turnsLeft } from './ledger.ts';
+import { correctionByHuman, foldStep, occurrencesOf, progressMade, humanAnswered } from './memory.ts';
+import type { OutboxWriter } from './outbox.ts';
+import { holdOutput } from './outbox.ts';
+import type { RunPorts } from './ports.ts';
+import type { Answered } from './questions.ts';
+import { askHuman } from './questions.ts';
+import { effectOf, type Perform, runStep } from './step.ts';
+import { endWith, type RunState, type StepInFlight, type StepResult } from './state.ts';
+
+/**
+ * Folds one ended step into the run, in step order, and decides what a failure for good leads to: on with new
+ * guidance, a question to a person (whose answer may allow one more attempt), or the end.
+ */
+export async function settleStep(
+  state: RunState,
+  ports: RunPorts,
+  writer: OutboxWriter,
+  step: StepInFlight,
+  perform: Perform,
+): Promise<void> {
+  for (;;) {
+    foldStep(state, step);
+    const how = step.end;
+    if (how === null || how.kind === 'cancelled') return;
+    if (how.kind === 'ok') return keepSuccess(state, step, how.outcome);
+    if (how.kind === 'refused') return keep(state, step, { status: how.status, artifact_id: null });
+    if (how.kind === 'budget') return budgetSpent(state, how.budget);
+    if (state.ending !== null || state.cancel !== null) return keepFailure(state, step, how.failure);
+
+    const next = escalate({
+      kind: how.observed,
+      exhausted: true,
+      effect: effectOf(state, step),
+      certainty: how.failure.certainty,
+      planner: step.kind === 'planner' ? 'given' : state.run.planner,
+      occurrences_since_progress: how.fingerprint === null ? 0 : occurrencesOf(state, how.fingerprint),
+      escalate_at: state.run.policy.failures.escalate_at,
+    });
+    ports.log({ event: 'step_failed', step_id: step.step_id, reason: how.reason, action: next.action });
+    if (next.action === 'adapt' || next.action === 'retry') return keepFailure(state, step, how.failure);
+    if (next.action === 'system_error') {
+      keepFailure(state, step, how.failure);
+      return endWith(state, { outcome: 'system_error', reason: how.failure.error_code, why: next.why });
+    }
+    const answer = await askAboutFailure(state, ports, step, how.failure, how.fingerprint, next.why);
+    if (state.cancel !== null) return keepFailure(state, step, how.failure);
+    if (answer.decision !== 'retry' && answer.decision !== 'correct') {
+      return giveUpStep(state, step, how.failure, answer);
+    }
+    if (how.fingerprint !== null) humanAnswered(state, how.fingerprint);
+    if (answer.decision === 'correct') {
+      correctionByHuman(state, step, answer, ports.now());
+      writer.kick();
+    }
+    allowOneMore(state, step);
+    await runStep(state, ports, writer, step, perform);
+  }
+}
+
+function askAboutFailure(
+  state: RunState,
+  ports: RunPorts,
+  step: StepInFlight,
+  failure: CallFailed,
+  fingerprint: string | null,
+  why: string,
+): Promise<Answered> {
+  const what = step.kind === 'planner' ? 'The planner' : `Step ${step.step_id} (${step.phase}, ${step.tool})`;
+  const unsure = failure.certainty === 'unknown' && effectOf(state, step) === 'side_effect';
+  return askHuman(state, ports, step, {
+    text: unsure
+      ? `${what} was started and gave no answer (${failure.error_code}); its effect may have happened. Try it again?`
+      : `${what} failed: ${failure.error_code} ${failure.message_preview}. ${why}. What should happen?`,
+    fingerprint: fingerprint ?? undefined,
+    tried: step.tried,
+    options: step.kind === 'planner' ? ['retry', 'stop'] : ['retry', 'correct', 'skip', 'stop'],
+  });
+}
+
+function allowOneMore(state: RunState, step: StepInFlight): void {
+  const forLostWorkers = state.run.policy.retry.worker_lost - step.infrastructure_used;
+  const left = step.kind === 'planner' ? turnsLeft(state.run, state.ledger) : attemptsLeft(state.run, state.ledger);
+  step.granted = step.attempt + Math.min(1 + forLostWorkers, left);
+  step.single_attempt = true;
+  step.waited_ms = 0;
+  step.end = null;
+}
+
+/** Skip leaves the step out and goes on; everything else ends the run and keeps what it has. */
+function giveUpStep(state: RunState, step: StepInFlight, failure: CallFailed, answer: Answered): void {
+  if (answer.decision === 'skip') {
+    return keep(state, step, { status: 'skipped', artifact_id: null, error_code: failure.error_code });
+  }
+  keepFailure(state, step, failure);
+  const by = answer.by ?? 'the policy';
+  const reasons = {
+    answered: { reason: 'stopped_by_human', why: `${by} stopped the run at step ${step.step_id}` },
+    denied: { reason: 'stopped_by_human', why: `${by} denied step ${step.step_id}` },
+    timed_out: { reason: 'question_timed_out', why: `nobody answered in time, so the policy stopped the run` },
+    policy: { reason: 'no_question_left', why: `the run may ask no more questions, so the policy stopped it` },
+  } as const;
+  endWith(state, { outcome: 'finalized', ...reasons[answer.kind] });
+}
+
+function keepSuccess(
+  state: RunState,
+  step: StepInFlight,
+  outcome: Extract<NonNullable<StepInFlight['end']>, { kind: 'ok' }>['outcome'],
+): void {
+  if (step.kind === 'planner') return;
+  const isNew = !state.loop.results.some((result) => result.artifact_id === outcome.artifact_id);
+  if (isNew) progressMade(state);
+  if (outcome.inline) holdOutput(state, outcome.artifact_id, canonicalJson(outcome.output));
+  keep(state, step, { status: 'ok', artifact_id: outcome.artifact_id });
+}
+
+function keepFailure(state: RunState, step: StepInFlight, failure: CallFailed): void {
+  keep(state, step, {
+    status: 'failed',
+    artifact_id: null,
+    error_code: failure.error_code,
+    message_preview: failure.message_preview,
+  });
+}
+
+function keep(
+  state: RunState,
+  step: StepInFlight,
+  how: Pick<StepResult, 'status' | 'artifact_id' | 'error_code' | 'message_preview'>,
+): void {
+  if (step.kind === 'planner') return;
+  state.loop.results.push({
+    step_id: step.step_id,
+    plan_index: step.plan_index,
+    phase: step.phase,
+    tool: step.tool,
+    input: step.plan_index === null ? step.input : null,
+    attempts: step.attempt,
+    ...how,
+  });
+}
+
+export function budgetSpent(state: RunState, budget: string): void {
+  endWith(state, {
+    outcome: 'budget_exhausted',
+    reason: budget,
+    why: `the run has used up its budget of ${budget.replaceAll('_', ' ')}`,
+  });
+}

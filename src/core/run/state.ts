@@ -1,0 +1,171 @@
+import type { Json } from '../../protocol/json.ts';
+import type { FeedbackMessage } from '../../protocol/messages.ts';
+import type { FailureRevision, TextArtifact } from '../../protocol/records.ts';
+import type { Amounts, PendingQuestion, PreparedRun, RunLifeState, RunOutcome, RunResult } from '../../protocol/run.ts';
+import { STORY_VERSION } from '../../protocol/run.ts';
+import type { FailureRecord, OutcomeKind } from '../../protocol/schemas/failure-record.ts';
+import { isoTime } from '../../protocol/time.ts';
+import type { CallFailed, CallSucceeded } from '../../protocol/tools.ts';
+import type { FailureMemory } from '../failures/index.ts';
+import { emptyFailureMemory } from '../failures/index.ts';
+import type { GuardState } from '../guardrails/index.ts';
+import { openFamily } from '../guardrails/index.ts';
+import type { Ledger } from './ledger.ts';
+import { openLedger } from './ledger.ts';
+
+/**
+ * A run's whole memory between two awaits: plain JSON, small enough to travel with a hand-over, and enough to go on
+ * from. Version history: 1 = first.
+ */
+export interface RunState {
+  story_version: number;
+  run: PreparedRun;
+  state: RunLifeState;
+  started_at: number;
+  updated_at: number;
+  ledger: Ledger;
+  failures: FailureMemory;
+  loop: LoopState;
+  next_step_id: number;
+  /** The steps under way; empty between batches. */
+  batch: StepInFlight[];
+  question: OpenQuestion | null;
+  questions_asked: number;
+  answered_questions: string[];
+  /** The family of this run's loops: counts, overrides, the decision after each. */
+  guard: GuardState;
+  feedback: KeptFeedback[];
+  cancel: { by: string; reason: string; at: number } | null;
+  outbox: Outbox;
+  /** Signals that could not be understood: kept for people, without effect. */
+  ignored_messages: { type: string; reason: string; at: number }[];
+  ending: Ending | null;
+  result: RunResult | null;
+}
+
+export interface LoopState {
+  loop_id: string;
+  /** How often the planner has chosen in this loop. */
+  turn: number;
+  results: StepResult[];
+  output: Json | null;
+}
+
+export interface StepResult {
+  step_id: number;
+  /** Position in the given plan, or null for a chosen step. */
+  plan_index: number | null;
+  phase: string;
+  tool: string;
+  /** What a planner chose; null for a given plan, which has it already. */
+  input: Json;
+  status: 'ok' | 'failed' | 'skipped' | 'denied' | 'timed_out';
+  attempts: number;
+  artifact_id: string | null;
+  error_code?: string;
+  message_preview?: string;
+}
+
+/** What happened to the failure memory during a step; folded in step order when the batch ends. */
+export type MemoryEvent =
+  | { kind: 'failure'; record: FailureRecord }
+  | { kind: 'shown'; fingerprints: string[]; ok: boolean; failed_as: string | null; attempt: number; at: number }
+  | { kind: 'passed'; input_hash: string | null; attempt: number; at: number };
+
+/** A guarded unit of work: a tool call, or one turn of the planner, which fails and retries by the same rules. */
+export interface StepInFlight {
+  kind: 'tool' | 'planner';
+  step_id: number;
+  plan_index: number | null;
+  phase: string;
+  tool: string;
+  input: Json;
+  output_schema?: Json;
+  attempt: number;
+  /** Attempts that the ledger lets this step have. */
+  granted: number;
+  /** A person allowed one more attempt: it gets no retries of its own. */
+  single_attempt: boolean;
+  retries_used: number;
+  infrastructure_used: number;
+  waited_ms: number;
+  backing_off_until: number | null;
+  correction: { text: string; by: string } | null;
+  events: MemoryEvent[];
+  tried: string[];
+  end: StepEnd | null;
+}
+
+export type StepEnd =
+  | { kind: 'ok'; outcome: CallSucceeded }
+  | { kind: 'cancelled' }
+  | { kind: 'budget'; budget: keyof Amounts }
+  | { kind: 'refused'; status: 'denied' | 'timed_out' | 'skipped' }
+  | { kind: 'failed'; failure: CallFailed; observed: OutcomeKind; fingerprint: string | null; reason: string };
+
+export interface OpenQuestion extends PendingQuestion {
+  step_id: number;
+  answer: { decision: PendingQuestion['options'][number]; text: string | null; by: string } | null;
+}
+
+export interface KeptFeedback extends Omit<FeedbackMessage, 'type'> {
+  feedback_type: string | null;
+  at: number;
+}
+
+export interface Outbox {
+  records: FailureRecord[];
+  revisions: FailureRevision[];
+  artifacts: TextArtifact[];
+  /** Outputs of successful steps that only this state holds so far, as canonical text by artifact id. */
+  outputs: Record<string, string>;
+  outputs_bytes: number;
+  /** Records that were given up on after the store stayed away. */
+  lost: number;
+}
+
+export interface Ending {
+  outcome: RunOutcome;
+  reason: string;
+  why: string;
+}
+
+export function openRun(run: PreparedRun, now: number): RunState {
+  return {
+    story_version: STORY_VERSION,
+    run,
+    state: 'running',
+    started_at: now,
+    updated_at: now,
+    ledger: openLedger(),
+    failures: emptyFailureMemory(),
+    loop: openLoop(run.loop_id),
+    next_step_id: 1,
+    batch: [],
+    question: null,
+    questions_asked: 0,
+    answered_questions: [],
+    guard: familyOfRun(run, now),
+    feedback: [],
+    cancel: null,
+    outbox: { records: [], revisions: [], artifacts: [], outputs: {}, outputs_bytes: 0, lost: 0 },
+    ignored_messages: [],
+    ending: null,
+    result: null,
+  };
+}
+
+export const openLoop = (loopId: string): LoopState => ({ loop_id: loopId, turn: 0, results: [], output: null });
+
+function familyOfRun(run: PreparedRun, now: number): GuardState {
+  const limits = { max_reruns: run.policy.reruns.max_reruns, max_overrides: run.policy.humans.max_overrides };
+  const opened = openFamily(run.loop_id, limits, isoTime(now));
+  // A prepared run has been checked: an id that cannot open a family here is a bug, not an outcome.
+  if (!opened.ok) throw new RangeError(opened.detail);
+  return opened.state;
+}
+
+/** The end is decided once; what comes later cannot change why a run ended. */
+export function endWith(state: RunState, ending: Ending): void {
+  state.ending ??= ending;
+}

@@ -1,0 +1,30 @@
+import type { PlannerChoice, PlannerView } from '../core/run/ports.ts';
+import type { Json } from '../protocol/json.ts';
+import type { Plan } from '../protocol/schemas/plan.ts';
+import type { PolicyPatch } from '../protocol/schemas/policy.ts';
+import type { Tool } from './define-tool.ts';
+
+/** What a planner decides: calls to run now, in parallel when there are several; none ends the loop. */
+export type Choice = Pick<PlannerChoice, 'calls'> & { message?: string; output?: Json };
+
+/** A planner that chooses. It runs in an activity, never inside the workflow. */
+export interface Planner {
+  choose(view: PlannerView): Promise<Choice> | Choice;
+}
+
+export interface AgentDefinition {
+  name: string;
+  tools: Tool[];
+  /** What to do when a run brings no plan of its own. */
+  plan?: Plan;
+  planner?: Planner;
+  policy?: PolicyPatch;
+}
+export type Agent = AgentDefinition;
+
+export function defineAgent(definition: AgentDefinition): Agent {
+  const names = definition.tools.map((tool) => tool.name);
+  const twice = names.find((name, index) => names.indexOf(name) !== index);
+  if (twice !== undefined) throw new TypeError(`The agent ${definition.name} has two tools named ${twice}.`);
+  return definition;
+}

@@ -1,0 +1,84 @@
+import { z } from 'zod';
+import { hashOfJson } from '../protocol/ids.ts';
+import type { Json } from '../protocol/json.ts';
+import type { Constraints, Guidance, ToolEffect, ToolManifestEntry } from '../protocol/tools.ts';
+
+/** What a tool gets beside its input. */
+export interface ToolContext {
+  /** What earlier failures taught, for this attempt. */
+  guidance: Guidance;
+  /** 1 for the first attempt of the step. */
+  attempt: number;
+  /** Limits that the run enforces on this call. */
+  constraints: Constraints;
+  /** The same for all attempts of the step: hand it to whatever must not do things twice. */
+  idempotencyKey: string;
+  /** Aborted on cancel, on the time-out, and when the worker has to stop. */
+  signal: AbortSignal;
+  /** Progress that a person may see; the runner keeps the heart beating by itself. */
+  heartbeat(details?: Json): void;
+  /** Says what this attempt does differently, so that a success can become a lesson. */
+  changed(text: string): void;
+}
+
+export interface ToolDefinition<Input = unknown, Output = unknown> {
+  name: string;
+  /** `read` and `idempotent` may run twice; `side_effect` never does so unseen. */
+  effect: ToolEffect;
+  kind?: 'action' | 'retrieval';
+  /** For retrieval: the best score below which a result counts as no result. */
+  minConfidence?: number;
+  input: z.ZodType<Input>;
+  output: z.ZodType<Output>;
+  timeoutMs?: number;
+  /** What makes two calls the same call, where the arguments do not tell. */
+  loopKey?: (input: Input) => string;
+  /** A cheap look at the world: a changed answer is progress. */
+  probe?: (input: Input) => Promise<Json> | Json;
+  /** A person must approve each call. */
+  approval?: boolean;
+  /** Finds out whether an attempt that gave no answer had its effect. */
+  reconcile?: (
+    input: Input,
+    context: Pick<ToolContext, 'idempotencyKey' | 'attempt' | 'signal'>,
+  ) => Promise<Reconciled<Output>> | Reconciled<Output>;
+  run: (input: Input, context: ToolContext) => Promise<Output> | Output;
+}
+
+export type Reconciled<Output = unknown> = { verdict: 'done'; output: Output } | { verdict: 'not_done' | 'unknown' };
+
+export interface Tool extends ToolDefinition {
+  manifest: ToolManifestEntry;
+}
+
+const DEFAULT_TIMEOUT_MS = 60_000;
+const DEFAULT_MIN_CONFIDENCE = 0.5;
+const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
+
+/** Makes a tool: a function with schemas, and what the run must know about its effect. */
+export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool {
+  const { name } = definition;
+  if (!TOOL_NAME.test(name)) {
+    throw new TypeError(
+      `A tool's name is a letter, then letters, digits, . _ or -, 64 at most; got ${name.slice(0, 80)}`,
+    );
+  }
+  const timeoutMs = definition.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  if (!Number.isInteger(timeoutMs) || timeoutMs < 1) {
+    throw new TypeError(`timeoutMs of the tool ${name} is a whole number of milliseconds, 1 or more.`);
+  }
+  const manifest: ToolManifestEntry = {
+    name,
+    effect: definition.effect,
+    kind: definition.kind ?? 'action',
+    min_confidence: definition.minConfidence ?? DEFAULT_MIN_CONFIDENCE,
+    timeout_ms: timeoutMs,
+    approval: definition.approval === true,
+    reconcile: definition.reconcile !== undefined,
+    schema_hash: hashOfJson({ input: schemaOf(definition.input), output: schemaOf(definition.output) }),
+  };
+  // The registry holds tools of many types; each is called only with what its own input schema has parsed.
+  return { ...(definition as unknown as ToolDefinition), manifest };
+}
+
+const schemaOf = (schema: z.ZodType): unknown => z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' });

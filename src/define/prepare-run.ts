@@ -1,0 +1,89 @@
+import { computeBound } from '../core/bound/index.ts';
+import { isRerunId } from '../core/guardrails/index.ts';
+import { mergePolicy } from '../core/policy/index.ts';
+import { defaultLoopId } from '../protocol/ids.ts';
+import { LIMIT } from '../protocol/limits.ts';
+import type { PrepareOutcome, RequestProblem, RunRequest } from '../protocol/run.ts';
+import type { Plan } from '../protocol/schemas/plan.ts';
+import { policySchema } from '../protocol/schemas/policy.ts';
+import { runRequestSchema } from '../protocol/schemas/run-request.ts';
+import { checkPlan } from './check-plan.ts';
+import { problemsOf, suggestion } from './problems.ts';
+import { manifestOf, type Registry } from './registry.ts';
+
+/**
+ * Turns a request into a run, or says why not, before any workflow starts. The same function serves the client, the
+ * HTTP door and, for runs started past our doors, the activity `prepare`.
+ */
+export function prepareRun(request: unknown, registry: Registry, runId: string): PrepareOutcome {
+  const bytes = sizeOf(request);
+  if (bytes === null) return refused([{ path: '$', message: 'expected JSON' }]);
+  if (bytes > LIMIT.runInputBytes) {
+    const message = `${bytes} bytes are over the cap of ${LIMIT.runInputBytes}; store large inputs and point to them`;
+    return refused([{ path: '$', message }]);
+  }
+  const parsed = runRequestSchema.safeParse(request);
+  if (!parsed.success) return refused(problemsOf(parsed.error, '$', knownKeys));
+  const asked: RunRequest = parsed.data;
+
+  const agent = registry.agents.get(asked.agent);
+  if (agent === undefined) {
+    const message = `no agent named ${asked.agent}${suggestion(asked.agent, [...registry.agents.keys()])}`;
+    return refused([{ path: '$.agent', message }]);
+  }
+  const policy = mergePolicy(agent.policy, asked.policy);
+  const loopId = asked.loop_id ?? defaultLoopId(runId);
+  const plan = asked.plan ?? agent.plan ?? null;
+  const chooses = asked.plan === undefined && agent.planner !== undefined;
+  const problems = [
+    ...crossChecks(policy.budget),
+    ...(isRerunId(loopId)
+      ? [{ path: '$.loop_id', message: 'ends in _r<n>, which marks a rerun; choose another id' }]
+      : []),
+    ...(!chooses && plan === null ? [{ path: '$.plan', message: `the agent ${agent.name} needs a plan` }] : []),
+    ...(chooses || plan === null ? [] : checkPlan(plan, new Map(agent.tools.map((tool) => [tool.name, tool])))),
+  ];
+  if (problems.length > 0) return refused(problems);
+  const given: Plan | null = chooses ? null : plan;
+  return {
+    ok: true,
+    prepared: {
+      run_id: runId,
+      agent: agent.name,
+      goal: asked.goal,
+      input: asked.input ?? null,
+      planner: chooses ? 'chooses' : 'given',
+      plan: given,
+      policy,
+      manifest: manifestOf(agent),
+      bound: computeBound({ policy, planLength: given?.steps.length ?? null }),
+      loop_id: loopId,
+      labels: asked.labels ?? [],
+      parent_run_id: asked.parent_run_id ?? null,
+    },
+  };
+}
+
+const refused = (problems: RequestProblem[]): PrepareOutcome => ({ ok: false, problems });
+
+function crossChecks(budget: { soft: number; near: number }): RequestProblem[] {
+  if (budget.soft <= budget.near) return [];
+  return [{ path: '$.policy.budget.soft', message: 'must not be above budget.near' }];
+}
+
+function sizeOf(request: unknown): number | null {
+  try {
+    const text = JSON.stringify(request);
+    return text === undefined ? null : new TextEncoder().encode(text).length;
+  } catch {
+    return null;
+  }
+}
+
+/** The keys that a policy knows at a path, for the "did you mean". */
+function knownKeys(path: PropertyKey[]): string[] {
+  if (path[0] !== 'policy') return path.length === 0 ? Object.keys(runRequestSchema.shape) : [];
+  if (path.length === 1) return Object.keys(policySchema.shape);
+  const part = policySchema.shape[path[1] as keyof typeof policySchema.shape];
+  return 'shape' in part ? Object.keys(part.shape) : [];
+}

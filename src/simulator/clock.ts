@@ -1,0 +1,37 @@
+/** Virtual time: a queue of things that will happen, in order of time and then of asking. */
+interface Due {
+  at: number;
+  order: number;
+  happen: () => void;
+}
+
+export class VirtualClock {
+  now: number;
+  #queue: Due[] = [];
+  #asked = 0;
+
+  constructor(startAt: number) {
+    this.now = startAt;
+  }
+
+  /** Returns a function that takes it back. */
+  in(ms: number, happen: () => void): () => void {
+    const due = { at: this.now + ms, order: (this.#asked += 1), happen };
+    let index = this.#queue.length;
+    while (index > 0 && (this.#queue[index - 1]?.at ?? 0) > due.at) index -= 1;
+    this.#queue.splice(index, 0, due);
+    return () => {
+      const position = this.#queue.indexOf(due);
+      if (position !== -1) this.#queue.splice(position, 1);
+    };
+  }
+
+  /** Moves on to the next thing; false when nothing is to come. */
+  advance(): boolean {
+    const next = this.#queue.shift();
+    if (next === undefined) return false;
+    this.now = Math.max(this.now, next.at);
+    next.happen();
+    return true;
+  }
+}

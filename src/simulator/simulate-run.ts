@@ -1,0 +1,185 @@
+import { apply, check, ignore, openRun, runAgent } from '../core/run/index.ts';
+import type {
+  PlannerOutcome,
+  PlannerView,
+  PublishedState,
+  RunLogEvent,
+  RunPorts,
+  RunState,
+} from '../core/run/index.ts';
+import type { RunMessage } from '../protocol/messages.ts';
+import type { RecordBatch, RunArchive } from '../protocol/records.ts';
+import type { PreparedRun } from '../protocol/run.ts';
+import type { CallOutcome, ReconcileOutcome, ToolCallRequest } from '../protocol/tools.ts';
+import { VirtualClock } from './clock.ts';
+import { seededRandom } from './seeded-random.ts';
+
+/** The world around a simulated run: everything is a plain function, time is virtual. */
+export interface World {
+  /** How a call ends; `duration_ms` of the outcome is how long it takes in virtual time. */
+  call(request: ToolCallRequest): CallOutcome | Promise<CallOutcome>;
+  reconcile?(request: ToolCallRequest): ReconcileOutcome | Promise<ReconcileOutcome>;
+  plan?(view: PlannerView): PlannerOutcome | Promise<PlannerOutcome>;
+  /** Called whenever the run shows a new state: a person may react, now or later. */
+  react?(shown: PublishedState, send: Send): void;
+  /** False: the store is away. */
+  storeIsUp?(): boolean;
+}
+export type Send = (afterMs: number, type: RunMessage['type'], body: unknown) => void;
+
+export interface SimulationOptions {
+  world: World;
+  /** Decides at which batch boundaries the state goes through JSON; 0 never hands over. */
+  seed?: number;
+  handOverShare?: number;
+  startAt?: number;
+}
+
+export interface Simulated {
+  state: RunState;
+  records: RecordBatch[];
+  archives: RunArchive[];
+  logs: RunLogEvent[];
+  handOvers: number;
+  calls: number;
+}
+
+/** Nothing will ever happen again and the run has not ended: the one thing that must not exist. */
+export class StuckRunError extends Error {
+  override readonly name = 'StuckRunError';
+}
+
+const START = Date.UTC(2030, 0, 1);
+
+/** Lives one run to its end through the same story that the workflow runs. */
+export async function simulateRun(run: PreparedRun, options: SimulationOptions): Promise<Simulated> {
+  const { world, handOverShare = 0 } = options;
+  const clock = new VirtualClock(options.startAt ?? START);
+  const random = seededRandom(options.seed ?? 1);
+  const simulated: Simulated = {
+    state: openRun(run, clock.now),
+    records: [],
+    archives: [],
+    logs: [],
+    handOvers: 0,
+    calls: 0,
+  };
+  /** Conditions that somebody waits for; looked at after every message, as Temporal does. */
+  const waiting = new Set<() => void>();
+  const cancellations = new Set<() => void>();
+  let portCalls = 0;
+
+  const take = async <T extends { duration_ms: number }>(outcome: T, cancelled: T): Promise<T> => {
+    if (outcome.duration_ms <= 0) return outcome;
+    return new Promise<T>((resolve) => {
+      const startedAt = clock.now;
+      const finish = (value: T) => {
+        cancellations.delete(cancel);
+        resolve(value);
+      };
+      const takeBack = clock.in(outcome.duration_ms, () => finish(outcome));
+      const cancel = () => {
+        takeBack();
+        finish({ ...cancelled, duration_ms: clock.now - startedAt });
+      };
+      cancellations.add(cancel);
+    });
+  };
+
+  const send: Send = (afterMs, type, body) => {
+    clock.in(afterMs, () => {
+      const { state } = simulated;
+      const checked = check(state, type, body);
+      if (!checked.ok) ignore(state, type, checked.errors[0]?.message ?? checked.problem, clock.now);
+      else apply(state, checked.message, clock.now);
+      if (state.cancel !== null) for (const cancel of [...cancellations]) cancel();
+      for (const look of [...waiting]) look();
+    });
+  };
+
+  const storeIsUp = () => world.storeIsUp?.() ?? true;
+  const cancelledCall: CallOutcome = { class: 'cancelled', duration_ms: 0 };
+  const ports: RunPorts = {
+    now: () => clock.now,
+    until: (condition, ms) => {
+      portCalls += 1;
+      if (condition()) return Promise.resolve(true);
+      return new Promise<boolean>((resolve) => {
+        const look = () => {
+          if (!condition()) return;
+          takeBack();
+          waiting.delete(look);
+          resolve(true);
+        };
+        const takeBack = clock.in(ms, () => {
+          waiting.delete(look);
+          resolve(condition());
+        });
+        waiting.add(look);
+      });
+    },
+    call: async (request) => {
+      portCalls += 1;
+      simulated.calls += 1;
+      return take(await world.call(request), cancelledCall);
+    },
+    reconcile: async (request) => {
+      portCalls += 1;
+      return (await world.reconcile?.(request)) ?? { verdict: 'unknown' };
+    },
+    callModel: async (view) => {
+      portCalls += 1;
+      if (world.plan === undefined) throw new TypeError('This world has no planner.');
+      return take<PlannerOutcome>(await world.plan(view), { class: 'cancelled', duration_ms: 0 });
+    },
+    record: async (batch) => {
+      portCalls += 1;
+      if (!storeIsUp()) return { saved: false, reason: 'the store is away' };
+      simulated.records.push(batch);
+      return { saved: true };
+    },
+    archive: async (archive) => {
+      portCalls += 1;
+      if (!storeIsUp()) return { saved: false, reason: 'the store is away' };
+      simulated.archives.push(archive);
+      return { saved: true };
+    },
+    publish: (shown) => world.react?.(shown, send),
+    log: (event) => simulated.logs.push(event),
+    shouldHandOver: () => handOverShare > 0 && random() < handOverShare,
+  };
+
+  for (;;) {
+    const how = await live(simulated.state, ports, clock, () => portCalls);
+    if (how === 'ended') return simulated;
+    simulated.handOvers += 1;
+    simulated.state = JSON.parse(JSON.stringify(simulated.state)) as RunState;
+  }
+}
+
+/**
+ * Runs the story until it ends or hands over. When a macrotask passes in which no port was called, the story is waiting
+ * for time to pass: so time passes.
+ */
+async function live(state: RunState, ports: RunPorts, clock: VirtualClock, portCalls: () => number) {
+  let end: { how: 'ended' | 'hand_over' } | { error: unknown } | null = null;
+  runAgent(state, ports).then(
+    (how) => (end = { how }),
+    (error: unknown) => (end = { error }),
+  );
+  let seen = -1;
+  for (;;) {
+    await macrotask();
+    if (end !== null) break;
+    if (portCalls() !== seen) {
+      seen = portCalls();
+      continue;
+    }
+    if (!clock.advance()) throw new StuckRunError(`The run ${state.run.run_id} waits for something that never comes.`);
+  }
+  const ended = end as { how: 'ended' | 'hand_over' } | { error: unknown };
+  if ('error' in ended) throw ended.error;
+  return ended.how;
+}
+
+const macrotask = () => new Promise<void>((resolve) => setImmediate(resolve));
