@@ -92,8 +92,8 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
       const checked = check(state, type, body);
       if (!checked.ok) ignore(state, type, checked.errors[0]?.message ?? checked.problem, clock.now);
       else apply(state, checked.message, clock.now);
-      if (state.cancel !== null) for (const cancel of [...cancellations]) cancel();
-      for (const look of [...waiting]) look();
+      if (state.cancel !== null) for (const cancel of Array.from(cancellations)) cancel();
+      for (const look of Array.from(waiting)) look();
     });
   };
 

@@ -1,5 +1,7 @@
 export { runAgent, type StoryEnd } from './agent.ts';
+export { failuresOf } from './memory.ts';
 export { apply, check, ignore, type Checked, type MessageAnswer } from './messages.ts';
 export type * from './ports.ts';
+export { refuseRun } from './refuse-run.ts';
 export { openRun, type RunState } from './state.ts';
 export { statusOf } from './status.ts';

@@ -3,7 +3,7 @@ import type { FailureRevision } from '../../protocol/records.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import { isoTime } from '../../protocol/time.ts';
 import type { CallFailed, Guidance } from '../../protocol/tools.ts';
-import type { FailureMemory, MadeRevision } from '../failures/index.ts';
+import type { FailureMemory, FoldedFailure, MadeRevision } from '../failures/index.ts';
 import {
   creditGuidance,
   failureOf,
@@ -106,6 +106,10 @@ export function foldStep(state: RunState, step: StepInFlight): void {
 /** The memory with everything that is under way: what status tells in the middle of a batch. */
 export const memoryNow = (state: RunState): FailureMemory =>
   state.batch.reduce((memory, step) => foldEvents(state, memory, step).memory, state.failures);
+
+/** What a run knows of its failures, folded per fingerprint: the query `failures`. */
+export const failuresOf = (state: RunState): FoldedFailure[] =>
+  Object.values(memoryNow(state).by_fingerprint).sort((one, other) => one.last_ordinal - other.last_ordinal);
 
 export const occurrencesOf = (state: RunState, fingerprint: string): number =>
   failureOf(state.failures, fingerprint)?.since_progress ?? 0;

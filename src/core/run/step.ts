@@ -3,7 +3,7 @@ import { idempotencyKey } from '../../protocol/ids.ts';
 import type { Amounts } from '../../protocol/run.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { CallFailed, CallOutcome, Guidance, ToolCallRequest, ToolEffect } from '../../protocol/tools.ts';
-import { decideRetry } from '../retry/index.ts';
+import { decideRetry, isInfrastructure } from '../retry/index.ts';
 import { limitsOf, runningSeconds } from './ledger.ts';
 import { guidanceFor, noteAttempt, recordFailure } from './memory.ts';
 import type { OutboxWriter } from './outbox.ts';
@@ -55,7 +55,7 @@ export async function runStep(
       seed: `${state.run.run_id}:${step.step_id}`,
     });
     // What a person allowed is one more attempt, not a new round of retries; a lost worker does not use it up.
-    const used = step.single_attempt && outcome.origin === 'tool';
+    const used = step.single_attempt && !isInfrastructure(outcome.category);
     const record = noteFailure(state, ports, step, guidance, outcome, decision.retry && !used, now);
     writer.kick();
     if (!decision.retry || used) {
@@ -70,7 +70,7 @@ export async function runStep(
       });
     }
 
-    if (outcome.origin === 'infrastructure') step.infrastructure_used += 1;
+    if (isInfrastructure(outcome.category)) step.infrastructure_used += 1;
     else step.retries_used += 1;
     const budget = spentBudget(state, ports, step) ?? outlasts(state, ports, decision.wait_ms);
     if (budget !== null) return end(step, { kind: 'budget', budget });
@@ -154,7 +154,7 @@ function noteFailure(
 ): FailureRecord | null {
   step.tried.push(`attempt ${step.attempt}: ${failure.error_code} ${failure.message_preview}`.slice(0, 200));
   const effectUnknown = effectOf(state, step) === 'side_effect' && failure.certainty === 'unknown';
-  if (failure.origin === 'infrastructure' && !effectUnknown) {
+  if (isInfrastructure(failure.category) && !effectUnknown) {
     ports.log({ event: 'worker_lost', step_id: step.step_id, attempt: step.attempt, code: failure.error_code });
     return null;
   }

@@ -1,0 +1,44 @@
+import { log } from '@temporalio/activity';
+import type { RecordBatch, RunArchive, TextArtifact } from '../protocol/records.ts';
+import type { ActivityStore } from './store-port.ts';
+
+const JSON_TYPE = 'application/json';
+
+/** `record` and `archive`: the two writes of a run. Every part has its own id, so a repetition changes nothing. */
+export function createRecordActivities(store: ActivityStore) {
+  const record = async (batch: RecordBatch): Promise<void> => {
+    // Artifacts first: a record must never point to something that is not there.
+    await store.artifacts.putMany(batch.artifacts.map(artifactRow));
+    const { refused } = await store.records.append(batch.records, { agent: batch.agent });
+    for (const { failure_id, reason } of refused) {
+      log.warn('record_refused', { run_id: batch.run_id, failure_id, reason });
+    }
+    await store.revisions.append(
+      batch.revisions.map(({ revision_id: _derived, ...revision }) => ({ ...revision, by: 'runtime' })),
+    );
+  };
+  return {
+    record,
+    archive: async (archive: RunArchive): Promise<void> => {
+      await record(archive.pending);
+      const { result } = archive;
+      await store.archivedRuns.put({
+        run_id: archive.run_id,
+        agent: archive.agent,
+        goal: archive.goal,
+        outcome: result.outcome,
+        summary: { result, steps: archive.steps },
+        trace: archive.trace,
+        labels: archive.labels,
+        started_at: result.started_at,
+        ended_at: result.ended_at,
+      });
+    },
+  };
+}
+
+const artifactRow = ({ id, text }: TextArtifact) => ({
+  id,
+  bytes: new TextEncoder().encode(text),
+  media_type: JSON_TYPE,
+});

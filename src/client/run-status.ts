@@ -1,0 +1,119 @@
+import { type Client, WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
+import { computeBound } from '../core/bound/index.ts';
+import { workflowIdOfRun } from '../protocol/ids.ts';
+import { MEMO, QUERY } from '../protocol/names.ts';
+import { DEFAULT_POLICY } from '../protocol/policy.ts';
+import type { Amounts, PendingQuestion, RunResult, RunStatus } from '../protocol/run.ts';
+import { RunNotFoundError } from './errors.ts';
+import { lastPoll } from './task-queue.ts';
+
+/** A worker answers in milliseconds; without one a query would hang until somebody starts one. */
+const QUERY_DEADLINE_MS = 2_000;
+
+/** Where the ending of a run can be found when neither the workflow nor its history is there any more. */
+export interface RunArchiveReader {
+  get(runId: string): Promise<{ summary: unknown } | null>;
+}
+
+/**
+ * The run's own word where it can be had; else what the server knows, with a sentence on why that is all; else what the
+ * archive kept.
+ */
+export async function runStatus(client: Client, runId: string, archive?: RunArchiveReader): Promise<RunStatus> {
+  const handle = client.workflow.getHandle(workflowIdOfRun(runId));
+  try {
+    return await client.withDeadline(Date.now() + QUERY_DEADLINE_MS, () => handle.query<RunStatus>(QUERY.status));
+  } catch (error) {
+    const description = await describe(client, runId);
+    const kept = description?.status.name === 'RUNNING' ? null : await archivedResult(runId, archive);
+    if (kept !== null) return statusOfResult(kept);
+    if (description === null) throw new RunNotFoundError(runId, error);
+    if (description.status.name === 'COMPLETED') return statusOfResult((await handle.result()) as RunResult);
+    return fallbackStatus(client, description, runId, error);
+  }
+}
+
+async function describe(client: Client, runId: string): Promise<WorkflowExecutionDescription | null> {
+  try {
+    return await client.workflow.getHandle(workflowIdOfRun(runId)).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
+}
+
+async function archivedResult(runId: string, archive: RunArchiveReader | undefined): Promise<RunResult | null> {
+  const archived = await archive?.get(runId);
+  return archived ? (archived.summary as { result: RunResult }).result : null;
+}
+
+/** What a closed run left behind, in the shape of a status. */
+export function statusOfResult(result: RunResult): RunStatus {
+  return {
+    run_id: result.run_id,
+    agent: result.agent,
+    goal: '',
+    state: 'ended',
+    outcome: result.outcome,
+    loop_id: result.result?.loop_id ?? '',
+    step_id: result.used.steps,
+    phase: 'ended',
+    attempt: 0,
+    guardrails: {},
+    budget: { limit: NO_LIMITS, used: result.used, left: NO_LIMITS },
+    bound: result.bound,
+    failures: result.failures,
+    next_action: 'nothing: the run has ended',
+    why: `${result.outcome}: ${result.why}.`,
+    result: result.result,
+    started_at: result.started_at,
+    updated_at: result.ended_at,
+  };
+}
+
+const NO_LIMITS = { steps: null, attempts: null, model_calls: null, tokens: null, cost_micro_usd: null, seconds: null };
+const NOTHING: Amounts = { steps: 0, attempts: 0, model_calls: 0, tokens: 0, cost_micro_usd: 0, seconds: 0 };
+
+/** The server's view alone: nobody is there to answer for the run. */
+async function fallbackStatus(
+  client: Client,
+  description: WorkflowExecutionDescription,
+  runId: string,
+  cause: unknown,
+): Promise<RunStatus> {
+  const closed = description.closeTime;
+  const question = (description.memo?.[MEMO.pendingQuestion] ?? null) as PendingQuestion | null;
+  const outcome = description.memo?.[MEMO.outcome] as RunStatus['outcome'];
+  return {
+    run_id: runId,
+    agent: '',
+    goal: '',
+    state: closed ? 'ended' : question === null ? 'running' : 'waiting_for_human',
+    ...(closed ? { outcome: outcome ?? outcomeOfClose(description.status.name) } : {}),
+    loop_id: '',
+    step_id: 0,
+    phase: '',
+    attempt: 0,
+    guardrails: {},
+    budget: { limit: NO_LIMITS, used: NOTHING, left: NO_LIMITS },
+    bound: computeBound({ policy: DEFAULT_POLICY, planLength: null }),
+    failures: { total: 0, active: 0, by_signal: {} },
+    ...(question === null ? {} : { pending_question: question }),
+    next_action: closed ? 'nothing: the run has ended' : 'start a worker: `secondwind worker`',
+    why: closed
+      ? `The run was closed as ${description.status.name.toLowerCase()} and left no summary.`
+      : await whyNoAnswer(client, description.taskQueue, cause),
+    started_at: description.startTime.toISOString(),
+    updated_at: (closed ?? description.startTime).toISOString(),
+  };
+}
+
+async function whyNoAnswer(client: Client, taskQueue: string, cause: unknown): Promise<string> {
+  const polled = await lastPoll(client, taskQueue);
+  if (polled === null) return `Nobody is working on this run: no worker polls the task queue ${taskQueue}.`;
+  const said = cause instanceof Error ? cause.message : String(cause);
+  return `The run did not answer (${said}); a worker polled ${taskQueue} last at ${polled.toISOString()}.`;
+}
+
+const outcomeOfClose = (status: string): NonNullable<RunStatus['outcome']> =>
+  status === 'CANCELLED' || status === 'TERMINATED' ? 'cancelled' : 'system_error';

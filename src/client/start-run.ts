@@ -1,0 +1,93 @@
+import {
+  type Client,
+  WorkflowExecutionAlreadyStartedError,
+  WorkflowIdConflictPolicy,
+  WorkflowIdReusePolicy,
+} from '@temporalio/client';
+import { defineSearchAttributeKey, type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
+import { v7 as uuidV7 } from 'uuid';
+import { prepareRun } from '../define/prepare-run.ts';
+import type { Registry } from '../define/registry.ts';
+import { hashOfJson, sha256Hex, workflowIdOfRun } from '../protocol/ids.ts';
+import { MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../protocol/names.ts';
+import type { Bound, PreparedRun } from '../protocol/run.ts';
+import type { AgentRunInput, AgentRunOptions } from '../workflows/agent-run-input.ts';
+import { RunExistsError, RunRequestError, SecondwindError } from './errors.ts';
+
+export interface StartedRun {
+  run_id: string;
+  workflow_id: string;
+  bound: Bound;
+}
+export interface StartOptions {
+  /** The same key with the same request gives the same run; with another request it is refused. */
+  idempotencyKey?: string;
+  workflow?: AgentRunOptions;
+}
+export interface StartDeps {
+  client: Client;
+  registry: Registry;
+  taskQueue: string;
+  searchAttributes: boolean;
+}
+
+/** Prepares and starts a run. Whatever is wrong with the request is told before anything is started. */
+export async function startRun(deps: StartDeps, request: unknown, options: StartOptions = {}): Promise<StartedRun> {
+  const runId = runIdFor(request, options.idempotencyKey);
+  const outcome = prepareRun(request, deps.registry, runId);
+  if (!outcome.ok) throw new RunRequestError(outcome.problems);
+  const { prepared } = outcome;
+  const requestHash = hashOfJson(request);
+  const input: AgentRunInput = {
+    prepared,
+    options: { ...options.workflow, ...(deps.searchAttributes ? {} : { search_attributes: false }) },
+  };
+  const started: StartedRun = { run_id: runId, workflow_id: workflowIdOfRun(runId), bound: prepared.bound };
+  try {
+    await deps.client.workflow.start(WORKFLOW_TYPE.agentRun, {
+      workflowId: started.workflow_id,
+      taskQueue: deps.taskQueue,
+      args: [input],
+      // A run's id belongs to one run for ever.
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+      memo: { [MEMO.requestHash]: requestHash },
+      ...(deps.searchAttributes ? { typedSearchAttributes: attributesOf(prepared) } : {}),
+      staticSummary: prepared.goal.slice(0, 200),
+    });
+  } catch (error) {
+    if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
+    if (options.idempotencyKey === undefined) throw new RunExistsError(runId, error);
+    await sameRequest(deps.client, started.workflow_id, requestHash);
+  }
+  return started;
+}
+
+/** A key names a run: derived, so that whoever repeats the request finds the run that the first one started. */
+function runIdFor(request: unknown, idempotencyKey: string | undefined): string {
+  const asked = typeof request === 'object' && request !== null ? (request as { run_id?: unknown }).run_id : undefined;
+  if (typeof asked === 'string') return asked;
+  return idempotencyKey === undefined ? `run-${uuidV7()}` : `run-${sha256Hex(`key:${idempotencyKey}`).slice(0, 32)}`;
+}
+
+async function sameRequest(client: Client, workflowId: string, requestHash: string): Promise<void> {
+  const { memo } = await client.workflow.getHandle(workflowId).describe();
+  if (memo?.[MEMO.requestHash] === requestHash) return;
+  throw new SecondwindError(
+    'idempotency_conflict',
+    'This Idempotency-Key was used with another request.',
+    'Use a new key for a new request.',
+  );
+}
+
+function attributesOf(run: PreparedRun): TypedSearchAttributes {
+  const pairs: SearchAttributePair[] = [
+    { key: defineSearchAttributeKey(SEARCH_ATTRIBUTE.agent, 'KEYWORD'), value: run.agent },
+    { key: defineSearchAttributeKey(SEARCH_ATTRIBUTE.state, 'KEYWORD'), value: 'running' },
+    { key: defineSearchAttributeKey(SEARCH_ATTRIBUTE.attempts, 'INT'), value: 0 },
+  ];
+  if (run.labels.length > 0) {
+    pairs.push({ key: defineSearchAttributeKey(SEARCH_ATTRIBUTE.label, 'KEYWORD_LIST'), value: run.labels });
+  }
+  return new TypedSearchAttributes(pairs);
+}

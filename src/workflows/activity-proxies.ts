@@ -1,0 +1,67 @@
+import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
+import type { PlannerChoice, PlannerView } from '../core/run/index.ts';
+import { toolActivity } from '../protocol/names.ts';
+import type { RecordBatch, RunArchive } from '../protocol/records.ts';
+import type { PrepareOutcome, RunRequest } from '../protocol/run.ts';
+import type { CallSucceeded, ReconcileOutcome, ToolCallRequest } from '../protocol/tools.ts';
+
+/** A worker that stops beating is noticed this fast; our runner beats every second. */
+const HEARTBEAT_TIMEOUT_MS = 5_000;
+/** The runner ends a tool at its own time-out and tells so; Temporal's is only the net below. */
+const NET_BELOW_MS = 10_000;
+
+/** One attempt each: every retry is the story's decision and draws on its ledger. */
+const once = {
+  retry: { maximumAttempts: 1 },
+  heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
+  // A cancel counts once the work has really stopped.
+  cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
+} as const;
+
+export interface RuntimeActivities {
+  prepare(request: Partial<RunRequest>, runId: string): Promise<PrepareOutcome>;
+  callModel(view: PlannerView): Promise<PlannerChoice>;
+  reconcile(request: ToolCallRequest): Promise<ReconcileOutcome>;
+  record(batch: RecordBatch): Promise<void>;
+  archive(archive: RunArchive): Promise<void>;
+}
+
+export function callTool(request: ToolCallRequest): Promise<CallSucceeded> {
+  const tools = proxyActivities<Record<string, (request: ToolCallRequest) => Promise<CallSucceeded>>>({
+    ...once,
+    startToCloseTimeout: request.timeout_ms + NET_BELOW_MS,
+    summary: `step ${request.step_id} attempt ${request.attempt}`,
+  });
+  const tool = tools[toolActivity(request.tool)];
+  if (tool === undefined) throw new TypeError(`No activity for ${request.tool}`);
+  return tool(request);
+}
+
+/** A model may think for minutes; the planner's activity ends itself earlier. */
+const MODEL_TIMEOUT_MS = 600_000;
+export const { callModel } = proxyActivities<Pick<RuntimeActivities, 'callModel'>>({
+  ...once,
+  startToCloseTimeout: MODEL_TIMEOUT_MS,
+});
+
+export const { reconcile } = proxyActivities<Pick<RuntimeActivities, 'reconcile'>>({
+  ...once,
+  startToCloseTimeout: 120_000,
+});
+
+/**
+ * The store's writes are idempotent, so Temporal may retry them: a store that is away for less than two minutes costs
+ * nothing but time, and the run does not wait for it.
+ */
+const patient = {
+  startToCloseTimeout: 10_000,
+  scheduleToCloseTimeout: 120_000,
+  retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 5_000 },
+} as const;
+export const { record, archive } = proxyActivities<Pick<RuntimeActivities, 'record' | 'archive'>>(patient);
+
+/** Without it a run cannot begin, so it is tried until a worker knows the agent. */
+export const { prepare } = proxyActivities<Pick<RuntimeActivities, 'prepare'>>({
+  startToCloseTimeout: 10_000,
+  retry: { initialInterval: 500, maximumInterval: 10_000 },
+});

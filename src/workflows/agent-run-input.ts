@@ -1,0 +1,20 @@
+import type { RunState } from '../core/run/index.ts';
+import type { PreparedRun, RunRequest } from '../protocol/run.ts';
+
+/** How the workflow itself behaves; everything about the run is in the request. */
+export interface AgentRunOptions {
+  /** False where the server did not let us register search attributes: upserting them would fail every task. */
+  search_attributes?: boolean;
+  /** Hand over after this many history events instead of when the server suggests it. */
+  hand_over_after_events?: number;
+}
+
+/**
+ * What `agentRun` is started with: a bare request (from the `temporal` command line), a request that our client has
+ * prepared, or the state of the execution before.
+ */
+export type AgentRunInput = Partial<RunRequest> & {
+  prepared?: PreparedRun;
+  state?: RunState;
+  options?: AgentRunOptions;
+};

@@ -1,0 +1,66 @@
+import { isCancellation, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
+import { ActivityFailure } from '@temporalio/common';
+import type { PublishedState, RunPorts } from '../core/run/index.ts';
+import type { SaveOutcome } from '../protocol/records.ts';
+import * as activities from './activity-proxies.ts';
+import { outcomeOfFailure } from './outcomes.ts';
+
+export interface DurablePorts extends RunPorts {
+  /** Stops the calls under way; each is waited for until its work has really stopped. */
+  stopCalls(): void;
+}
+
+/** The ports of the real world: every wait is a durable timer, every call an activity. */
+export function durablePorts(
+  now: () => number,
+  publish: (shown: PublishedState) => void,
+  handOverAfterEvents: number | undefined,
+): DurablePorts {
+  const underWay = new Set<CancellationScope>();
+  /** Runs an activity so that a cancel can reach it, and tells any failure as a value. */
+  const guarded = async <T>(start: () => Promise<T>): Promise<T | ReturnType<typeof outcomeOfFailure>> => {
+    const startedAt = now();
+    const scope = new CancellationScope({ cancellable: true });
+    underWay.add(scope);
+    try {
+      return await scope.run(start);
+    } catch (error) {
+      return outcomeOfFailure(error, now() - startedAt);
+    } finally {
+      underWay.delete(scope);
+    }
+  };
+
+  return {
+    now,
+    publish,
+    until: (holds, ms, why) => condition(holds, ms, { summary: why }),
+    call: (request) => guarded(() => activities.callTool(request)),
+    callModel: (view) => guarded(() => activities.callModel(view)),
+    reconcile: async (request) => {
+      const found = await guarded(() => activities.reconcile(request));
+      return 'verdict' in found ? found : { verdict: 'unknown' };
+    },
+    record: (batch) => saved(activities.record(batch)),
+    archive: (archive) => saved(activities.archive(archive)),
+    log: ({ event, ...fields }) => log.info(event, fields),
+    shouldHandOver: () => {
+      const { continueAsNewSuggested, historyLength } = workflowInfo();
+      return handOverAfterEvents === undefined ? continueAsNewSuggested : historyLength >= handOverAfterEvents;
+    },
+    stopCalls: () => {
+      for (const scope of underWay) scope.cancel();
+    },
+  };
+}
+
+/** A store that stays away is told, never thrown: a run must not die because its memory could not be written. */
+async function saved(write: Promise<void>): Promise<SaveOutcome> {
+  try {
+    await write;
+    return { saved: true };
+  } catch (error) {
+    if (!(error instanceof ActivityFailure) || isCancellation(error)) throw error;
+    return { saved: false, reason: error.cause?.message ?? error.message };
+  }
+}
