@@ -1,6 +1,6 @@
 import { activityInfo, ApplicationFailure, CancelledFailure, Context } from '@temporalio/activity';
 import type { Json } from '../protocol/json.ts';
-import type { CallFailed } from '../protocol/tools.ts';
+import type { CallCancelled, CallFailed } from '../protocol/tools.ts';
 
 /** The runner keeps the heart beating, so that a tool need not and a lost worker is noticed within seconds. */
 const BEAT_MS = 1_000;
@@ -38,16 +38,17 @@ export async function withHeartbeat<T>(work: (around: Surroundings) => Promise<T
   }
 }
 
-/** A failed attempt is a failed activity, red in every view of Temporal, with the whole outcome in its details. */
-export function failActivity(failed: CallFailed): never {
+/**
+ * How an outcome leaves an activity. A failed attempt is a failed activity, red in every view of Temporal, with the whole
+ * outcome in its details.
+ */
+export function returnOrThrow<Ok extends { class: 'ok' }>(outcome: Ok | CallFailed | CallCancelled): Ok {
+  if (outcome.class === 'ok') return outcome;
+  if (outcome.class === 'cancelled') throw new CancelledFailure(`${activityInfo().activityType} was cancelled`);
   throw ApplicationFailure.create({
-    message: `${failed.error_code}: ${failed.message_preview}`,
-    type: failed.category,
+    message: `${outcome.error_code}: ${outcome.message_preview}`,
+    type: outcome.category,
     nonRetryable: true,
-    details: [failed],
+    details: [outcome],
   });
-}
-
-export function cancelActivity(): never {
-  throw new CancelledFailure(`${activityInfo().activityType} was cancelled`);
 }

@@ -22,7 +22,12 @@ export const plainRegistry = createRegistry([
       defineTool({ name: 'look', effect: 'read', ...anything }),
       defineTool({ name: 'put', effect: 'idempotent', ...anything }),
       defineTool({ name: 'pay', effect: 'side_effect', ...anything }),
-      defineTool({ name: 'book', effect: 'side_effect', ...anything, reconcile: () => ({ verdict: 'unknown' as const }) }),
+      defineTool({
+        name: 'book',
+        effect: 'side_effect',
+        ...anything,
+        reconcile: () => ({ verdict: 'unknown' as const }),
+      }),
       defineTool({ name: 'launch', effect: 'side_effect', ...anything, approval: true }),
     ],
   }),

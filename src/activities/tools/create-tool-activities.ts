@@ -4,7 +4,7 @@ import type { Registry } from '../../define/registry.ts';
 import type { Json } from '../../protocol/json.ts';
 import { toolActivity } from '../../protocol/names.ts';
 import type { CallSucceeded, ReconcileOutcome, ToolCallRequest } from '../../protocol/tools.ts';
-import { cancelActivity, failActivity, type Surroundings, withHeartbeat } from '../run-in-activity.ts';
+import { returnOrThrow, type Surroundings, withHeartbeat } from '../run-in-activity.ts';
 import type { ActivityStore } from '../store-port.ts';
 import { executeTool, reconcileTool, type ToolEnvironment } from './execute-tool.ts';
 
@@ -30,17 +30,8 @@ export function createToolActivities({ registry, store, redact }: ToolActivityDe
   });
   const call =
     (tool: Tool) =>
-    async (request: ToolCallRequest): Promise<CallSucceeded> => {
-      const outcome = await withHeartbeat((around) => executeTool(tool, request, environment(around)));
-      switch (outcome.class) {
-        case 'ok':
-          return outcome;
-        case 'cancelled':
-          return cancelActivity();
-        case 'failed':
-          return failActivity(outcome);
-      }
-    };
+    async (request: ToolCallRequest): Promise<CallSucceeded> =>
+      returnOrThrow(await withHeartbeat((around) => executeTool(tool, request, environment(around))));
   const reconcile = async (request: ToolCallRequest): Promise<ReconcileOutcome> => {
     const tool = registry.tools.get(request.tool);
     if (tool === undefined) return { verdict: 'unknown' };

@@ -202,15 +202,17 @@ async function withTimeout<T>(
       return { kind: 'threw', error };
     }
   })();
+  const left = new AbortController();
   const stopped = new Promise<Timed<T>>((resolve) => {
-    const stop = (): void => resolve({ kind: 'threw', error: outer.reason });
-    if (outer.aborted) stop();
-    else outer.addEventListener('abort', () => setTimeout(stop, STOP_GRACE_MS), { once: true });
+    const leaveBehind = (): void => resolve({ kind: 'threw', error: outer.reason });
+    if (outer.aborted) leaveBehind();
+    else outer.addEventListener('abort', () => setTimeout(leaveBehind, STOP_GRACE_MS).unref(), { signal: left.signal });
   });
   try {
     return await Promise.race([attempt, late, stopped]);
   } finally {
     clearTimeout(timer);
+    left.abort();
   }
 }
 

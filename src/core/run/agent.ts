@@ -21,7 +21,7 @@ export async function runAgent(state: RunState, ports: RunPorts): Promise<StoryE
   while (state.ending === null) {
     const how = await runLoop(state, ports, writer);
     if (how === 'hand_over') {
-      await prepareHandOver(state, writer);
+      await writer.settle();
       return 'hand_over';
     }
     judge(state, ports);
@@ -67,12 +67,6 @@ const WHY_FINAL = {
   max_reruns_reached: 'no rerun is left; the best result is kept',
   fatigue_threshold_exceeded: 'reruns stopped helping; the best result is kept',
 } as const;
-
-/** What travels to the next execution must be small: outputs go to the store first. */
-async function prepareHandOver(state: RunState, writer: OutboxWriter): Promise<void> {
-  await writer.settle();
-  if (state.outbox.outputs_bytes > 0) await writer.saveOutputs();
-}
 
 async function close(state: RunState, ports: RunPorts, writer: OutboxWriter): Promise<void> {
   await writer.settle();

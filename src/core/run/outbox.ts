@@ -31,7 +31,7 @@ export function openOutbox(state: RunState, ports: RunPorts): OutboxWriter {
       ports.log({ event: 'record_not_saved', reason: outcome.reason, records: batch.records.length });
       return false;
     }
-    forget(state, batch);
+    forget(state, batch, latestArtifact(state));
     return true;
   };
   const settle = async (): Promise<void> => {
@@ -106,8 +106,12 @@ export function waitingBatch(state: RunState, withOutputs: boolean): RecordBatch
   };
 }
 
+/** The latest output stays at hand: it may be the run's result. */
+const latestArtifact = (state: RunState): string | null =>
+  state.loop.results.findLast((result) => result.status === 'ok')?.artifact_id ?? null;
+
 /** Takes out what has been written; what came in meanwhile stays. */
-function forget(state: RunState, batch: RecordBatch): void {
+function forget(state: RunState, batch: RecordBatch, keep: string | null): void {
   const { outbox } = state;
   const records = new Set(batch.records.map((record) => record.failure_id));
   const revisions = new Set(batch.revisions.map((revision) => revision.revision_id));
@@ -116,7 +120,7 @@ function forget(state: RunState, batch: RecordBatch): void {
   outbox.revisions = outbox.revisions.filter((revision) => !revisions.has(revision.revision_id));
   outbox.artifacts = outbox.artifacts.filter((artifact) => !artifacts.has(artifact.id));
   for (const [id, text] of Object.entries(outbox.outputs)) {
-    if (!artifacts.has(id)) continue;
+    if (!artifacts.has(id) || id === keep) continue;
     outbox.outputs_bytes -= text.length;
     delete outbox.outputs[id];
   }

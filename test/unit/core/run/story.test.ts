@@ -7,7 +7,14 @@ import { plainRegistry, prepared } from '../../../support/fixtures.ts';
 
 const ok = (request: ToolCallRequest): CallOutcome => {
   const text = JSON.stringify(request.step_id);
-  return { class: 'ok', output: request.step_id, inline: true, artifact_id: sha256Hex(text), bytes: text.length, duration_ms: 5 };
+  return {
+    class: 'ok',
+    output: request.step_id,
+    inline: true,
+    artifact_id: sha256Hex(text),
+    bytes: text.length,
+    duration_ms: 5,
+  };
 };
 const failed = (over: Partial<CallFailed> = {}): CallFailed => ({
   class: 'failed',
@@ -26,7 +33,11 @@ const run = (world: Partial<World> & Pick<World, 'call'>, tools = ['look'], poli
 describe('a run', () => {
   it('completes a plan of successful steps with one attempt each and nothing recorded', async () => {
     const { state, records, calls } = await run({ call: ok }, ['look', 'put', 'pay']);
-    expect(state.result).toMatchObject({ outcome: 'completed', reason: 'thresholds_met', used: { steps: 3, attempts: 3 } });
+    expect(state.result).toMatchObject({
+      outcome: 'completed',
+      reason: 'thresholds_met',
+      used: { steps: 3, attempts: 3 },
+    });
     expect(calls).toBe(3);
     expect(records).toEqual([]);
   });
@@ -63,7 +74,11 @@ describe('a run', () => {
 
   it('ends finalized when nobody answers in time', async () => {
     const { state } = await run({ call: () => failed({ category: 'auth', error_code: 'HTTP_401' }) });
-    expect(state.result).toMatchObject({ outcome: 'finalized', reason: 'question_timed_out', used: { attempts: 1, seconds: 0 } });
+    expect(state.result).toMatchObject({
+      outcome: 'finalized',
+      reason: 'question_timed_out',
+      used: { attempts: 1, seconds: 0 },
+    });
   });
 
   it('never runs a side effect of unknown outcome again by itself', async () => {

@@ -1,0 +1,135 @@
+import type { FailureCategory } from '../../protocol/failure-categories.ts';
+import type { OutcomeKind, RecommendedAdjustment, SignalType } from '../../protocol/schemas/failure-record.ts';
+
+const DEFAULT_TIMEOUT_MS = 30_000;
+const LONGEST_TIMEOUT_MS = 600_000;
+const DEFAULT_MAX_BYTES = 64 * 1024;
+const DEFAULT_PAGE_SIZE = 50;
+const MAX_PATHS = 10;
+const PATH_CHARS = 120;
+/** Stands where a failure has no tool: what a model wrote as its plan or message. */
+const NO_TOOL = 'plan';
+
+/** Codes that the runtime gives itself when an output was cut or refused for its size. */
+const TOO_LARGE = ['OUTPUT_TOO_LARGE', 'RESPONSE_TOO_LARGE', 'PAYLOAD_TOO_LARGE', 'HTTP_413'];
+
+/** What is known about a failed attempt when its record is made. */
+export interface SeenForAdjustment {
+  signal_type: SignalType;
+  kind: OutcomeKind;
+  category?: FailureCategory | undefined;
+  tool_name: string | null;
+  error_code?: string | null | undefined;
+  /** The time limit that the attempt had, and the longest that the tool's manifest allows. */
+  timeout_ms?: number | undefined;
+  max_timeout_ms?: number | undefined;
+  /** The cap that the output broke. */
+  max_bytes?: number | undefined;
+  /** Set when the tool can answer in pages. */
+  page_size?: number | undefined;
+  /** JSON paths of what a schema refused. */
+  paths?: readonly string[] | undefined;
+  /** Which budget is under pressure. */
+  budget?: string | undefined;
+  /** What a person or the tool's own policy ruled out. Only this makes a `deny`: it is enforced, so nothing guesses it. */
+  denied?: { argument?: string; host?: string } | undefined;
+}
+
+const cutPaths = (paths: readonly string[] | undefined): string[] =>
+  (paths ?? []).slice(0, MAX_PATHS).map((path) => path.slice(0, PATH_CHARS));
+
+const longerTimeout = (seen: SeenForAdjustment, tool_name: string): RecommendedAdjustment => {
+  const now = seen.timeout_ms ?? DEFAULT_TIMEOUT_MS;
+  const longest = seen.max_timeout_ms ?? Math.max(LONGEST_TIMEOUT_MS, now);
+  const timeout_ms = Math.min(Math.ceil(now * 2), longest);
+  // Already at the longest: more time is not to be had, so less work is what is left.
+  return timeout_ms > now
+    ? { type: 'set_timeout', tool_name, timeout_ms }
+    : { type: 'reduce_scope', budget: 'seconds' };
+};
+
+const lessOutput = (seen: SeenForAdjustment, tool_name: string): RecommendedAdjustment =>
+  seen.page_size === undefined
+    ? { type: 'cap_output', tool_name, max_bytes: seen.max_bytes ?? DEFAULT_MAX_BYTES }
+    : { type: 'paginate', tool_name, page_size: Math.max(1, Math.floor(seen.page_size / 2)) || DEFAULT_PAGE_SIZE };
+
+const byCategory = (seen: SeenForAdjustment, tool_name: string): RecommendedAdjustment => {
+  const paths = cutPaths(seen.paths);
+  const category = seen.category ?? 'unknown_error';
+  switch (category) {
+    case 'timeout':
+      return longerTimeout(seen, tool_name);
+    case 'auth':
+      return { type: 'ask_human', reason: 'credentials were refused' };
+    case 'quota':
+      return { type: 'ask_human', reason: 'a quota is used up' };
+    case 'rate_limit':
+      return { type: 'reduce_scope', budget: 'requests' };
+    case 'context_length':
+      return { type: 'reduce_scope', budget: 'tokens' };
+    // The retry waits by itself. What is left to say to whoever can choose: if it fails again, go another way.
+    case 'network':
+    case 'server_error':
+    case 'not_registered':
+    case 'worker_lost':
+      return { type: 'use_other_tool', tool_name };
+    case 'validation_grounding':
+      return { type: 'fix_schema', tool_name, paths: ['grounding'] };
+    case 'validation_reasoning':
+      return { type: 'fix_schema', tool_name, paths: ['reasoning'] };
+    case 'validation_both':
+    case 'validation_unknown':
+      return { type: 'fix_schema', tool_name, paths: ['grounding', 'reasoning'] };
+    case 'contract_violation':
+      return { type: 'fix_schema', tool_name, paths };
+    case 'retrieval_failure':
+      return { type: 'broaden_query', tool_name };
+    case 'invalid_input':
+    case 'content_filter':
+    case 'pointer_unresolved':
+    case 'unknown_error':
+      return { type: 'change_arguments', tool_name, paths };
+    default:
+      return category satisfies never;
+  }
+};
+
+/**
+ * What to do differently, made by the runtime from what it knows, never by a model: the same outcome always gives the
+ * same adjustment. Outcomes speak first, then the category of an exception.
+ */
+export const adjustmentFor = (seen: SeenForAdjustment): RecommendedAdjustment => {
+  const tool_name = seen.tool_name ?? NO_TOOL;
+  if (seen.denied) return { type: 'deny', tool_name, ...seen.denied };
+  switch (seen.kind) {
+    case 'timeout':
+      return longerTimeout(seen, tool_name);
+    case 'side_effect_unknown':
+      return { type: 'ask_human', reason: 'it is unknown whether the call took effect' };
+    case 'empty_result':
+    case 'low_confidence':
+    case 'no_evidence':
+      return { type: 'broaden_query', tool_name };
+    case 'schema_violation':
+      // Bad arguments are the caller's to change; a bad output or plan is its author's to mend.
+      return seen.category === 'invalid_input'
+        ? { type: 'change_arguments', tool_name, paths: cutPaths(seen.paths) }
+        : byCategory({ ...seen, category: seen.category ?? 'contract_violation' }, tool_name);
+    case 'repair_exhausted':
+      return { type: 'fix_schema', tool_name, paths: cutPaths(seen.paths) };
+    case 'repeated_call':
+      return { type: 'use_other_tool', tool_name };
+    case 'pointer_unresolved':
+    case 'correction':
+      return { type: 'change_arguments', tool_name, paths: cutPaths(seen.paths) };
+    case 'soft_limit':
+    case 'near_limit':
+      return { type: 'reduce_scope', budget: (seen.budget ?? 'run').slice(0, 40) };
+    case 'exception':
+      return seen.error_code && TOO_LARGE.includes(seen.error_code)
+        ? lessOutput(seen, tool_name)
+        : byCategory(seen, tool_name);
+    default:
+      return seen.kind satisfies never;
+  }
+};

@@ -1,0 +1,66 @@
+import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
+import { oneSpace } from './clean-text.ts';
+import { HEX, ISO_TIME, TIME_OF_DAY, UUID } from './volatile-parts.ts';
+
+/** A call that an agent chose, as far as repeating it goes. */
+export interface ChosenCall {
+  tool_name: string;
+  args: unknown;
+  /** What the tool's own `loopKey` made of the arguments: then it alone says what is asked for. */
+  loop_key?: string | null | undefined;
+}
+
+const IDENTITY_CHARS = 24;
+/** Longer texts are compared as they are: scanning has a bound, and two long texts are seldom alike by accident. */
+const SCANNED_CHARS = 32_000;
+const MAX_DEPTH = 64;
+
+/** Arguments that are different on every call by their very name. */
+const NONCE_KEY =
+  /^(?:_|cb|nonce|ts|timestamp|rand|random|cache_?buster|(?:request|req|trace|span|correlation|transaction)_?id|idempotency_?key)$/i;
+const NONCE_IN_ADDRESS = /([?&;](?:_|cb|nonce|ts|timestamp|rand|random|cache_?buster|request_?id)=)[^&#\s]{1,500}/gi;
+/** Milliseconds since 1970 for the years 2017 to 2033; ten digits could as well be an order's number. */
+const EPOCH_MS = /(?<!\w)(?:1[5-9]|20)\d{11}(?!\w)/g;
+const isEpochMs = (value: number): boolean => Number.isInteger(value) && value >= 1.5e12 && value < 2.1e12;
+
+/**
+ * A text without what a caller makes up anew each time. Unlike in messages, short numbers, dates, names and paths stay:
+ * they are what is asked for. So do long numbers: hex has a letter.
+ */
+export const steadyText = (text: string): string =>
+  text.length > SCANNED_CHARS
+    ? `<long ${sha256Hex(text)}>`
+    : text
+        .replace(NONCE_IN_ADDRESS, '$1<nonce>')
+        .replace(UUID, '<uuid>')
+        .replace(ISO_TIME, '<time>')
+        .replace(TIME_OF_DAY, '<time>')
+        .replace(EPOCH_MS, '<time>')
+        .replace(HEX, (hex) => (/[a-f]/i.test(hex) ? '<hex>' : hex));
+
+const steadyValue = (value: unknown, depth: number): unknown => {
+  if (typeof value === 'string') return steadyText(value);
+  if (typeof value === 'number') return isEpochMs(value) ? '<time>' : Number.isFinite(value) ? value : `<${value}>`;
+  if (typeof value !== 'object' || value === null) return value;
+  if (depth >= MAX_DEPTH) return '<deep>';
+  if (Array.isArray(value)) return value.map((item) => steadyValue(item, depth + 1));
+  return Object.fromEntries(
+    Object.entries(value).map(([key, member]) => [
+      key,
+      // `null` and flags are no nonces, whatever their name.
+      NONCE_KEY.test(key) && (typeof member === 'string' || typeof member === 'number')
+        ? '<nonce>'
+        : steadyValue(member, depth + 1),
+    ]),
+  );
+};
+
+/** The same for two calls that ask for the same: tool and arguments (RFC 8785), without nonces, times and random ids. */
+export const callIdentity = ({ tool_name, args, loop_key }: ChosenCall): string => {
+  const asked = typeof loop_key === 'string' ? { loop_key } : { args: steadyValue(args, 0) };
+  return sha256Hex(canonicalJson({ tool_name, ...asked })).slice(0, IDENTITY_CHARS);
+};
+
+/** The same for two messages of an agent that say the same; only ever compared, never shown or made part of a name. */
+export const messageIdentity = (text: string): string =>
+  sha256Hex(steadyText(oneSpace(text).toLowerCase())).slice(0, IDENTITY_CHARS);

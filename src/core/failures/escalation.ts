@@ -1,0 +1,111 @@
+import type { FailureCategory } from '../../protocol/failure-categories.ts';
+import type { OutcomeKind } from '../../protocol/schemas/failure-record.ts';
+import type { Certainty, ToolEffect } from '../../protocol/tools.ts';
+
+/** A failure at the moment when somebody has to decide what comes next: what happened, by outcome or by category. */
+export interface FailureToDecide {
+  kind?: OutcomeKind | undefined;
+  category?: FailureCategory | undefined;
+  /** A given plan cannot choose another way; a model can. */
+  planner: 'given' | 'chooses';
+  /** The step's strategy has no retry left, or allows none. True unless told otherwise. */
+  exhausted?: boolean | undefined;
+  /** How often the fingerprint occurred since the last progress, this occurrence included. */
+  occurrences_since_progress: number;
+  escalate_at: number;
+  effect?: ToolEffect | undefined;
+  certainty?: Certainty | undefined;
+  /** For a stall: how often this stall was recorded in the run, this one included. */
+  stalls_of_fingerprint?: number | undefined;
+}
+
+export interface Escalation {
+  action: 'retry' | 'adapt' | 'ask_human' | 'system_error';
+  why: string;
+}
+
+interface Row {
+  name: string;
+  holds: (failure: FailureToDecide) => boolean;
+  gives: (failure: FailureToDecide) => Escalation;
+}
+
+const askHuman = (why: string): Escalation => ({ action: 'ask_human', why });
+const systemError = (why: string): Escalation => ({ action: 'system_error', why });
+const adapt = (why: string): Escalation => ({ action: 'adapt', why });
+const times = (count: number): string => (count === 1 ? '1 time' : `${count} times`);
+
+/** The first row that holds decides. */
+export const ESCALATION_TABLE: readonly Row[] = [
+  {
+    name: 'a stall that was detected before',
+    holds: ({ kind, stalls_of_fingerprint }) => kind === 'repeated_call' && (stalls_of_fingerprint ?? 1) >= 2,
+    gives: ({ stalls_of_fingerprint }) =>
+      systemError(`the same calls repeated without progress, detected ${stalls_of_fingerprint} times in this run`),
+  },
+  {
+    name: 'a first stall',
+    holds: ({ kind }) => kind === 'repeated_call',
+    gives: () => askHuman('the same calls repeated without progress, and guidance did not help'),
+  },
+  {
+    // Before the retries: a side effect that may have happened is never run again silently, whatever is left.
+    name: 'a side effect whose outcome is unknown',
+    holds: ({ kind, effect, certainty }) =>
+      kind === 'side_effect_unknown' || (effect === 'side_effect' && certainty === 'unknown'),
+    gives: () => askHuman('the call was started and it is unknown whether it took effect'),
+  },
+  {
+    name: 'pressure and corrections',
+    holds: ({ kind }) => kind === 'soft_limit' || kind === 'near_limit' || kind === 'correction',
+    gives: () => adapt('nothing failed: the run goes on, knowing more'),
+  },
+  {
+    name: 'retries are left',
+    holds: ({ exhausted }) => exhausted === false,
+    gives: () => ({ action: 'retry', why: 'the step has retries left' }),
+  },
+  {
+    name: 'a missing pointer',
+    holds: ({ kind, category }) => kind === 'pointer_unresolved' || category === 'pointer_unresolved',
+    gives: () => systemError('something that the step points to does not exist'),
+  },
+  {
+    name: 'a schema that could not be repaired',
+    // Every retry of a contract violation is a repair: none left means that repairing is exhausted.
+    holds: ({ kind, category }) => kind === 'repair_exhausted' || category === 'contract_violation',
+    gives: () => systemError('the data still did not fit its schema after every repair'),
+  },
+  {
+    name: 'a given plan cannot choose another way',
+    holds: ({ planner }) => planner === 'given',
+    gives: () => askHuman('the step failed for good and its plan has no other way'),
+  },
+  {
+    name: 'the same failure too often without progress',
+    holds: ({ occurrences_since_progress, escalate_at }) => occurrences_since_progress >= escalate_at,
+    gives: ({ occurrences_since_progress }) =>
+      askHuman(`the same failure occurred ${times(occurrences_since_progress)} without progress`),
+  },
+];
+
+/** What happens after a failure: one table for every kind of run. Recording a failure never replaces stopping. */
+export const escalate = (failure: FailureToDecide): Escalation => {
+  for (const row of ESCALATION_TABLE) if (row.holds(failure)) return row.gives(failure);
+  return adapt('whoever plans can choose another way, and is shown what failed');
+};
+
+/**
+ * For failures that another system reports: nothing is known of its retries or planner, so only the count speaks, and
+ * the kind says whether an answer could help.
+ */
+export const escalationOfRepeats = (seen: {
+  kind: OutcomeKind;
+  occurrences: number;
+  escalate_at: number;
+}): 'ask_human' | 'system_error' | null => {
+  if (seen.occurrences < seen.escalate_at) return null;
+  const broken =
+    seen.kind === 'pointer_unresolved' || seen.kind === 'repair_exhausted' || seen.kind === 'repeated_call';
+  return broken ? 'system_error' : 'ask_human';
+};

@@ -1,0 +1,112 @@
+import { LIMIT } from '../../protocol/limits.ts';
+import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
+import { foldOccurrence } from './folded-failure.ts';
+import type { FailureMemory, FoldedFailure } from './folded-failure.ts';
+import { severityRank } from './severity.ts';
+import { triggerKeys } from './trigger.ts';
+
+export interface RememberOptions {
+  tool_schema_hash?: string | null | undefined;
+  /** The query of a retrieval: then the query, not the whole input, is what must pass again. */
+  query?: string | null | undefined;
+  /** Distinct fingerprints to keep; only benchmarks and stores choose another number. */
+  max_fingerprints?: number | undefined;
+}
+
+export const failureOf = (memory: FailureMemory, fingerprint: string): FoldedFailure | undefined =>
+  memory.by_fingerprint.find((failure) => failure.fingerprint === fingerprint);
+
+/** Least useful first: what is settled, then the least severe, then the longest unseen. */
+const lessUseful = (a: FoldedFailure, b: FoldedFailure): number =>
+  Number(a.status === 'active') - Number(b.status === 'active') ||
+  severityRank(a.severity) - severityRank(b.severity) ||
+  a.last_ordinal - b.last_ordinal ||
+  (a.fingerprint < b.fingerprint ? -1 : 1);
+
+/** Kept in a run's state, where much else has to fit: about a third of it, however long names and paths are. */
+const MEMORY_CHARS = 96 * 1024;
+/** So few always fit, so they need no measuring. */
+const SURELY_FIT = 25;
+
+const withinCap = (memory: FailureMemory, latest: FoldedFailure, max: number): FailureMemory => {
+  const { by_fingerprint } = memory;
+  const measured = max === LIMIT.fingerprintsInState && by_fingerprint.length > SURELY_FIT;
+  const chars = (failure: FoldedFailure): number => (measured ? JSON.stringify(failure).length : 0);
+  let tooMany = by_fingerprint.length - max;
+  let tooLong = by_fingerprint.reduce((sum, failure) => sum + chars(failure), 0) - MEMORY_CHARS;
+  if (tooMany <= 0 && tooLong <= 0) return memory;
+  const gone = new Set<FoldedFailure>();
+  for (const failure of by_fingerprint.filter((failure) => failure !== latest).sort(lessUseful)) {
+    if (tooMany <= 0 && tooLong <= 0) break;
+    gone.add(failure);
+    tooMany -= 1;
+    tooLong -= chars(failure);
+  }
+  const goneActive = [...gone].filter((failure) => failure.status === 'active').length;
+  return {
+    ...memory,
+    by_fingerprint: by_fingerprint.filter((failure) => !gone.has(failure)),
+    folded_away: memory.folded_away + goneActive,
+  };
+};
+
+const replaced = (memory: FailureMemory, known: FoldedFailure | undefined, next: FoldedFailure): FoldedFailure[] =>
+  known
+    ? memory.by_fingerprint.map((failure) => (failure === known ? next : failure))
+    : [...memory.by_fingerprint, next];
+
+/** One more record. The same record twice in a row is one: a handler may be given it again. */
+export const remember = (
+  memory: FailureMemory,
+  record: FailureRecord,
+  options: RememberOptions = {},
+): FailureMemory => {
+  const known = failureOf(memory, record.fingerprint);
+  if (known?.last_failure_id === record.failure_id) return memory;
+  const { tool_name, input_hash } = record.attempted_action;
+  const folded = foldOccurrence(known, {
+    record,
+    ordinal: memory.total + 1,
+    trigger_key: triggerKeys({ tool_name, input_hash, query: options.query })[0] ?? null,
+    tool_schema_hash: options.tool_schema_hash ?? null,
+  });
+  const next: FailureMemory = {
+    by_fingerprint: replaced(memory, known, folded),
+    total: memory.total + 1,
+    by_signal: { ...memory.by_signal, [record.signal_type]: (memory.by_signal[record.signal_type] ?? 0) + 1 },
+    folded_away: memory.folded_away,
+  };
+  return withinCap(next, folded, options.max_fingerprints ?? LIMIT.fingerprintsInState);
+};
+
+export const changeFailures = (
+  memory: FailureMemory,
+  change: (failure: FoldedFailure) => FoldedFailure,
+): FailureMemory => ({ ...memory, by_fingerprint: memory.by_fingerprint.map(change) });
+
+/** A step succeeded with a new artifact: nothing repeats "without progress" any more. */
+export const noteProgress = (memory: FailureMemory): FailureMemory =>
+  changeFailures(memory, (failure) => (failure.since_progress === 0 ? failure : { ...failure, since_progress: 0 }));
+
+/** A person answered about this failure: progress for it, once, so that answers cannot keep a hopeless run alive. */
+export const noteHumanAnswer = (memory: FailureMemory, fingerprint: string): FailureMemory => {
+  const failure = failureOf(memory, fingerprint);
+  if (!failure || failure.human_answered) return memory;
+  return {
+    ...memory,
+    by_fingerprint: replaced(memory, failure, { ...failure, since_progress: 0, human_answered: true }),
+  };
+};
+
+export interface FailureCounts {
+  /** Records. */
+  total: number;
+  /** Fingerprints. */
+  active: number;
+  by_signal: Record<string, number>;
+}
+
+export const countFailures = (memory: FailureMemory): FailureCounts => {
+  const active = memory.by_fingerprint.filter((failure) => failure.status === 'active').length;
+  return { total: memory.total, active: active + memory.folded_away, by_signal: { ...memory.by_signal } };
+};

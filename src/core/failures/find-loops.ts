@@ -1,0 +1,28 @@
+import type { LoopCall, LoopOutcome } from './loop-detector.ts';
+import { afterCall } from './loop-detector.ts';
+import type { LoopPolicy, Stall } from './loop-watch.ts';
+import { openLoopWatch } from './loop-watch.ts';
+
+export interface FoundLoop extends Stall {
+  /** The call that made it a stall; the first one that would not have run is the next equal one. */
+  detected_at: number;
+}
+
+/** The loops in a transcript of calls that all ran: each once, as long as it went on. */
+export const findLoops = (
+  transcript: readonly { call: LoopCall; outcome: LoopOutcome }[],
+  policy: LoopPolicy,
+): FoundLoop[] => {
+  const found: FoundLoop[] = [];
+  let state = openLoopWatch();
+  for (const { call, outcome } of transcript) {
+    const after = afterCall(state, call, outcome, policy);
+    state = after.state;
+    if (after.stall) found.push({ ...after.stall, detected_at: after.stall.end });
+    for (const open of state.stalls) {
+      const loop = found.findLast((one) => one.fingerprint === open.fingerprint && one.start === open.start);
+      if (loop) Object.assign(loop, { end: open.end, repeats: open.repeats });
+    }
+  }
+  return found;
+};

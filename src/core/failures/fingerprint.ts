@@ -1,0 +1,48 @@
+import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
+import type { SignalType } from '../../protocol/schemas/failure-record.ts';
+import { cleanName, oneSpace } from './clean-text.ts';
+import { normaliseMessage } from './normalise-message.ts';
+import { salientLine } from './salient-line.ts';
+
+/** Raised when the same failure would get another fingerprint than before. */
+const FINGERPRINT_VERSION = 'fp1';
+const HASH_CHARS = 16;
+const TOOL_CHARS = 80;
+const CODE_CHARS = 60;
+
+export interface FingerprintFields {
+  signal_type: SignalType;
+  tool_name: string | null;
+  error_code?: string | null | undefined;
+  /** What a retrieval asked for, or the signature of the call of a stall. */
+  query?: string | null | undefined;
+  /** The chunks that a retrieval gave; their order means nothing. */
+  chunk_ids?: readonly string[] | null | undefined;
+  /** What the tool, compiler or server said, whole. Never what an agent wrote. */
+  message?: string | null | undefined;
+}
+
+export const normaliseQuery = (query: string): string => oneSpace(query.normalize('NFC').toLowerCase());
+
+const chunkSet = (ids: readonly string[]): string[] => [...new Set(ids)].sort();
+
+/**
+ * The name of a failure: a prefix to read and a hash over every field, so that two tools, codes or queries that look
+ * alike in the prefix still differ. Equal on any machine.
+ */
+export const fingerprintOf = (fields: FingerprintFields): string => {
+  const tool = fields.tool_name || null;
+  const code = fields.error_code || null;
+  const hash = sha256Hex(
+    canonicalJson({
+      signal_type: fields.signal_type,
+      tool_name: tool,
+      error_code: code,
+      query: normaliseQuery(fields.query ?? '') || null,
+      chunk_ids: chunkSet(fields.chunk_ids ?? []),
+      message: normaliseMessage(salientLine(fields.message ?? '')) || null,
+    }),
+  ).slice(0, HASH_CHARS);
+  const prefix = [fields.signal_type, cleanName(tool ?? '-', TOOL_CHARS), cleanName(code ?? '-', CODE_CHARS)].join(':');
+  return `${FINGERPRINT_VERSION}:${prefix}:${hash}`;
+};

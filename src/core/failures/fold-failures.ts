@@ -1,0 +1,75 @@
+import type { FailureRecord, FailureStatus } from '../../protocol/schemas/failure-record.ts';
+import type { MadeRevision } from './folded-failure.ts';
+
+/** The part of a record that status and counts depend on. */
+export type RecordToFold = Pick<FailureRecord, 'failure_id' | 'run_id' | 'step_id' | 'fingerprint' | 'created_at'>;
+export type RevisionToFold = Pick<MadeRevision, 'revision_id' | 'failure_id' | 'fingerprint' | 'kind'> & {
+  run_id: string;
+};
+
+export interface FailureStanding {
+  run_id: string;
+  fingerprint: string;
+  status: FailureStatus;
+  occurrence_count: number;
+  last_seen_step_id: number;
+  last_failure_id: string;
+  helpful_count: number;
+  harmful_count: number;
+}
+
+const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
+
+/** Which of two records is the later one. Ids count up at their end, so the shorter of two is the earlier. */
+const laterRecord = (a: RecordToFold, b: RecordToFold): number =>
+  compare(a.created_at, b.created_at) ||
+  a.step_id - b.step_id ||
+  a.failure_id.length - b.failure_id.length ||
+  compare(a.failure_id, b.failure_id);
+
+const distinct = <T>(rows: readonly T[], idOf: (row: T) => string): T[] => [
+  ...new Map(rows.map((row) => [idOf(row), row])).values(),
+];
+
+const groupKey = (row: { run_id: string; fingerprint: string }): string =>
+  JSON.stringify([row.run_id, row.fingerprint]);
+
+const standingOf = (records: readonly RecordToFold[], revisions: readonly RevisionToFold[]): FailureStanding => {
+  const last = records.reduce((a, b) => (laterRecord(a, b) < 0 ? b : a));
+  const count = (kind: MadeRevision['kind']): number => revisions.filter((one) => one.kind === kind).length;
+  const ofLast = revisions.filter((one) => one.failure_id === last.failure_id).map((one) => one.kind);
+  const status = ofLast.includes('superseded') ? 'superseded' : ofLast.includes('resolved') ? 'resolved' : 'active';
+  return {
+    run_id: last.run_id,
+    fingerprint: last.fingerprint,
+    status,
+    occurrence_count: records.length,
+    last_seen_step_id: last.step_id,
+    last_failure_id: last.failure_id,
+    helpful_count: count('shown_helpful'),
+    harmful_count: count('shown_harmful'),
+  };
+};
+
+/**
+ * What the store's view computes, as a pure function: per run and fingerprint the status and counts, from records and
+ * revisions that never change. The order of the rows means nothing and a row twice counts once. A status speaks of the
+ * occurrence it names: it holds only while that is the latest one; superseded stands before resolved.
+ */
+export const foldFailures = (
+  records: readonly RecordToFold[],
+  revisions: readonly RevisionToFold[],
+): FailureStanding[] => {
+  const groups = new Map<string, { records: RecordToFold[]; revisions: RevisionToFold[] }>();
+  for (const record of distinct(records, (row) => row.failure_id)) {
+    const group = groups.get(groupKey(record)) ?? { records: [], revisions: [] };
+    group.records.push(record);
+    groups.set(groupKey(record), group);
+  }
+  for (const revision of distinct(revisions, (row) => row.revision_id)) {
+    groups.get(groupKey(revision))?.revisions.push(revision);
+  }
+  return [...groups.values()]
+    .map((group) => standingOf(group.records, group.revisions))
+    .sort((a, b) => compare(a.run_id, b.run_id) || compare(a.fingerprint, b.fingerprint));
+};

@@ -1,0 +1,82 @@
+import { fingerprintOf } from './fingerprint.ts';
+import type { LoopPolicy, LoopRule, LoopWatch, OpenStall, SeenCall } from './loop-watch.ts';
+import { LONGEST_CYCLE, SHORTEST_CYCLE } from './loop-watch.ts';
+
+/** The name of a stall: its rule and the calls that repeat. What an agent said is no part of it. */
+export const stallFingerprint = (rule: LoopRule, tool_name: string | null, identities: readonly string[]): string =>
+  fingerprintOf({ signal_type: 'loop_stall', tool_name, error_code: rule, chunk_ids: identities });
+
+const single = (
+  rule: LoopRule,
+  toolName: string,
+  { identity, start, end, repeats }: { identity: string; start: number; end: number; repeats: number },
+): OpenStall => ({
+  rule,
+  fingerprint: stallFingerprint(rule, toolName, [identity]),
+  tool_name: toolName,
+  start,
+  end,
+  repeats,
+  identities: [identity],
+  guided: 0,
+});
+
+/** Two to four calls that came in the same order, with the same outcomes, for enough rounds. */
+const cycle = (state: LoopWatch, policy: LoopPolicy): OpenStall | null => {
+  for (let length = SHORTEST_CYCLE; length <= LONGEST_CYCLE; length += 1) {
+    const run = state.equal_run[length - SHORTEST_CYCLE] ?? 0;
+    const calls = state.recent.slice(-length);
+    const identities = [...new Set(calls.map((call) => call.identity))].sort();
+    // One call again and again has rules of its own.
+    if (identities.length < 2 || run < length * (policy.cycle_rounds - 1)) continue;
+    const tool_name = calls.map((call) => call.tool_name).sort()[0] ?? null;
+    return {
+      rule: 'cycle',
+      fingerprint: stallFingerprint('cycle', tool_name, identities),
+      tool_name,
+      start: state.calls - run - length + 1,
+      end: state.calls,
+      repeats: Math.floor(run / length) + 1,
+      identities,
+      guided: 0,
+    };
+  }
+  return null;
+};
+
+const broken = (state: LoopWatch, call: SeenCall, toolName: string, policy: LoopPolicy): OpenStall | null => {
+  const at = { identity: call.identity, end: state.calls };
+  if (call.fails >= policy.same_error && call.outcome.startsWith('failed')) {
+    return single('same_call_failing', toolName, { ...at, start: call.fails_since, repeats: call.fails });
+  }
+  if (call.same >= policy.same_outcome) {
+    return single('same_call_same_outcome', toolName, { ...at, start: call.same_since, repeats: call.same });
+  }
+  return cycle(state, policy);
+};
+
+const roundsNow = (state: LoopWatch, call: SeenCall, open: OpenStall): number => {
+  if (open.rule === 'cycle') return Math.floor((state.calls - open.start + 1) / open.identities.length);
+  return open.rule === 'same_call_failing' ? call.fails : call.same;
+};
+
+/**
+ * The rule that the latest call broke, if any. A stall that is open for this call only grows: it is told once, even
+ * when nothing stops it and further rules come to hold.
+ */
+export const findStall = (
+  state: LoopWatch,
+  call: SeenCall,
+  toolName: string,
+  policy: LoopPolicy,
+): { stall: OpenStall; isNew: boolean } | null => {
+  const open = state.stalls.find((stall) => stall.identities.includes(call.identity));
+  if (!open) {
+    const stall = broken(state, call, toolName, policy);
+    return stall && { stall, isNew: true };
+  }
+  return {
+    stall: { ...open, end: state.calls, repeats: Math.max(open.repeats, roundsNow(state, call, open)) },
+    isNew: false,
+  };
+};

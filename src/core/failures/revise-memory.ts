@@ -1,0 +1,80 @@
+import { changeFailures } from './failure-memory.ts';
+import type { FailureMemory, MadeRevision, FoldedFailure, Revised } from './folded-failure.ts';
+import { triggerKeys } from './trigger.ts';
+import type { Trigger } from './trigger.ts';
+
+export type AttemptOutcome = { ok: true } | { ok: false; fingerprint: string };
+
+const countRevision = (
+  failure: FoldedFailure,
+  kind: 'shown_helpful' | 'shown_harmful',
+  count: number,
+): MadeRevision => ({
+  revision_id: `${failure.first_failure_id}:${kind}:${count}`,
+  fingerprint: failure.fingerprint,
+  failure_id: failure.last_failure_id,
+  kind,
+});
+
+/**
+ * What the guidance shown before an attempt was worth: helpful if the attempt succeeded, harmful if it failed with that
+ * very fingerprint, otherwise nothing.
+ */
+export const creditGuidance = (memory: FailureMemory, shown: readonly string[], outcome: AttemptOutcome): Revised => {
+  const revisions: MadeRevision[] = [];
+  const credited = changeFailures(memory, (failure) => {
+    if (!shown.includes(failure.fingerprint)) return failure;
+    if (outcome.ok) {
+      const helpful_count = failure.helpful_count + 1;
+      revisions.push(countRevision(failure, 'shown_helpful', helpful_count));
+      return { ...failure, helpful_count };
+    }
+    if (outcome.fingerprint !== failure.fingerprint) return failure;
+    const harmful_count = failure.harmful_count + 1;
+    revisions.push(countRevision(failure, 'shown_harmful', harmful_count));
+    return { ...failure, harmful_count };
+  });
+  return revisions.length === 0 ? { memory, revisions } : { memory: credited, revisions };
+};
+
+const statusRevision = (failure: FoldedFailure, kind: 'resolved' | 'superseded'): MadeRevision => ({
+  revision_id: `${failure.last_failure_id}:${kind}`,
+  fingerprint: failure.fingerprint,
+  failure_id: failure.last_failure_id,
+  kind,
+});
+
+/**
+ * The trigger was exercised again and passed. A fingerprint is resolved when every trigger that set it off has passed;
+ * that nothing was heard of it proves nothing.
+ */
+export const resolveByProof = (memory: FailureMemory, trigger: Trigger): Revised => {
+  const passed = triggerKeys(trigger);
+  const revisions: MadeRevision[] = [];
+  const touched = memory.by_fingerprint.some(
+    (failure) => failure.status === 'active' && failure.open_triggers.some((key) => passed.includes(key)),
+  );
+  if (!touched) return { memory, revisions };
+  const resolved = changeFailures(memory, (failure) => {
+    if (failure.status !== 'active' || !failure.open_triggers.some((key) => passed.includes(key))) return failure;
+    const open_triggers = failure.open_triggers.filter((key) => !passed.includes(key));
+    if (open_triggers.length > 0 || failure.unprovable) return { ...failure, open_triggers };
+    revisions.push(statusRevision(failure, 'resolved'));
+    return { ...failure, open_triggers, status: 'resolved' };
+  });
+  return { memory: resolved, revisions };
+};
+
+/** The tool's schema changed: what is known of its old one no longer guides. Failures of an unknown schema stay. */
+export const supersede = (memory: FailureMemory, toolName: string, newSchemaHash: string): Revised => {
+  const revisions: MadeRevision[] = [];
+  const next = changeFailures(memory, (failure) => {
+    const old = failure.tool_schema_hash;
+    if (failure.status !== 'active' || failure.tool_name !== toolName || old === null || old === newSchemaHash) {
+      return failure;
+    }
+    revisions.push(statusRevision(failure, 'superseded'));
+    return { ...failure, status: 'superseded' };
+  });
+  return revisions.length === 0 ? { memory, revisions } : { memory: next, revisions };
+};

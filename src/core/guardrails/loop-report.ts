@@ -1,0 +1,91 @@
+import { isId } from '../../protocol/ids.ts';
+import { LIMIT } from '../../protocol/limits.ts';
+import type { BiasTag } from './bias-echo.ts';
+import type { InputError } from './refusal.ts';
+
+/** The judgement of a finished loop, as a reviewer gives it. */
+export interface ReviewReport {
+  alignment_score: number;
+  drift_score: number;
+  summary_valid?: boolean;
+  reflection_persona?: string | null;
+  bias_tags?: BiasTag[];
+}
+
+/** The body of loop-complete. */
+export interface LoopReport {
+  loop_id: string;
+  reflection_status: string;
+  orchestrator_persona?: string | null;
+  override_fatigue?: boolean;
+  override_max_reruns?: boolean;
+  override_by?: string | null;
+  max_reruns?: number;
+  reflection_result?: ReviewReport;
+}
+
+/** A review names a handful of biases; the family's state keeps each, so their number has a cap. */
+const MAX_BIAS_TAGS = 50;
+/** The same cap as `reruns.max_reruns` of a policy. */
+const MAX_RERUNS = 100;
+
+type Fields = Record<string, unknown>;
+type Rule = [path: string, holds: boolean, detail: string];
+
+const isObject = (value: unknown): value is Fields =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
+const isName = (value: unknown): boolean =>
+  typeof value === 'string' && value.trim() !== '' && value.length <= LIMIT.nameChars;
+const isNameOrAbsent = (value: unknown): boolean => isAbsent(value) || isName(value);
+const isFlag = (value: unknown): boolean => value === undefined || typeof value === 'boolean';
+const isScore = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= 1;
+
+const broken = (rules: Rule[]): InputError[] =>
+  rules.filter(([, holds]) => !holds).map(([path, , detail]) => ({ path, detail }));
+
+const NAME = `a text of 1 to ${LIMIT.nameChars} characters, or null`;
+const FLAG = 'true or false';
+const SCORE = 'a number from 0 to 1';
+
+/** Plain checks, because this also guards the messages that reach a workflow past our doors, where there is no zod. */
+export function errorsOfReport(body: unknown): InputError[] {
+  if (!isObject(body)) return [{ path: '$', detail: 'an object' }];
+  const flagged = body['override_fatigue'] === true || body['override_max_reruns'] === true;
+  const maxReruns = body['max_reruns'];
+  const errors = broken([
+    ['$.loop_id', isId(body['loop_id']), 'an id: letters, digits and ._:- up to 128 characters'],
+    ['$.reflection_status', body['reflection_status'] === 'done', '"done"; report the loop once its review is done'],
+    ['$.orchestrator_persona', isNameOrAbsent(body['orchestrator_persona']), NAME],
+    ['$.override_fatigue', isFlag(body['override_fatigue']), FLAG],
+    ['$.override_max_reruns', isFlag(body['override_max_reruns']), FLAG],
+    ['$.override_by', isNameOrAbsent(body['override_by']), NAME],
+    ['$.override_by', !flagged || !isAbsent(body['override_by']), 'required with an override flag: say who overrides'],
+    ['$.max_reruns', maxReruns === undefined || isCount(maxReruns), `a whole number from 0 to ${MAX_RERUNS}`],
+  ]);
+  return body['reflection_result'] === undefined
+    ? errors
+    : [...errors, ...errorsOfReview(body['reflection_result'], '$.reflection_result')];
+}
+
+export function errorsOfReview(review: unknown, path = '$'): InputError[] {
+  if (!isObject(review)) return [{ path, detail: 'an object' }];
+  const tags = review['bias_tags'];
+  return broken([
+    [`${path}.alignment_score`, isScore(review['alignment_score']), SCORE],
+    [`${path}.drift_score`, isScore(review['drift_score']), SCORE],
+    [`${path}.summary_valid`, isFlag(review['summary_valid']), FLAG],
+    [`${path}.reflection_persona`, isNameOrAbsent(review['reflection_persona']), NAME],
+    [`${path}.bias_tags`, tags === undefined || areTags(tags), `at most ${MAX_BIAS_TAGS} texts or objects with a tag`],
+  ]);
+}
+
+const isCount = (value: unknown): boolean =>
+  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_RERUNS;
+
+const areTags = (tags: unknown): boolean =>
+  Array.isArray(tags) &&
+  tags.length <= MAX_BIAS_TAGS &&
+  tags.every((entry: unknown) => isTag(isObject(entry) ? entry['tag'] : entry));
+
+const isTag = (tag: unknown): boolean => typeof tag === 'string' && tag.length <= LIMIT.nameChars;

@@ -1,0 +1,33 @@
+import type { GuardReason, RerunReason, RerunTrigger } from './decision.ts';
+
+/** Why a loop was run again, as the log keeps it. `overridden_by` is there only when someone lifted a bound. */
+export interface RerunReasoning {
+  rerun_trigger: RerunTrigger[];
+  rerun_reason: RerunReason;
+  rerun_reason_detail: string;
+  timestamp: string;
+  reflection_persona: string | null;
+  overridden_by?: string;
+}
+
+/** One sentence; guards that only watched are named in it, for they left no other trace. */
+export function rerunReasonDetail(triggers: readonly RerunTrigger[], observed: readonly GuardReason[] = []): string {
+  const triggered = `Triggered by ${triggers.join(', ')}`;
+  return observed.length === 0 ? triggered : `${triggered}; only observed: ${observed.join(', ')}`;
+}
+
+export function rerunReasoning(
+  rerun: { rerun_trigger: RerunTrigger[]; rerun_reason: RerunReason; rerun_reason_detail?: string | null },
+  timestamp: string,
+  reflectionPersona: string | null,
+  overriddenBy: string | null,
+): RerunReasoning {
+  return {
+    rerun_trigger: rerun.rerun_trigger,
+    rerun_reason: rerun.rerun_reason,
+    rerun_reason_detail: rerun.rerun_reason_detail || rerunReasonDetail(rerun.rerun_trigger),
+    timestamp,
+    reflection_persona: reflectionPersona,
+    ...(overriddenBy === null ? {} : { overridden_by: overriddenBy }),
+  };
+}

@@ -1,0 +1,13 @@
+export { behaviourChanged } from './behaviour-changed.ts';
+export type { ActionDifference, AttemptInAction, BehaviourChange } from './behaviour-changed.ts';
+export { reflectionFromEvaluation } from './from-evaluation.ts';
+export type { Evaluation, Reflection, VerificationResult } from './from-evaluation.ts';
+export { findNearIdentical } from './near-identical.ts';
+export type { KnownReflection, Match } from './near-identical.ts';
+export { MAX_LESSONS, concernsTools, rankLessons } from './rank-lessons.ts';
+export type { Lesson } from './rank-lessons.ts';
+export { errorSignature } from './signature.ts';
+export { signatureTag, storedForm } from './stored-form.ts';
+export type { StoredReflection } from './stored-form.ts';
+export { firstCodePoints, trimWhiteSpace } from './text.ts';
+export { similarityOfTrigrams, trigramSimilarity, trigramsOf } from './trigram.ts';

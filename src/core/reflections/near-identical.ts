@@ -1,0 +1,52 @@
+import { similarityOfTrigrams, trigramsOf } from './trigram.ts';
+
+export interface KnownReflection {
+  id: string;
+  content: string;
+  error_signature: string;
+  created_at: string;
+}
+
+export interface Match<Known> {
+  known: Known;
+  /** 1 for an equal signature, else the similarity of the contents. */
+  score: number;
+  reason: 'signature' | 'similarity';
+}
+
+/**
+ * The reflection that a new one repeats, if any: the best match, then the oldest. The caller gives those of the same
+ * error type and scope; nothing else can be a repetition.
+ */
+export function findNearIdentical<Known extends KnownReflection>(
+  reflection: { content: string; error_signature: string },
+  known: readonly Known[],
+  similarityThreshold: number,
+): Match<Known> | null {
+  const trigrams = trigramsOf(reflection.content);
+  let best: Match<Known> | null = null;
+  for (const candidate of known) {
+    const match = matchOf(candidate, reflection.error_signature, trigrams);
+    if (match.reason === 'similarity' && match.score < similarityThreshold) continue;
+    if (best === null || isBetter(match, best)) best = match;
+  }
+  return best;
+}
+
+function matchOf<Known extends KnownReflection>(
+  candidate: Known,
+  errorSignature: string,
+  trigrams: ReadonlySet<string>,
+): Match<Known> {
+  return candidate.error_signature === errorSignature
+    ? { known: candidate, score: 1, reason: 'signature' }
+    : { known: candidate, score: similarityOfTrigrams(trigrams, trigramsOf(candidate.content)), reason: 'similarity' };
+}
+
+/** An equal signature beats equal trigrams: the same words in another order are not the same text. */
+function isBetter(match: Match<KnownReflection>, best: Match<KnownReflection>): boolean {
+  if (match.reason !== best.reason) return match.reason === 'signature';
+  if (match.score !== best.score) return match.score > best.score;
+  if (match.known.created_at !== best.known.created_at) return match.known.created_at < best.known.created_at;
+  return match.known.id < best.known.id;
+}

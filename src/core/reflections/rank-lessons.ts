@@ -1,0 +1,63 @@
+/** A kept reflection as a run's start sees it. */
+export interface Lesson {
+  id: string;
+  content: string;
+  /** The tools it was learned with; none for a lesson that came from outside. */
+  tools: readonly string[];
+  pinned: boolean;
+  /** How often it was shown before an attempt, and how many of these attempts succeeded. */
+  uses: number;
+  successes: number;
+  /** ISO time of its latest occurrence. */
+  last_seen_at: string;
+}
+
+export const MAX_LESSONS = 5;
+
+/** A lesson that names no tool concerns a tool whose name its text mentions as a word of its own. */
+export function concernsTools(lesson: Lesson, toolNames: readonly string[]): boolean {
+  if (lesson.tools.length > 0) return lesson.tools.some((tool) => toolNames.includes(tool));
+  return toolNames.some((tool) => mentions(lesson.content, tool));
+}
+
+const PART_OF_A_NAME = /[\p{L}\p{N}_]/u;
+
+function mentions(text: string, name: string): boolean {
+  if (name === '') return false;
+  for (let at = text.indexOf(name); at !== -1; at = text.indexOf(name, at + 1)) {
+    const before = text.charAt(at - 1);
+    const after = text.charAt(at + name.length);
+    if (!PART_OF_A_NAME.test(before) && !PART_OF_A_NAME.test(after)) return true;
+  }
+  return false;
+}
+
+/** The few lessons that a run starts with: pinned first, then success after use, then recent, then by id. */
+export function rankLessons<L extends Lesson>(
+  lessons: readonly L[],
+  toolNames: readonly string[],
+  limit: number = MAX_LESSONS,
+): L[] {
+  return lessons
+    .filter((lesson) => concernsTools(lesson, toolNames))
+    .sort(byWorth)
+    .slice(0, limit);
+}
+
+function byWorth(a: Lesson, b: Lesson): number {
+  if (a.pinned !== b.pinned) return a.pinned ? -1 : 1;
+  const success = compareSuccess(b, a);
+  if (success !== 0) return success;
+  if (a.last_seen_at !== b.last_seen_at) return a.last_seen_at > b.last_seen_at ? -1 : 1;
+  if (a.id === b.id) return 0;
+  return a.id < b.id ? -1 : 1;
+}
+
+/**
+ * The share of successes after use, with one success and one failure added to each (so that a lesson not tried yet stands
+ * between those that helped and those that did not, and one success does not outrank nine of ten). In whole
+ * numbers, crosswise: no rounding can turn an order around.
+ */
+function compareSuccess(a: Lesson, b: Lesson): number {
+  return (a.successes + 1) * (b.uses + 2) - (b.successes + 1) * (a.uses + 2);
+}

@@ -1,0 +1,13 @@
+export * from './backoff.ts';
+export * from './classify-error.ts';
+export * from './enhancement.ts';
+export type { ErrorFacts } from './error-facts.ts';
+export * from './exit-codes.ts';
+export { factsOfError } from './facts-of-error.ts';
+export * from './failure-report.ts';
+export * from './log-events.ts';
+export * from './monitors.ts';
+export { parseRetryAfter } from './retry-after.ts';
+export * from './retry-decision.ts';
+export * from './strategies.ts';
+export * from './switch-off.ts';

@@ -1,0 +1,52 @@
+import type { FailureCategory } from '../../protocol/failure-categories.ts';
+import type { Certainty, ToolEffect } from '../../protocol/tools.ts';
+import { waitBeforeRetry } from './backoff.ts';
+import { isInfrastructure, retryLimit, strategyOf } from './strategies.ts';
+import type { Enhancement, RetryPolicy } from './strategies.ts';
+
+export interface RetryQuestion {
+  category: FailureCategory;
+  /** Retries that this step has had, over all categories, infrastructure apart. */
+  retries_used: number;
+  infrastructure_used: number;
+  certainty: Certainty;
+  effect: ToolEffect;
+  retry_after_ms?: number | undefined;
+  policy: RetryPolicy;
+  /** Run and step: see `waitBeforeRetry`. */
+  seed: string;
+}
+
+export type NoRetryReason = 'limit_reached' | 'never_retried' | 'unknown_side_effect' | 'retry_after_beyond_max_wait';
+export type RetryDecision =
+  | { retry: true; wait_ms: number; enhancement: Enhancement }
+  | { retry: false; reason: NoRetryReason };
+
+const no = (reason: NoRetryReason): RetryDecision => ({ retry: false, reason });
+
+/**
+ * May this step be tried again, and after which wait? The limit is that of the latest failure's category, the count
+ * is over all of them, so no sequence of failures gets more than the largest limit. The run's budget is not asked
+ * here: it is the ledger's to ask.
+ */
+export const decideRetry = (question: RetryQuestion): RetryDecision => {
+  const { category, policy } = question;
+  // First of all, whatever the category: nobody knows whether the effect happened, so it must not happen unseen again.
+  if (question.effect === 'side_effect' && question.certainty === 'unknown') return no('unknown_side_effect');
+
+  const strategy = strategyOf(category);
+  if (strategy.limit === null) return no('never_retried');
+
+  const used = isInfrastructure(category) ? question.infrastructure_used : question.retries_used;
+  if (used >= retryLimit(category, policy)) return no('limit_reached');
+
+  const wait = waitBeforeRetry({
+    category,
+    retry: used + 1,
+    policy,
+    seed: question.seed,
+    retry_after_ms: question.retry_after_ms,
+  });
+  if ('give_up' in wait) return no(wait.give_up);
+  return { retry: true, wait_ms: wait.wait_ms, enhancement: policy.enhance ? strategy.enhancement : 'none' };
+};

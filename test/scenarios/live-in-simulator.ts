@@ -1,0 +1,46 @@
+import { choose } from '../../src/activities/choose.ts';
+import { executeTool, reconcileTool, type ToolEnvironment } from '../../src/activities/tools/execute-tool.ts';
+import type { Registry } from '../../src/define/registry.ts';
+import { simulateRun, type Simulated, type World } from '../../src/simulator/simulate-run.ts';
+import { prepared } from '../support/fixtures.ts';
+import type { Scenario } from './scenarios.ts';
+
+const environment: ToolEnvironment = {
+  signal: new AbortController().signal,
+  stopped: () => null,
+  heartbeat: () => undefined,
+  loadArtifact: async () => undefined,
+  saveArtifact: async () => undefined,
+  redact: (text) => text,
+  now: () => 0,
+};
+
+/** The scenario in virtual time; its state goes through JSON at about `handOverShare` of the batch boundaries. */
+export function liveInSimulator(
+  scenario: Scenario,
+  registry: Registry,
+  runId: string,
+  options: { seed?: number; handOverShare?: number } = {},
+): Promise<Simulated> {
+  const toolOf = (name: string) => {
+    const tool = registry.tools.get(name);
+    if (tool === undefined) throw new Error(`no tool ${name}`);
+    return tool;
+  };
+  let asked = 0;
+  let started = false;
+  const world: World = {
+    call: (request) => executeTool(toolOf(request.tool), request, environment),
+    reconcile: (request) => reconcileTool(toolOf(request.tool), request, environment),
+    plan: (view) => choose(registry.agents.get(view.agent)?.planner, view, environment),
+    react: (shown, send) => {
+      if (!started) for (const message of scenario.atOnce ?? []) send(0, message.type, message.body);
+      started = true;
+      if (shown.question === null || !shown.question.question_id.endsWith(`q${asked + 1}`)) return;
+      asked += 1;
+      const reply = scenario.answers?.[asked];
+      if (reply !== undefined) send(10, reply.type, { question_id: shown.question.question_id, ...reply.body });
+    },
+  };
+  return simulateRun(prepared({ ...scenario.request, run_id: runId }, registry), { world, ...options });
+}

@@ -1,0 +1,46 @@
+import { expect } from 'vitest';
+import { MESSAGE, QUERY } from '../../src/protocol/names.ts';
+import { workflowIdOfRun } from '../../src/protocol/ids.ts';
+import type { RunResult, RunStatus } from '../../src/protocol/run.ts';
+import type { RunWorld } from '../support/run-world.ts';
+import type { Scenario } from './scenarios.ts';
+
+export interface LivedOnTemporal {
+  result: RunResult;
+  status: RunStatus;
+  failures: unknown;
+  trace: unknown;
+}
+
+/** The scenario for real. Odd questions are answered by signal, even ones by update: both must do the same. */
+export async function liveOnTemporal(
+  scenario: Scenario,
+  world: RunWorld,
+  runId: string,
+  handOverAfterEvents?: number,
+): Promise<LivedOnTemporal> {
+  const handle = world.client.workflow.getHandle(workflowIdOfRun(runId));
+  const options =
+    handOverAfterEvents === undefined ? {} : { workflow: { hand_over_after_events: handOverAfterEvents } };
+  await world.runs.start({ ...scenario.request, run_id: runId }, options);
+  for (const message of scenario.atOnce ?? []) await handle.signal(message.type, message.body);
+  for (const [number, reply] of Object.entries(scenario.answers ?? {})) {
+    const question = await openQuestion(world, runId, Number(number));
+    const body = { question_id: question, ...reply.body };
+    if (Number(number) % 2 === 1) await handle.signal(MESSAGE.answer, body);
+    else expect(await world.runs.answer(runId, body)).toMatchObject({ accepted: true });
+  }
+  const result = await world.runs.result(runId);
+  return {
+    result,
+    status: await handle.query<RunStatus>(QUERY.status),
+    failures: (await handle.query<{ failures: unknown }>(QUERY.failures)).failures,
+    trace: (await handle.query<{ trace: unknown }>(QUERY.trace)).trace,
+  };
+}
+
+async function openQuestion(world: RunWorld, runId: string, number: number): Promise<string> {
+  const read = async () => (await world.runs.status(runId)).pending_question?.question_id ?? '';
+  await expect.poll(read, { timeout: 15_000, interval: 30 }).toMatch(new RegExp(`q${number}$`));
+  return read();
+}

@@ -1,0 +1,214 @@
+/** Scenarios as data: each is lived in the simulator and on Temporal, and both must end in the same state. */
+import type { Json } from '../../src/protocol/json.ts';
+import type { RunMessage } from '../../src/protocol/messages.ts';
+import type { RunRequest, RunResult } from '../../src/protocol/run.ts';
+import type { PolicyPatch } from '../../src/protocol/schemas/policy.ts';
+import type { PlanStep } from '../../src/protocol/schemas/plan.ts';
+import type { Behaviour } from './scripted-tools.ts';
+
+export interface Scenario {
+  name: string;
+  request: Omit<RunRequest, 'run_id'>;
+  /** What people send when the n-th question is open (1-based); the question's id is filled in. */
+  answers?: { [question: number]: { type: RunMessage['type']; body: Record<string, Json> } };
+  /** Sent right after the start, before anything else can happen. */
+  atOnce?: { type: RunMessage['type']; body: unknown }[];
+  expect: Partial<RunResult>;
+}
+
+/** Real timers pass on Temporal, so waits are short; the rules that make them are the same. */
+export const QUICK: PolicyPatch = { retry: { base_ms: 20, max_wait_ms: 500 } };
+
+const step = (tool: string, ...attempts: Behaviour[]): PlanStep => ({ phase: 'work', tool, input: { attempts } });
+const ok = (value: Json = 'fine'): Behaviour => ({ ok: value });
+const given = (steps: PlanStep[], policy: PolicyPatch = {}): Scenario['request'] => ({
+  agent: 'scripted',
+  goal: 'live through it',
+  plan: { steps },
+  policy: { ...QUICK, ...policy },
+});
+const answer = (decision: string, extra: Record<string, Json> = {}) => ({
+  type: 'answer' as const,
+  body: { decision, by: 'ada', ...extra },
+});
+
+export const scenarios: Scenario[] = [
+  {
+    name: 'three steps that succeed',
+    request: given([step('script.read', ok(1)), step('script.put', ok(2)), step('script.pay', ok(3))]),
+    expect: { outcome: 'completed', reason: 'thresholds_met' },
+  },
+  {
+    name: 'a server that is away twice',
+    request: given([step('script.read', { fail: 'server_error' }, { fail: 'server_error' }, ok())]),
+    expect: { outcome: 'completed' },
+  },
+  {
+    name: 'a different failure at each attempt',
+    request: given(
+      [
+        step(
+          'script.read',
+          { fail: 'network', code: 'ECONNRESET' },
+          { fail: 'rate_limit', retry_after_ms: 30 },
+          { fail: 'timeout' },
+          ok(),
+        ),
+      ],
+      { humans: { deadline_ms: 400 } },
+    ),
+    expect: { outcome: 'finalized', reason: 'question_timed_out' },
+  },
+  {
+    name: 'a failure for good, and a person who says retry',
+    request: given([
+      step('script.read', { fail: 'auth', message: 'token expired' }, ok()),
+      step('script.read', ok('next')),
+    ]),
+    answers: { 1: answer('retry') },
+    expect: { outcome: 'completed' },
+  },
+  {
+    name: 'a person who corrects, and the correction helps',
+    request: given([step('script.put', { fail: 'invalid_input' }, ok())]),
+    answers: { 1: answer('correct', { text: 'use the other account' }) },
+    expect: { outcome: 'completed' },
+  },
+  {
+    name: 'a person who skips the step',
+    request: given([step('script.read', { fail: 'quota' }), step('script.read', ok('after'))]),
+    answers: { 1: answer('skip') },
+    expect: { outcome: 'completed' },
+  },
+  {
+    name: 'a person who stops the run',
+    request: given([step('script.read', ok('kept')), step('script.read', { fail: 'auth' })]),
+    answers: { 1: answer('stop') },
+    expect: { outcome: 'finalized', reason: 'stopped_by_human' },
+  },
+  {
+    name: 'a person who says retry three times, and then no question is left',
+    request: given([step('script.read', { fail: 'auth' })]),
+    answers: { 1: answer('retry'), 2: answer('retry'), 3: answer('retry') },
+    expect: { outcome: 'finalized', reason: 'no_question_left' },
+  },
+  {
+    name: 'a side effect of unknown outcome that a person lets run again',
+    request: given([step('script.pay', { fail: 'timeout', certainty: 'unknown' }, ok())]),
+    answers: { 1: answer('retry') },
+    expect: { outcome: 'completed' },
+  },
+  {
+    name: 'a side effect of unknown outcome that the tool itself finds done',
+    request: given([
+      {
+        phase: 'work',
+        tool: 'script.book',
+        input: { attempts: [{ fail: 'timeout', certainty: 'unknown' }], reconciled: 'done' },
+      },
+    ]),
+    expect: { outcome: 'completed' },
+  },
+  {
+    name: 'a side effect that the tool itself finds not done, so it is tried again',
+    request: given([
+      {
+        phase: 'work',
+        tool: 'script.book',
+        input: { attempts: [{ fail: 'network', certainty: 'unknown' }, { ok: 'now' }], reconciled: 'not_done' },
+      },
+    ]),
+    expect: { outcome: 'completed' },
+  },
+  {
+    name: 'an output that breaks its schema until no repair is left',
+    request: given([step('script.read', { bad_output: true })]),
+    expect: { outcome: 'system_error', reason: 'INVALID_OUTPUT' },
+  },
+  {
+    name: 'a pointer to something that is not there',
+    request: given([
+      { phase: 'work', tool: 'script.read', input: { attempts: [{ ok: 1 }], more: { $artifact: 'f'.repeat(64) } } },
+    ]),
+    expect: { outcome: 'system_error', reason: 'POINTER_UNRESOLVED' },
+  },
+  {
+    name: 'a step that takes the output of an earlier one',
+    request: given([
+      { id: 'first', ...step('script.read', ok({ found: 7 })) },
+      { phase: 'work', tool: 'script.read', input: { attempts: [{ ok: 'got it' }], more: { $step: 'first' } } },
+    ]),
+    expect: { outcome: 'completed' },
+  },
+  {
+    name: 'four steps side by side, two of which fail at first',
+    request: given([
+      { ...step('script.read', ok('a')), id: 'a', after: [] },
+      { ...step('script.read', { fail: 'server_error' }, ok('b')), id: 'b', after: [] },
+      { ...step('script.put', { fail: 'network' }, { fail: 'network' }, ok('c')), id: 'c', after: [] },
+      { ...step('script.read', ok('d')), id: 'd', after: [] },
+      { ...step('script.read', ok('e')), after: ['a', 'b', 'c', 'd'] },
+    ]),
+    expect: { outcome: 'completed' },
+  },
+  {
+    name: 'two steps side by side that both need a person',
+    request: given([
+      { ...step('script.read', { fail: 'auth' }, ok('a')), id: 'a', after: [] },
+      { ...step('script.read', { fail: 'quota' }, ok('b')), id: 'b', after: [] },
+    ]),
+    answers: { 1: answer('retry'), 2: answer('skip') },
+    expect: { outcome: 'completed' },
+  },
+  {
+    name: 'an approval that is given',
+    request: given([step('script.launch', ok('up'))]),
+    answers: { 1: answer('approve') },
+    expect: { outcome: 'completed' },
+  },
+  {
+    name: 'an approval that is denied',
+    request: given([step('script.launch', ok('up')), step('script.read', ok('anyway'))]),
+    answers: { 1: answer('deny') },
+    expect: { outcome: 'completed' },
+  },
+  {
+    name: 'a budget of two attempts against a server that is always away',
+    request: given([step('script.read', { fail: 'server_error' })], { budget: { max_attempts: 2 } }),
+    expect: { outcome: 'budget_exhausted', reason: 'attempts' },
+  },
+  {
+    name: 'a budget of steps that the plan does not fit into',
+    request: given([step('script.read', ok(1)), step('script.read', ok(2)), step('script.read', ok(3))], {
+      budget: { max_steps: 2 },
+    }),
+    expect: { outcome: 'budget_exhausted', reason: 'steps' },
+  },
+  {
+    name: 'messages that nobody can use, a feedback and an override that waits',
+    request: given([step('script.read', ok())]),
+    atOnce: [
+      { type: 'feedback', body: { text: 42 } },
+      { type: 'answer', body: 'not even an object' },
+      { type: 'feedback', body: { text: 'looks good so far', by: 'ada' } },
+      { type: 'override', body: { override_fatigue: true, override_by: 'ada' } },
+    ],
+    expect: { outcome: 'completed' },
+  },
+  {
+    name: 'a planner that chooses, fails, adapts and gives its own result',
+    request: { agent: 'chooser', goal: 'find a way', policy: QUICK },
+    expect: { outcome: 'completed', result: { output: { found: true }, artifact_id: null, loop_id: '' } },
+  },
+  {
+    name: 'a planner that meets the same failure too often, and a person who stops it',
+    request: { agent: 'stubborn', goal: 'never learn', policy: QUICK },
+    answers: { 1: answer('stop') },
+    expect: { outcome: 'finalized', reason: 'stopped_by_human' },
+  },
+  {
+    name: 'a planner that names a tool that does not exist, until no repair is left',
+    request: { agent: 'inventor', goal: 'invent', policy: QUICK },
+    expect: { outcome: 'system_error', reason: 'INVALID_PLAN' },
+  },
+];

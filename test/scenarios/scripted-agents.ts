@@ -1,0 +1,30 @@
+import { defineAgent } from '../../src/define/define-agent.ts';
+import { scriptedPlanner } from '../../src/testing.ts';
+import { scriptedTools } from './scripted-tools.ts';
+
+const failing = (code: string) => ({ tool: 'script.read', input: { attempts: [{ fail: 'auth' as const, code }] } });
+const working = (value: string) => ({ tool: 'script.read', input: { attempts: [{ ok: value }] } });
+
+export const scriptedAgents = [
+  defineAgent({ name: 'scripted', tools: scriptedTools }),
+  defineAgent({
+    name: 'chooser',
+    tools: scriptedTools,
+    planner: scriptedPlanner((view) => {
+      if (view.turn === 1) return { calls: [failing('FIRST'), working('beside it')] };
+      const failedBefore = view.steps.some((step) => step.status === 'failed');
+      if (view.turn === 2 && failedBefore) return { calls: [working('another way')] };
+      return { calls: [], output: { found: view.steps.some((step) => step.status === 'ok') } };
+    }),
+  }),
+  defineAgent({
+    name: 'stubborn',
+    tools: scriptedTools,
+    planner: scriptedPlanner(() => ({ calls: [failing('SAME')] })),
+  }),
+  defineAgent({
+    name: 'inventor',
+    tools: scriptedTools,
+    planner: scriptedPlanner(() => ({ calls: [{ tool: 'no.such.tool', input: {} }] })),
+  }),
+];

@@ -1,0 +1,10 @@
+/** Tries to own a folder, says whether it does, and stays until its stdin closes. For the race in keeper-lock.test.ts. */
+import { takeFolderLock } from '../../src/stack/machine/folder-lock.ts';
+import { ownIdentity } from '../../src/stack/machine/process-identity.ts';
+
+process.stdin.once('data', () => {
+  const result = takeFolderLock(process.argv[2] ?? '', ownIdentity());
+  process.stdout.write(result.taken ? 'taken\n' : 'refused\n');
+});
+process.stdin.once('end', () => process.exit(0));
+process.stdout.write('here\n');

@@ -1,0 +1,14 @@
+/** What the global setup hands to every test file of the projects `stack` and `kill`, by `inject(name)`. */
+export interface ProvidedStack {
+  temporalAddress: string;
+  namespace: string;
+  /** As the owner of the server, who may create databases. For an own one: `createTestDatabase()`. */
+  databaseUrl: string;
+  /** A file with the bundled workflows, or '' as long as there are none: `workflowBundlePath()` says so. */
+  bundlePath: string;
+}
+
+declare module 'vitest' {
+  // oxlint-disable-next-line typescript/no-empty-object-type -- merging an interface is how vitest wants to be told
+  export interface ProvidedContext extends ProvidedStack {}
+}

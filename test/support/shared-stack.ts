@@ -1,0 +1,60 @@
+import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { SEARCH_ATTRIBUTE_TYPES } from '../../src/protocol/names.ts';
+import { startStack } from '../../src/stack/index.ts';
+import { lockOwner } from '../../src/stack/machine/folder-lock.ts';
+import { bundleWorkflows } from './bundle.ts';
+import type { ProvidedStack } from './provided.ts';
+import { makeTemplateDatabase } from './template-database.ts';
+
+/** Also of folders that single tests make, in own-stack.ts. */
+const PREFIX = 'secondwind-test-';
+const OLD_MS = 10 * 60_000;
+
+export interface SharedStack {
+  provided: ProvidedStack;
+  stop(): Promise<void>;
+}
+
+export async function startSharedStack(): Promise<SharedStack> {
+  await removeFoldersOfKilledRuns();
+  const began = Date.now();
+  const folder = await mkdtemp(join(tmpdir(), `${PREFIX}run-`));
+  const starting = startStack({
+    dataDir: join(folder, 'data'),
+    progress: (line) => console.log(line),
+    searchAttributes: SEARCH_ATTRIBUTE_TYPES,
+    // Nobody needs these rows after a power cut, and every file makes a database of its own.
+    postgresSettings: { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' },
+  });
+  try {
+    const [stack, bundlePath] = await Promise.all([starting, bundleWorkflows(folder)]);
+    await makeTemplateDatabase(stack.databaseUrl);
+    console.log(`Test stack ready after ${((Date.now() - began) / 1000).toFixed(1)} s`);
+    const { temporalAddress, namespace, databaseUrl } = stack;
+    return {
+      provided: { temporalAddress, namespace, databaseUrl, bundlePath },
+      stop: async () => {
+        await stack.stop();
+        await rm(folder, { recursive: true, force: true });
+      },
+    };
+  } catch (error) {
+    await starting.then((stack) => stack.stop()).catch(() => {});
+    await rm(folder, { recursive: true, force: true });
+    throw error;
+  }
+}
+
+/** A run that was killed leaves no process (its keeper sees to that), but it cannot remove its folder. */
+async function removeFoldersOfKilledRuns(): Promise<void> {
+  for (const name of await readdir(tmpdir())) {
+    const folder = join(tmpdir(), name);
+    if (!name.startsWith(PREFIX)) continue;
+    if (lockOwner(join(folder, 'data', 'lock')) || lockOwner(join(folder, 'lock'))) continue;
+    // A run that has only just begun has no lock yet either.
+    const age = Date.now() - (await stat(folder).then((found) => found.mtimeMs, Date.now));
+    if (age > OLD_MS) await rm(folder, { recursive: true, force: true });
+  }
+}

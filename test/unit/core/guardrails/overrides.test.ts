@@ -1,0 +1,138 @@
+/** Overrides through a family: what waits, what is spent, what is refused. */
+import { describe, expect, test } from 'vitest';
+import {
+  applyOverride,
+  completeLoop,
+  couldBeOverridden,
+  overrideAudit,
+} from '../../../../src/core/guardrails/index.ts';
+import type { GuardState, OverrideRequest } from '../../../../src/core/guardrails/index.ts';
+import { AT, GOOD, LOW, afterLowLoops, complete, policy, report, withPolicy } from './families.ts';
+
+const LIMIT: OverrideRequest = { override_max_reruns: true, override_by: 'ada' };
+const FATIGUE: OverrideRequest = { override_fatigue: true, override_by: 'bob' };
+const BOTH: OverrideRequest = { override_max_reruns: true, override_fatigue: true, override_by: 'eve' };
+
+function overridden(state: GuardState, request: OverrideRequest): GuardState {
+  const result = applyOverride(state, request, AT);
+  if (!result.ok) throw new Error(result.detail);
+  return result.state;
+}
+
+describe('a pending override', () => {
+  test('waits until its bound would end the run, frees exactly one rerun, and is used up', () => {
+    let state = overridden(complete(null, report('x')).state, LIMIT);
+    for (const id of ['x_r1', 'x_r2']) state = complete(state, report(id)).state;
+    expect(overrideAudit(state)).toMatchObject([{ outcome: 'pending', spent_by: null }]);
+    state = complete(state, report('x_r3')).state;
+    expect(overrideAudit(state)).toMatchObject([{ outcome: 'spent', spent_by: 'x_r3', override_by: 'ada' }]);
+    const last = complete(state, report('x_r4', { alignment_score: 0.74, drift_score: 0.26 }));
+    expect(last.answer.decision_result).toMatchObject({ finalize_reason: 'max_reruns_reached', rerun_count: 4 });
+  });
+
+  test('is not spent by a decision that another guard ends all the same', () => {
+    const used = withPolicy({ fatigue: { critical_threshold: 0.45 } });
+    const state = overridden(afterLowLoops(3, used).state, LIMIT);
+    const last = complete(state, report('x_r3'), used);
+    expect(last.answer.decision_result).toMatchObject({ finalize_reason: 'fatigue_threshold_exceeded' });
+    expect(overrideAudit(last.state)).toMatchObject([{ outcome: 'unused', spent_by: null }]);
+  });
+
+  test('of the same bound is answered already_pending, kept in the audit, and frees nothing', () => {
+    const first = overridden(afterLowLoops(3).state, LIMIT);
+    const second = applyOverride(first, { ...LIMIT, override_by: 'bob' }, AT);
+    expect(second).toMatchObject({ ok: true, answer: { status: 'already_pending', overridden_by: 'bob' } });
+    const freed = complete(second.ok ? second.state : first, report('x_r3'));
+    expect(freed.answer.decision_result.decision).toBe('rerun');
+    expect(overrideAudit(freed.state).map((entry) => entry.outcome)).toEqual(['spent', 'already_pending']);
+    const last = complete(freed.state, report('x_r4', { alignment_score: 0.74, drift_score: 0.26 }));
+    expect(last.answer.decision_result.decision).toBe('finalize');
+  });
+
+  test('repeated a thousand times does not fill the state', () => {
+    let state = overridden(afterLowLoops(1).state, LIMIT);
+    for (let n = 0; n < 1_000; n += 1) state = overridden(state, LIMIT);
+    expect(state.overrides.entries).toHaveLength(21);
+    expect(state.overrides.already_pending_left_out).toBe(980);
+  });
+
+  test('with two flags is one override: the rerun it frees uses up both', () => {
+    const used = withPolicy({ humans: { max_overrides: 1 }, fatigue: { base_increment: 0.2 } });
+    const freed = complete(overridden(afterLowLoops(3, used).state, BOTH), report('x_r3'), used);
+    expect(freed.answer.decision_result.decision).toBe('rerun');
+    expect(applyOverride(freed.state, FATIGUE, AT)).toMatchObject({ ok: false, problem: 'max_overrides' });
+    expect(complete(freed.state, report('x_r4'), used).answer.decision_result.decision).toBe('finalize');
+  });
+
+  test('with two flags, one of them pending already, takes the other and says so', () => {
+    const state = overridden(afterLowLoops(1).state, LIMIT);
+    const result = applyOverride(state, BOTH, AT);
+    expect(result).toMatchObject({ ok: true, answer: { status: 'success', already_pending: ['max_reruns'] } });
+  });
+});
+
+describe('flags inside a report', () => {
+  test('hold for that decision alone', () => {
+    const early = complete(null, report('x', LOW, LIMIT)).state;
+    let state = early;
+    for (const id of ['x_r1', 'x_r2']) state = complete(state, report(id)).state;
+    expect(complete(state, report('x_r3')).answer.decision_result).toMatchObject({
+      finalize_reason: 'max_reruns_reached',
+    });
+    expect(overrideAudit(state)).toMatchObject([{ via: 'loop_complete', outcome: 'unused' }]);
+  });
+
+  test('are used before a pending override, which keeps waiting', () => {
+    const state = overridden(afterLowLoops(3).state, LIMIT);
+    const freed = complete(state, report('x_r3', LOW, { ...LIMIT, override_by: 'carl' }));
+    expect(overrideAudit(freed.state).map(({ override_by, outcome }) => [override_by, outcome])).toEqual([
+      ['ada', 'pending'],
+      ['carl', 'spent'],
+    ]);
+  });
+
+  test('beyond max_overrides free nothing: the guard ends the family and the audit says refused', () => {
+    const used = withPolicy({ humans: { max_overrides: 1 }, fatigue: { base_increment: 0 } });
+    const once = complete(afterLowLoops(3, used).state, report('x_r3', LOW, LIMIT), used);
+    const twice = complete(once.state, report('x_r4', LOW, LIMIT), used);
+    expect(twice.answer.decision_result).toMatchObject({ finalize_reason: 'max_reruns_reached', force_finalize: true });
+    expect(overrideAudit(twice.state).map((entry) => entry.outcome)).toEqual(['spent', 'refused']);
+  });
+
+  test('without a name are refused and change nothing', () => {
+    const flags = { override_fatigue: true, override_by: null };
+    expect(completeLoop(null, report('x', LOW, flags), policy, AT)).toMatchObject({
+      problem: 'invalid_report',
+      errors: [{ path: '$.override_by' }],
+    });
+  });
+});
+
+describe('an override is refused', () => {
+  test('without a true flag, without a name, beyond max_overrides, for an unknown loop, after the end', () => {
+    const { state } = afterLowLoops(1);
+    const problem = (from: GuardState, request: OverrideRequest, loopId?: string) => {
+      const result = applyOverride(from, request, AT, loopId);
+      return result.ok ? null : result.problem;
+    };
+    expect(problem(state, { override_by: 'ada' })).toBe('invalid_override');
+    expect(problem(state, { override_fatigue: true })).toBe('invalid_override');
+    expect(problem(state, { override_fatigue: true, override_by: '  ' })).toBe('invalid_override');
+    expect(problem(state, LIMIT, 'y')).toBe('unknown_loop');
+    expect(problem(afterLowLoops(1, withPolicy({ humans: { max_overrides: 0 } })).state, LIMIT)).toBe('max_overrides');
+    expect(problem(complete(state, report('x_r1', GOOD)).state, LIMIT)).toBe('ended');
+  });
+});
+
+describe('a run that asks a person before a guard ends it', () => {
+  test('can ask about the limit and about fatigue, not about bias echo or with no override left', () => {
+    const { state } = afterLowLoops(3);
+    expect(couldBeOverridden(state, complete(state, report('x_r3')).answer)).toBe(true);
+    expect(couldBeOverridden(state, complete(state, report('x_r3', GOOD)).answer)).toBe(false);
+    const strict = withPolicy({ bias: { repetition_threshold: 1 } });
+    const echo = complete(state, report('x_r3', { ...LOW, bias_tags: ['haste'] }), strict);
+    expect(couldBeOverridden(state, echo.answer)).toBe(false);
+    const none = afterLowLoops(3, withPolicy({ humans: { max_overrides: 0 } })).state;
+    expect(couldBeOverridden(none, complete(none, report('x_r3')).answer)).toBe(false);
+  });
+});

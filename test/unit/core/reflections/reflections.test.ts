@@ -1,0 +1,223 @@
+/** Signature, stored form, the behaviour gate, repetitions and the choice of lessons. No store. */
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import {
+  behaviourChanged,
+  errorSignature,
+  findNearIdentical,
+  firstCodePoints,
+  rankLessons,
+  reflectionFromEvaluation,
+  storedForm,
+  trimWhiteSpace,
+} from '../../../../src/core/reflections/index.ts';
+import type { AttemptInAction, Lesson } from '../../../../src/core/reflections/index.ts';
+
+describe('a signature', () => {
+  test('lower-cases as the source document’s language does: final sigma, dotted I, sharp s', () => {
+    expect(errorSignature('t', 'ΟΔΟΣ')).toBe(errorSignature('t', 'οδος'));
+    expect(errorSignature('t', 'ΟΔΟΣ')).not.toBe(errorSignature('t', 'οδοσ'));
+    expect(errorSignature('t', 'İ')).toBe(errorSignature('t', 'i\u0307'));
+    expect(errorSignature('t', 'ẞ')).toBe(errorSignature('t', 'ß'));
+  });
+
+  test('ignores white space at both ends and case, and nothing else', () => {
+    const blank = fc.constantFrom(' ', '\n', '\t', '\u00a0', '\u0085', '\u2028', '\u3000', '\u001c', '\u001f');
+    const blanks = fc.array(blank, { maxLength: 5 }).map((parts) => parts.join(''));
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary-ascii' }), blanks, blanks, (content, before, after) => {
+        const signature = errorSignature('conflict', content);
+        expect(signature).toMatch(/^[0-9a-f]{16}$/);
+        expect(errorSignature('conflict', before + content.toUpperCase() + after)).toBe(signature);
+        expect(errorSignature('factual_error', content)).not.toBe(signature);
+        expect(errorSignature('conflict', `${content}.`)).not.toBe(signature);
+      }),
+    );
+  });
+
+  test('is made in linear time from a long run of spaces', () => {
+    expect(trimWhiteSpace(`a${' '.repeat(1_000_000)}b${' '.repeat(1_000_000)}`)).toHaveLength(1_000_002);
+  });
+});
+
+describe('lengths', () => {
+  test('count code points, so no character is cut in two', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary' }), fc.nat(20), (text, count) => {
+        expect(firstCodePoints(text, count)).toBe(Array.from(text).slice(0, count).join(''));
+      }),
+    );
+  });
+});
+
+describe('an evaluation', () => {
+  test('without a critique, results or a claim is read as if they were unknown', () => {
+    const qualities = { quality_before: 0.5, quality_after: 0.5 };
+    expect(reflectionFromEvaluation(qualities)).toBeNull();
+    expect(reflectionFromEvaluation({ ...qualities, critique: null, verification_results: null })).toBeNull();
+    const claim = { ...qualities, verification_results: [{ status: 'unverified', claim_text: null }] };
+    expect(reflectionFromEvaluation(claim)?.content).toBe('Made unverified claim about: Unknown');
+  });
+
+  test('teaches by its gain alone exactly when that is more than a tenth', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 1_000 }), fc.integer({ min: 0, max: 1_000 }), (before, after) => {
+        const evaluation = { critique: 'fine', quality_before: before / 1_000, quality_after: after / 1_000 };
+        const reflection = reflectionFromEvaluation(evaluation);
+        expect(reflection !== null).toBe(after - before > 100);
+        expect(reflection?.quality_delta ?? 0).toBe(reflection === null ? 0 : (after - before) / 1_000);
+      }),
+    );
+  });
+});
+
+describe('the stored form', () => {
+  test('has category, tags and the cuts of the source document', () => {
+    const stored = storedForm({
+      error_type: 'conflict',
+      error_signature: '0123456789abcdef',
+      content: 'c'.repeat(500),
+      context: '😀'.repeat(300),
+      query: 'q'.repeat(300),
+      iteration: 2,
+      quality_delta: 0.2,
+    });
+    expect(stored).toEqual({
+      category: 'reflection',
+      content: 'c'.repeat(500),
+      rationale: `Self-correction during: ${'😀'.repeat(100)}`,
+      tags: ['reflection', 'self-correction', 'conflict', 'sig:0123456789abcdef'],
+      context: {
+        error_signature: '0123456789abcdef',
+        original_query: 'q'.repeat(200),
+        iteration_count: 2,
+        quality_improvement: 0.2,
+        reflection_context: '😀'.repeat(200),
+      },
+    });
+  });
+});
+
+describe('behaviour changed', () => {
+  const failed: AttemptInAction = { tool_name: 'search', input_hash: 'a', succeeded: false };
+  const ok: AttemptInAction = { ...failed, succeeded: true };
+
+  test.each<[string, Partial<AttemptInAction>]>([
+    ['tool', { tool_name: 'fetch' }],
+    ['arguments', { input_hash: 'b' }],
+    ['constraints', { constraints: { timeout_ms: 5 } }],
+    ['prompt', { prompt_hash: 'p' }],
+    ['reported', { reported_changes: ['used the mirror'] }],
+  ])('when the %s differed and the attempt did better', (difference, change) => {
+    expect(behaviourChanged(failed, { ...ok, ...change })).toEqual({
+      changed_behavior: true,
+      differences: [difference],
+      did_better: true,
+    });
+    expect(behaviourChanged(failed, { ...failed, ...change }).changed_behavior).toBe(false);
+    expect(behaviourChanged(ok, { ...ok, ...change }).changed_behavior).toBe(false);
+  });
+
+  test('not when the same call simply worked the second time', () => {
+    expect(behaviourChanged(failed, ok).changed_behavior).toBe(false);
+    const busy = { reported_changes: [' cache '] };
+    expect(behaviourChanged({ ...failed, ...busy }, { ...ok, reported_changes: ['cache', ''] }).differences).toEqual(
+      [],
+    );
+  });
+
+  test('not by the order of keys in the constraints', () => {
+    const one = { ...failed, constraints: { a: 1, b: 2 } };
+    const other = { ...ok, constraints: { b: 2, a: 1 } };
+    expect(behaviourChanged(one, other).differences).toEqual([]);
+  });
+
+  test('by quality where both succeeded', () => {
+    const better = behaviourChanged({ ...ok, quality: 0.5 }, { ...ok, input_hash: 'b', quality: 0.6 });
+    expect(better.changed_behavior).toBe(true);
+    const equal = behaviourChanged({ ...ok, quality: 0.6 }, { ...ok, input_hash: 'b', quality: 0.6 });
+    expect(equal.changed_behavior).toBe(false);
+  });
+});
+
+describe('a repetition', () => {
+  const known = (id: string, content: string, created_at: string) => ({
+    id,
+    content,
+    created_at,
+    error_signature: errorSignature('conflict', content),
+  });
+  const asked = (content: string) => ({ content, error_signature: errorSignature('conflict', content) });
+
+  test('is the best match, then the oldest, and an equal signature beats any similarity', () => {
+    const memory = [
+      known('2', 'The totals of both tables differ by one cent', '2026-01-02'),
+      known('1', 'the totals of both tables differ, by one cent', '2026-01-01'),
+      known('3', 'Something else', '2026-01-03'),
+    ];
+    const match = findNearIdentical(asked('the totals of both tables differ by ONE cent!'), memory, 0.85);
+    expect(match).toMatchObject({ known: { id: '1' }, score: 1, reason: 'similarity' });
+    const exact = findNearIdentical(asked('THE TOTALS of both tables differ by one cent'), memory, 0.85);
+    expect(exact).toMatchObject({ known: { id: '2' }, score: 1, reason: 'signature' });
+    expect(findNearIdentical(asked('Nothing of the kind'), memory, 0.85)).toBeNull();
+  });
+
+  test('of a text without letters or digits is known by its signature only', () => {
+    expect(findNearIdentical(asked('!!!'), [known('1', '!!!', 'x')], 0.85)?.reason).toBe('signature');
+    expect(findNearIdentical(asked('!!!'), [known('1', '???', 'x')], 0.85)).toBeNull();
+  });
+});
+
+describe('the lessons of a run', () => {
+  const lesson = (id: string, more: Partial<Lesson> = {}): Lesson => ({
+    id,
+    content: '',
+    tools: ['search'],
+    pinned: false,
+    uses: 0,
+    successes: 0,
+    last_seen_at: '2026-01-01',
+    ...more,
+  });
+  const ids = (lessons: Lesson[], tools = ['search']) => rankLessons(lessons, tools).map(({ id }) => id);
+
+  test('come pinned first, then by success after use, then recent', () => {
+    const lessons = [
+      lesson('untried'),
+      lesson('harmful', { uses: 4, successes: 0 }),
+      lesson('helpful', { uses: 10, successes: 9 }),
+      lesson('lucky', { uses: 1, successes: 1 }),
+      lesson('recent', { last_seen_at: '2026-02-01' }),
+      lesson('pinned', { pinned: true, uses: 9, successes: 0 }),
+    ];
+    expect(ids(lessons)).toEqual(['pinned', 'helpful', 'lucky', 'recent', 'untried']);
+  });
+
+  test('concern its tools: by name, or in words when they name none', () => {
+    const lessons = [
+      lesson('a', { tools: ['fetch', 'search'] }),
+      lesson('b', { tools: ['fetch'], content: 'search' }),
+      lesson('c', { tools: [], content: 'Ask search for fewer rows.' }),
+      lesson('d', { tools: [], content: 'research first' }),
+    ];
+    expect(ids(lessons)).toEqual(['a', 'c']);
+    expect(ids(lessons, [])).toEqual([]);
+  });
+
+  test('are the same five whatever order they are read in', () => {
+    const many = fc.uniqueArray(
+      fc.record({ id: fc.nat(99), uses: fc.nat(3), pinned: fc.boolean(), day: fc.integer({ min: 10, max: 12 }) }),
+      { selector: ({ id }) => id, maxLength: 12 },
+    );
+    fc.assert(
+      fc.property(many, (drawn) => {
+        const lessons = drawn.map(({ id, uses, pinned, day }) =>
+          lesson(`${id}`, { uses, pinned, successes: uses % 2, last_seen_at: `2026-01-${day}` }),
+        );
+        const chosen = ids(lessons);
+        expect(chosen.length).toBe(Math.min(5, lessons.length));
+        expect(ids([...lessons].reverse())).toEqual(chosen);
+      }),
+    );
+  });
+});

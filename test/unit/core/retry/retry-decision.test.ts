@@ -1,0 +1,139 @@
+import * as fc from 'fast-check';
+import { describe, expect, test } from 'vitest';
+import { FAILURE_CATEGORIES } from '../../../../src/protocol/failure-categories.ts';
+import type { FailureCategory } from '../../../../src/protocol/failure-categories.ts';
+import type { Certainty, ToolEffect } from '../../../../src/protocol/tools.ts';
+import {
+  decideRetry,
+  isInfrastructure,
+  largestLimit,
+  largestWaitOfStep,
+  retryLimit,
+} from '../../../../src/core/retry/index.ts';
+import type { RetryQuestion } from '../../../../src/core/retry/index.ts';
+import { anyCategory, anyRetryPolicy, defaultRetry } from './policies.ts';
+
+const ask = (question: Partial<RetryQuestion> & { category: FailureCategory }) =>
+  decideRetry({
+    retries_used: 0,
+    infrastructure_used: 0,
+    certainty: 'failed',
+    effect: 'read',
+    policy: defaultRetry,
+    seed: 'run:1',
+    ...question,
+  });
+
+const EFFECTS: ToolEffect[] = ['read', 'idempotent', 'side_effect'];
+const CERTAINTIES: Certainty[] = ['not_started', 'failed', 'unknown'];
+const NEVER: FailureCategory[] = [
+  'auth',
+  'quota',
+  'content_filter',
+  'invalid_input',
+  'pointer_unresolved',
+  'retrieval_failure',
+];
+
+const expected = (category: FailureCategory, effect: ToolEffect, certainty: Certainty) => {
+  if (effect === 'side_effect' && certainty === 'unknown') return { retry: false, reason: 'unknown_side_effect' };
+  return NEVER.includes(category) ? { retry: false, reason: 'never_retried' } : { retry: true };
+};
+
+describe('every category, effect and certainty', () => {
+  const table = FAILURE_CATEGORIES.flatMap((category) =>
+    EFFECTS.flatMap((effect) => CERTAINTIES.map((certainty) => ({ category, effect, certainty }))),
+  );
+  test.each(table)('$category of a $effect tool, $certainty', ({ category, effect, certainty }) => {
+    expect(ask({ category, effect, certainty })).toMatchObject(expected(category, effect, certainty));
+  });
+});
+
+describe('limits', () => {
+  test.each(FAILURE_CATEGORIES.filter((category) => !NEVER.includes(category)))(
+    '%s is retried up to its limit and not once more',
+    (category) => {
+      const limit = retryLimit(category, defaultRetry);
+      const used = (n: number) => ({ retries_used: n, infrastructure_used: n });
+      expect(ask({ category, ...used(limit - 1) })).toMatchObject({ retry: true });
+      expect(ask({ category, ...used(limit) })).toEqual({ retry: false, reason: 'limit_reached' });
+    },
+  );
+
+  test('the count is over all categories, the limit that of the latest failure', () => {
+    expect(ask({ category: 'network', retries_used: 3 })).toMatchObject({ retry: true });
+    expect(ask({ category: 'timeout', retries_used: 3 })).toEqual({ retry: false, reason: 'limit_reached' });
+  });
+
+  test('a lost worker draws on its own allowance only', () => {
+    expect(ask({ category: 'worker_lost', retries_used: 99 })).toMatchObject({ retry: true, wait_ms: 0 });
+    expect(ask({ category: 'worker_lost', infrastructure_used: 2 })).toEqual({ retry: false, reason: 'limit_reached' });
+    expect(ask({ category: 'network', infrastructure_used: 99 })).toMatchObject({ retry: true });
+  });
+
+  test('a policy of 0 means what it says', () => {
+    const policy = { ...defaultRetry, network: 0 };
+    expect(ask({ category: 'network', policy })).toEqual({ retry: false, reason: 'limit_reached' });
+  });
+});
+
+describe('what the decision carries', () => {
+  test('the wait of the n-th retry', () => {
+    expect([0, 1].map((retries_used) => ask({ category: 'validation_grounding', retries_used }))).toEqual([
+      { retry: true, wait_ms: 1_000, enhancement: 'grounding' },
+      { retry: true, wait_ms: 2_000, enhancement: 'grounding' },
+    ]);
+  });
+  test('no enhancement where the policy wants none', () => {
+    const policy = { ...defaultRetry, enhance: false };
+    expect(ask({ category: 'validation_both', policy })).toMatchObject({ enhancement: 'none' });
+  });
+  test('no retry when the server asks for more patience than the policy has', () => {
+    expect(ask({ category: 'rate_limit', retry_after_ms: 300_001 })).toEqual({
+      retry: false,
+      reason: 'retry_after_beyond_max_wait',
+    });
+  });
+});
+
+/** One step that always fails, as these categories one after the other; how often it ran and how long it waited. */
+const exhaust = (failures: readonly FailureCategory[], policy: typeof defaultRetry) => {
+  let attempts = 1;
+  let waited = 0;
+  const used = { retries_used: 0, infrastructure_used: 0 };
+  for (const category of failures) {
+    const decision = ask({ category, policy, ...used });
+    if (!decision.retry) break;
+    attempts += 1;
+    waited += decision.wait_ms;
+    if (isInfrastructure(category)) used.infrastructure_used += 1;
+    else used.retries_used += 1;
+  }
+  return { attempts, waited };
+};
+
+describe('a step that never succeeds', () => {
+  test('runs 5 times against a server that always answers 503', () => {
+    const forever: FailureCategory[] = Array.from({ length: 100 }, () => 'server_error');
+    expect(exhaust(forever, defaultRetry).attempts).toBe(5);
+  });
+
+  test('reaches its bound when the most patient category comes last and both workers are lost', () => {
+    const unlucky: FailureCategory[] = ['worker_lost', 'timeout', 'validation_both', 'network', 'not_registered'];
+    const rateLimited: FailureCategory[] = ['server_error', 'rate_limit', 'rate_limit', 'worker_lost'];
+    expect(exhaust([...unlucky, ...rateLimited], defaultRetry).attempts).toBe(1 + 5 + 2);
+  });
+
+  test('never exceeds its bound, whatever sequence of failures and whatever policy', () => {
+    const retryable = anyCategory.filter((category) => !NEVER.includes(category));
+    const failures = fc.oneof(fc.array(anyCategory), fc.array(retryable, { minLength: 30, maxLength: 100 }));
+    fc.assert(
+      fc.property(failures, anyRetryPolicy, (sequence, policy) => {
+        const { attempts, waited } = exhaust(sequence, policy);
+        expect(attempts).toBeLessThanOrEqual(1 + largestLimit(policy) + policy.worker_lost);
+        expect(waited).toBeLessThanOrEqual(largestWaitOfStep(policy));
+      }),
+      { numRuns: 1_000 },
+    );
+  });
+});

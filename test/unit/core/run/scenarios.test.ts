@@ -1,0 +1,26 @@
+/** Every scenario in the simulated world, straight and with its state sent through JSON between batches. */
+import { describe, expect, it } from 'vitest';
+import { createRegistry } from '../../../../src/define/registry.ts';
+import { liveInSimulator } from '../../../scenarios/live-in-simulator.ts';
+import { scenarios } from '../../../scenarios/scenarios.ts';
+import { scriptedAgents } from '../../../scenarios/scripted-agents.ts';
+
+const registry = createRegistry(scriptedAgents);
+
+describe.each(scenarios)('$name', (scenario) => {
+  it('ends as it should', async () => {
+    const { state } = await liveInSimulator(scenario, registry, 'run-1');
+    const { result, ...expected } = scenario.expect;
+    expect(state.result).toMatchObject(expected);
+    if (result) expect(state.result?.result?.output).toEqual(result.output);
+    expect(state.result?.used.attempts).toBeLessThanOrEqual(state.run.bound.attempts);
+  });
+
+  it('ends in the same state when handed over at random batch boundaries', async () => {
+    const straight = await liveInSimulator(scenario, registry, 'run-1');
+    for (const seed of [1, 2, 3]) {
+      const handed = await liveInSimulator(scenario, registry, 'run-1', { seed, handOverShare: 0.5 });
+      expect(handed.state).toEqual(JSON.parse(JSON.stringify(straight.state)));
+    }
+  });
+});
