@@ -1,0 +1,66 @@
+/**
+ * The keeper's own process. Its parent holds the other end of stdin and never writes anything but commands to it: when that
+ * pipe closes, the parent is gone, however it went, and so must be everything started here.
+ */
+import { createInterface } from 'node:readline';
+import { StackError } from './errors.ts';
+import { Keeper } from './keeper/keeper.ts';
+import type { FromKeeper, KeeperPlan, ToKeeper } from './keeper/messages.ts';
+import { encode } from './keeper/messages.ts';
+import { endAllGroupsForGood } from './machine/process-group.ts';
+
+const LOOK_AT_LOGS = 'Look at the folder logs/ of the data folder, and start the stack again.';
+
+let keeper: Keeper | undefined;
+let ending: 'no' | 'in order' | 'hurried' = 'no';
+
+function tell(message: FromKeeper): void {
+  if (process.stdout.writable) process.stdout.write(encode(message));
+}
+
+async function end(options: { hurried: boolean; error?: StackError }): Promise<void> {
+  // Asked a second time, or left alone by its parent meanwhile: the same again, but faster.
+  if (ending === 'hurried' || (ending === 'in order' && !options.hurried)) return;
+  ending = options.hurried ? 'hurried' : 'in order';
+  if (options.error) tell({ kind: 'failed', error: options.error.toJSON() });
+  try {
+    await keeper?.stop(options);
+  } finally {
+    // Also a build, a download or a database that was just being made.
+    endAllGroupsForGood();
+    leave(options.error ? 1 : 0);
+  }
+}
+
+/** Only once the last message is out: process.exit() would cut it off. */
+function leave(code: number): void {
+  process.exitCode = code;
+  const exit = (): void => process.exit();
+  if (process.stdout.writable) process.stdout.end(exit);
+  else exit();
+}
+
+async function start(plan: KeeperPlan): Promise<void> {
+  const progress = (line: string): void => tell({ kind: 'progress', line });
+  const onGivenUp = (error: StackError): void => void end({ hurried: false, error });
+  try {
+    keeper = new Keeper({ plan, env: process.env, progress, onGivenUp });
+    const result = await keeper.start();
+    if (ending === 'no') tell({ kind: 'ready', ...result });
+  } catch (error) {
+    await end({ hurried: true, error: StackError.from(error, LOOK_AT_LOGS) });
+  }
+}
+
+// A parent that died while we write to it is what the end of stdin tells as well.
+process.stdout.on('error', () => {});
+for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void end({ hurried: false }));
+process.on('uncaughtException', (error) => void end({ hurried: true, error: StackError.from(error, LOOK_AT_LOGS) }));
+
+const lines = createInterface({ input: process.stdin });
+lines.on('line', (line) => {
+  const message: ToKeeper = JSON.parse(line);
+  if (message.kind === 'start') void start(message.plan);
+  else void end({ hurried: ending !== 'no' });
+});
+lines.on('close', () => void end({ hurried: true }));

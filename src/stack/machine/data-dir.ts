@@ -1,0 +1,61 @@
+import { existsSync } from 'node:fs';
+import { mkdir, realpath, rm, statfs, writeFile } from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { StackError, errnoOf, messageOf } from '../errors.ts';
+
+const DEFAULT_MIN_FREE_BYTES = 200 * 1024 * 1024;
+
+/** Makes the folder and returns its real path: two spellings of one folder must meet at the same lock. */
+export async function prepareDataDir(dataDir: string, minFreeBytes = DEFAULT_MIN_FREE_BYTES): Promise<string> {
+  const folder = await makeWritable(resolve(dataDir));
+  await refuseFullDisk(folder, minFreeBytes);
+  return folder;
+}
+
+async function makeWritable(folder: string): Promise<string> {
+  try {
+    await makeFolder(folder);
+    const real = await realpath(folder);
+    // access(2) says yes to root even on a read-only disk; only writing tells.
+    const probe = join(real, `.probe-${process.pid}`);
+    await writeFile(probe, 'x');
+    await rm(probe);
+    return real;
+  } catch (error) {
+    if (errnoOf(error) === 'ENOSPC') throw diskFull(folder, error);
+    throw new StackError(
+      'folder_not_writable',
+      `The data folder ${folder} cannot be written (${errnoOf(error) ?? messageOf(error)}).`,
+      'Give this user the right to write there, or choose another folder with SECONDWIND_DATA_DIR.',
+      { cause: error },
+    );
+  }
+}
+
+/**
+ * Not by `recursive: true`: Node 20 then tries for ever, at full speed, where a folder exists and still nothing can be made
+ * in it (`ENOENT`, as in /proc).
+ */
+async function makeFolder(folder: string): Promise<void> {
+  if (existsSync(folder)) return;
+  const above = dirname(folder);
+  if (above !== folder) await makeFolder(above);
+  // Only for its owner: it holds a database and its password.
+  await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
+    if (errnoOf(error) !== 'EEXIST') throw error;
+  });
+}
+
+async function refuseFullDisk(folder: string, minFreeBytes: number): Promise<void> {
+  const { bavail, bsize } = await statfs(folder);
+  if (bavail * bsize < minFreeBytes) throw diskFull(folder);
+}
+
+function diskFull(folder: string, cause?: unknown): StackError {
+  return new StackError(
+    'disk_full',
+    `The disk that holds ${folder} is nearly full.`,
+    'Free some room, or choose a folder on another disk with SECONDWIND_DATA_DIR.',
+    { cause },
+  );
+}

@@ -1,0 +1,101 @@
+import type { ChildProcess, StdioOptions } from 'node:child_process';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+
+export interface GroupOptions {
+  cwd?: string;
+  env?: NodeJS.ProcessEnv;
+  stdio: StdioOptions;
+  uid?: number;
+  gid?: number;
+}
+
+export interface GroupExit {
+  code: number | null;
+  signal: NodeJS.Signals | null;
+}
+
+/** A signal, and how long it may take until the next, harder one. The last word is always SIGKILL. */
+export type StopSteps = readonly { signal: NodeJS.Signals; graceMs: number }[];
+
+const running = new Set<ProcessGroup>();
+let closed = false;
+
+/** A program in a process group of its own: a Ctrl-C in the terminal does not reach it, and all of it can be ended. */
+export class ProcessGroup {
+  readonly pid: number;
+  readonly child: ChildProcess;
+  readonly exited: Promise<GroupExit>;
+  #gone = false;
+
+  private constructor(child: ChildProcess, pid: number) {
+    this.child = child;
+    this.pid = pid;
+    running.add(this);
+    this.exited = new Promise((resolve) => {
+      child.once('exit', (code, signal) => {
+        this.#gone = true;
+        running.delete(this);
+        resolve({ code, signal });
+      });
+    });
+  }
+
+  static async start(command: string, args: readonly string[], options: GroupOptions): Promise<ProcessGroup> {
+    if (closed) throw new Error('This process is ending and starts nothing any more.');
+    const child = spawn(command, args, { ...options, detached: true });
+    if (child.pid === undefined) {
+      const [error]: unknown[] = await once(child, 'error');
+      throw error;
+    }
+    // Later errors are failed kills of a process that has just ended; `exit` tells the same story.
+    child.on('error', () => {});
+    return new ProcessGroup(child, child.pid);
+  }
+
+  get gone(): boolean {
+    return this.#gone;
+  }
+
+  /** To the leader alone: it knows the right order for its own children (Postgres and its backends). */
+  signalLeader(signal: NodeJS.Signals): void {
+    if (!this.#gone) this.child.kill(signal);
+  }
+
+  async stop(steps: StopSteps): Promise<void> {
+    for (const { signal, graceMs } of steps) {
+      if (this.#gone) break;
+      this.signalLeader(signal);
+      if (await settlesWithin(this.exited, graceMs)) break;
+    }
+    this.kill();
+    await this.exited;
+  }
+
+  /** Also what a leader that has ended left behind in its group. */
+  kill(): void {
+    try {
+      process.kill(-this.pid, 'SIGKILL');
+    } catch {
+      // ESRCH: nobody is left.
+    }
+  }
+}
+
+/** The last resort of a process that is about to end: nothing that it started may outlive it. */
+export function endAllGroupsForGood(): void {
+  closed = true;
+  for (const group of running) group.kill();
+}
+
+export async function settlesWithin(promise: Promise<unknown>, ms: number): Promise<boolean> {
+  let timer: NodeJS.Timeout | undefined;
+  const timeout = new Promise<false>((resolve) => {
+    timer = setTimeout(resolve, ms, false);
+  });
+  try {
+    return await Promise.race([promise.then(() => true as const), timeout]);
+  } finally {
+    clearTimeout(timer);
+  }
+}

@@ -1,0 +1,105 @@
+import { createHash, randomBytes } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
+import { chmod, chown, lchown, lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
+import { StackError } from '../errors.ts';
+import { lastWords } from '../machine/log-file.ts';
+import { runCommand } from '../machine/run-command.ts';
+import type { PostgresBinaries } from './binaries.ts';
+import type { RunAs } from '../machine/run-as.ts';
+import { commandAs } from '../machine/run-as.ts';
+
+export const POSTGRES_USER = 'secondwind';
+export const POSTGRES_DATABASE = 'secondwind';
+
+/** Where a helper user of root may reach binaries and data; a data folder below /root it may not. */
+export const SHARED_HOME = '/var/lib/secondwind';
+
+/** Both places where a cluster of this data folder may be, for whoever looks for leftovers. */
+export function clusterFolders(dataDir: string, sharedHome = SHARED_HOME): { own: string; shared: string } {
+  const id = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
+  return { own: join(dataDir, 'postgres'), shared: join(sharedHome, 'clusters', id) };
+}
+
+/** An existing cluster stays where it is; a new one is made where its user can reach it. */
+export function chooseClusterFolder(dataDir: string, runAs: RunAs): string {
+  const { own, shared } = clusterFolders(dataDir);
+  if (existsSync(own)) return own;
+  return existsSync(shared) || runAs.kind === 'user' ? shared : own;
+}
+
+/** Makes the database files unless they are there. A cluster that is there is complete: it came by a rename. */
+export async function prepareCluster(options: {
+  folder: string;
+  password: string;
+  binaries: PostgresBinaries;
+  runAs: RunAs;
+  env: NodeJS.ProcessEnv;
+  durable: boolean;
+  progress: (line: string) => void;
+}): Promise<void> {
+  const { folder, runAs } = options;
+  if (!existsSync(folder)) {
+    options.progress('Postgres: making a new database');
+    await makeCluster(options);
+  }
+  await handOver(folder, runAs);
+}
+
+/** The password is made once and kept next to the data, readable by its owner only. */
+export async function clusterPassword(dataDir: string): Promise<string> {
+  const file = join(dataDir, 'postgres.password');
+  if (existsSync(file)) return readFileSync(file, 'utf8').trim();
+  const password = randomBytes(24).toString('base64url');
+  await writeFile(`${file}.new`, `${password}\n`, { mode: 0o600 });
+  await rename(`${file}.new`, file);
+  return password;
+}
+
+async function makeCluster(options: Parameters<typeof prepareCluster>[0]): Promise<void> {
+  const { folder, runAs, binaries, env } = options;
+  const scratch = `${folder}.making`;
+  // Left by one that was killed while it made this.
+  await rm(scratch, { recursive: true, force: true });
+  if (runAs.kind === 'user') await makeReachable(dirname(scratch));
+  await mkdir(join(scratch, 'data'), { recursive: true, mode: 0o700 });
+  const passwordFile = join(scratch, 'password');
+  await writeFile(passwordFile, options.password, { mode: 0o600 });
+  await handOver(scratch, runAs);
+  const { command, args, ...user } = commandAs(runAs, binaries.initdb, [
+    `--pgdata=${join(scratch, 'data')}`,
+    `--username=${POSTGRES_USER}`,
+    `--pwfile=${passwordFile}`,
+    '--auth=scram-sha-256',
+    '--encoding=UTF8',
+    // Under `C` or the builtin provider pg_trgm sees no Japanese at all. macOS has no C.UTF-8 before version 15.
+    `--locale=${process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8'}`,
+    ...(options.durable ? [] : ['--no-sync']),
+  ]);
+  const result = await runCommand(command, args, { ...user, cwd: '/', env });
+  if (!result.ok) {
+    throw new StackError(
+      'postgres_failed',
+      `A new Postgres database could not be made: ${lastWords(result.output).slice(0, 300)}`,
+      'Mend the cause, or set DATABASE_URL to an own Postgres.',
+    );
+  }
+  await rename(join(scratch, 'data'), folder);
+  await rm(scratch, { recursive: true, force: true });
+}
+
+/** Whatever root's umask is. Only what is ours: folders above SHARED_HOME are not. */
+async function makeReachable(folder: string): Promise<void> {
+  await mkdir(folder, { recursive: true });
+  for (let path = folder; path.startsWith(SHARED_HOME); path = dirname(path)) await chmod(path, 0o755);
+}
+
+/** Postgres starts only on files of its own user, and root may have run it in another way last time. */
+async function handOver(folder: string, runAs: RunAs): Promise<void> {
+  if (process.getuid?.() !== 0) return;
+  const [uid, gid] = runAs.kind === 'user' ? [runAs.uid, runAs.gid] : [0, process.getgid?.() ?? 0];
+  if ((await lstat(folder)).uid === uid) return;
+  // The folder itself comes last, so that a hand-over cut short is done again.
+  for (const entry of await readdir(folder, { recursive: true })) await lchown(join(folder, entry), uid, gid);
+  await chown(folder, uid, gid);
+}

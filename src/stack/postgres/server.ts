@@ -1,0 +1,128 @@
+import { rm } from 'node:fs/promises';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { Client } from 'pg';
+import { StackError, errnoOf } from '../errors.ts';
+import { lastWords, openLog } from '../machine/log-file.ts';
+import { LOOPBACK } from '../machine/ports.ts';
+import type { StopSteps } from '../machine/process-group.ts';
+import { ProcessGroup } from '../machine/process-group.ts';
+import { waitUntilAnswering } from '../machine/wait-until.ts';
+import { POSTGRES_DATABASE, POSTGRES_USER } from './cluster.ts';
+import type { RunAs } from '../machine/run-as.ts';
+import { commandAs } from '../machine/run-as.ts';
+
+/** Long, because after a power cut it first reads its journal again. */
+const START_LIMIT_MS = 120_000;
+
+/** SIGINT: fast shutdown, what `pg_ctl stop -m fast` sends. SIGQUIT: at once; its journal mends that at the next start. */
+export const POSTGRES_STOP: StopSteps = [
+  { signal: 'SIGINT', graceMs: 10_000 },
+  { signal: 'SIGQUIT', graceMs: 1_000 },
+];
+/** The same for a parent that is already gone: nothing may be left after 5 s. */
+export const POSTGRES_HURRIED_STOP: StopSteps = [
+  { signal: 'SIGINT', graceMs: 3_000 },
+  { signal: 'SIGQUIT', graceMs: 700 },
+];
+
+export interface PostgresServerOptions {
+  program: string;
+  folder: string;
+  dataDir: string;
+  password: string;
+  runAs: RunAs;
+  settings: Record<string, string>;
+  env: NodeJS.ProcessEnv;
+}
+
+export function databaseUrl(password: string, port: number, database = POSTGRES_DATABASE): string {
+  return `postgres://${POSTGRES_USER}:${password}@${LOOPBACK}:${port}/${database}`;
+}
+
+/** Starts the server in the foreground (no pg_ctl in between that could get lost) and returns once it answers a query. */
+export async function startPostgres(options: PostgresServerOptions, port: number): Promise<ProcessGroup> {
+  await dropForeignPidFile(options.folder);
+  const log = openLog(join(options.dataDir, 'logs', 'postgres.log'));
+  try {
+    const { command, args, ...user } = commandAs(options.runAs, options.program, serverArguments(options, port));
+    const stdio = ['ignore', log.fd, log.fd] as const;
+    const group = await ProcessGroup.start(command, args, {
+      ...user,
+      cwd: '/',
+      env: cleanEnv(options.env),
+      stdio: [...stdio],
+    });
+    const outcome = await waitUntilAnswering(group, () => answersQuery(options.password, port), START_LIMIT_MS);
+    if (outcome === 'answering') return group;
+    group.kill();
+    throw startFailure(outcome, log.recent(), options.dataDir);
+  } finally {
+    log.close();
+  }
+}
+
+function serverArguments(options: PostgresServerOptions, port: number): string[] {
+  const settings = {
+    listen_addresses: LOOPBACK,
+    port: String(port),
+    // The path of a socket may have 107 bytes only, and TCP is needed anyway.
+    unix_socket_directories: '',
+    log_min_messages: 'warning',
+    ...options.settings,
+  };
+  return ['-D', options.folder, ...Object.entries(settings).flatMap(([name, value]) => ['-c', `${name}=${value}`])];
+}
+
+async function answersQuery(password: string, port: number): Promise<boolean> {
+  try {
+    await query(databaseUrl(password, port), 'select 1');
+    return true;
+  } catch (error) {
+    // invalid_catalog_name: up, but new, or killed before its database was made.
+    if (errnoOf(error) !== '3D000') return false;
+    await query(databaseUrl(password, port, 'postgres'), `create database ${POSTGRES_DATABASE}`);
+    return true;
+  }
+}
+
+async function query(connectionString: string, sql: string): Promise<void> {
+  const client = new Client({ connectionString, connectionTimeoutMillis: 5_000 });
+  // A server that goes away in between says so twice; the first time is enough.
+  client.on('error', () => {});
+  try {
+    await client.connect();
+    await client.query(sql);
+  } finally {
+    await client.end().catch(() => {});
+  }
+}
+
+/**
+ * Postgres does not start when the pid in its lock file belongs to any living process, and after a crash that may be a
+ * stranger. We own the folder and have ended what worked on it, so a pid that lives is a stranger's. The file of a dead
+ * one stays: Postgres reads from it whether backends of the dead server still hold its memory.
+ */
+async function dropForeignPidFile(folder: string): Promise<void> {
+  const file = join(folder, 'postmaster.pid');
+  try {
+    process.kill(Number.parseInt(readFileSync(file, 'utf8'), 10), 0);
+  } catch {
+    return;
+  }
+  await rm(file, { force: true });
+}
+
+/** PGDATA, PGPORT and the like are meant for other servers. */
+function cleanEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
+  return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('PG')));
+}
+
+function startFailure(outcome: 'exited' | 'timeout', log: string, dataDir: string): StackError {
+  const nextStep = `Look at ${join(dataDir, 'logs', 'postgres.log')}, and start again.`;
+  if (/address already in use/i.test(log)) {
+    return new StackError('port_taken', 'The port for Postgres is taken by another program.', nextStep);
+  }
+  const why = outcome === 'timeout' ? `does not answer after ${START_LIMIT_MS / 1000} s` : 'ended while starting';
+  return new StackError('postgres_failed', `Postgres ${why}: ${lastWords(log).slice(0, 300)}`, nextStep);
+}
