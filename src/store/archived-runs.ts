@@ -1,0 +1,104 @@
+import { sql } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
+import { cleanText, jsonParameter } from './clean-text.ts';
+import { decodeTimeCursor, pageOf, pageSize } from './cursor.ts';
+import type { Page } from './cursor.ts';
+import type { Tables } from './tables.ts';
+import { isoMillis } from './validation.ts';
+
+export interface ArchivedRun {
+  run_id: string;
+  agent: string;
+  goal: string;
+  outcome: string;
+  /** The run's final status, as its status query would have answered. */
+  summary: unknown;
+  trace: unknown;
+  labels: string[];
+  started_at: string;
+  ended_at: string;
+}
+
+export type ArchivedRunItem = Omit<ArchivedRun, 'trace'>;
+
+export interface ArchivedRunFilter {
+  agent?: string;
+  outcome?: string;
+  label?: string;
+  cursor?: string;
+  limit?: number;
+}
+
+export const createArchivedRuns = (db: Kysely<Tables>) => ({
+  /** The first write of a run stands; a repetition answers `written: false`. */
+  put: async (run: ArchivedRun): Promise<{ written: boolean }> => {
+    const result = await db
+      .insertInto('archived_runs')
+      .values({
+        run_id: cleanText(run.run_id),
+        agent: cleanText(run.agent),
+        goal: cleanText(run.goal),
+        outcome: cleanText(run.outcome),
+        summary: jsonParameter(run.summary),
+        trace: jsonParameter(run.trace),
+        labels: run.labels.map(cleanText),
+        started_at: isoMillis(run.started_at),
+        ended_at: isoMillis(run.ended_at),
+      })
+      .onConflict((conflict) => conflict.column('run_id').doNothing())
+      .executeTakeFirst();
+    return { written: result.numInsertedOrUpdatedRows === 1n };
+  },
+
+  get: async (runId: string): Promise<ArchivedRun | null> => {
+    const row = await db
+      .selectFrom('archived_runs')
+      .select([...ITEM_COLUMNS, 'trace'])
+      .where('run_id', '=', cleanText(runId))
+      .executeTakeFirst();
+    return row ? { ...toItem(row), trace: row.trace } : null;
+  },
+
+  /** Last ended first, without their traces. */
+  list: async (filter: ArchivedRunFilter = {}): Promise<Page<ArchivedRunItem>> => {
+    const size = pageSize(filter.limit);
+    let query = db.selectFrom('archived_runs').select(ITEM_COLUMNS);
+    if (filter.agent !== undefined) query = query.where('agent', '=', cleanText(filter.agent));
+    if (filter.outcome !== undefined) query = query.where('outcome', '=', cleanText(filter.outcome));
+    if (filter.label !== undefined) query = query.where(sql<boolean>`labels @> ${[cleanText(filter.label)]}::text[]`);
+    if (filter.cursor !== undefined) {
+      const { at, id } = decodeTimeCursor(filter.cursor);
+      query = query.where(sql<boolean>`(ended_at, run_id) < (${at}::timestamptz, ${cleanText(id)})`);
+    }
+    const rows = await query
+      .orderBy('ended_at', 'desc')
+      .orderBy('run_id', 'desc')
+      .limit(size + 1)
+      .execute();
+    return pageOf(rows, size, toItem, (row) => [row.ended_at.toISOString(), row.run_id]);
+  },
+});
+
+const ITEM_COLUMNS = [
+  'run_id',
+  'agent',
+  'goal',
+  'outcome',
+  'summary',
+  'labels',
+  'started_at',
+  'ended_at',
+] as const satisfies readonly (keyof ArchivedRun)[];
+
+type ItemRow = Pick<Selectable<Tables['archived_runs']>, (typeof ITEM_COLUMNS)[number]>;
+
+const toItem = (row: ItemRow): ArchivedRunItem => ({
+  run_id: row.run_id,
+  agent: row.agent,
+  goal: row.goal,
+  outcome: row.outcome,
+  summary: row.summary,
+  labels: row.labels,
+  started_at: row.started_at.toISOString(),
+  ended_at: row.ended_at.toISOString(),
+});

@@ -1,0 +1,104 @@
+import { createHash } from 'node:crypto';
+import type { Kysely } from 'kysely';
+import { cleanText } from './clean-text.ts';
+import { ArtifactHashMismatchError } from './errors.ts';
+import type { Tables } from './tables.ts';
+
+export interface NewArtifact {
+  /** When given it must be the sha256 of the bytes. */
+  id?: string;
+  bytes: Uint8Array;
+  media_type: string;
+}
+
+export interface Artifact {
+  id: string;
+  bytes: Uint8Array;
+  media_type: string;
+  created_at: string;
+}
+
+/** One statement takes this much: enough to be quick, little enough for the server's memory. */
+const STATEMENT_BYTES = 8 * 1024 * 1024;
+const STATEMENT_ROWS = 500;
+
+const artifactIdOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
+
+export const createArtifacts = (db: Kysely<Tables>) => {
+  /** Ids in the order of the input. The same bytes are one artifact; of their media types the first stands. */
+  const putMany = async (artifacts: readonly NewArtifact[]): Promise<string[]> => {
+    const ids = artifacts.map(verifiedId);
+    const rows = new Map(artifacts.map((artifact, index) => [ids[index] ?? '', artifact]));
+    // What is there need not travel again, and in one order for all writers two batches never wait for each other.
+    const known = await has([...rows.keys()]);
+    const missing = [...rows].filter(([id]) => !known.has(id)).sort(([left], [right]) => (left < right ? -1 : 1));
+    for (const batch of batchesOf(missing)) {
+      await db
+        .insertInto('artifacts')
+        .values(
+          batch.map(([id, { bytes, media_type }]) => ({
+            id,
+            content: bytes,
+            media_type: cleanText(media_type),
+            bytes: bytes.byteLength,
+          })),
+        )
+        .onConflict((conflict) => conflict.column('id').doNothing())
+        .execute();
+    }
+    return ids;
+  };
+
+  /** Which of these are there. */
+  const has = async (ids: readonly string[]): Promise<Set<string>> => {
+    if (ids.length === 0) return new Set();
+    const rows = await db
+      .selectFrom('artifacts')
+      .select('id')
+      .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids.map(cleanText)))))
+      .execute();
+    return new Set(rows.map((row) => row.id));
+  };
+
+  return {
+    put: async (bytes: Uint8Array, mediaType: string, claimedId?: string): Promise<string> => {
+      const artifact: NewArtifact = { bytes, media_type: mediaType, ...(claimedId !== undefined && { id: claimedId }) };
+      await putMany([artifact]);
+      return artifactIdOf(bytes);
+    },
+    putMany,
+    has,
+    get: async (id: string): Promise<Artifact | null> => {
+      const row = await db
+        .selectFrom('artifacts')
+        .select(['id', 'content', 'media_type', 'created_at'])
+        .where('id', '=', cleanText(id))
+        .executeTakeFirst();
+      if (!row) return null;
+      const { content, created_at, ...rest } = row;
+      return { ...rest, bytes: content, created_at: created_at.toISOString() };
+    },
+  };
+};
+
+const verifiedId = ({ id, bytes }: NewArtifact): string => {
+  const actual = artifactIdOf(bytes);
+  if (id !== undefined && id !== actual) throw new ArtifactHashMismatchError(cleanText(id), actual);
+  return actual;
+};
+
+function* batchesOf(rows: readonly [string, NewArtifact][]): Generator<[string, NewArtifact][]> {
+  let batch: [string, NewArtifact][] = [];
+  let size = 0;
+  for (const row of rows) {
+    const bytes = row[1].bytes.byteLength;
+    if (batch.length > 0 && (batch.length >= STATEMENT_ROWS || size + bytes > STATEMENT_BYTES)) {
+      yield batch;
+      batch = [];
+      size = 0;
+    }
+    batch.push(row);
+    size += bytes;
+  }
+  if (batch.length > 0) yield batch;
+}

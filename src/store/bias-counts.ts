@@ -1,0 +1,49 @@
+import { sql } from 'kysely';
+import type { Kysely } from 'kysely';
+import { cleanText } from './clean-text.ts';
+import type { Tables } from './tables.ts';
+
+export type TagCounts = Record<string, number>;
+
+/** How often a bias tag was seen: rows of (tag, family, loop), so that a tag counts once per loop however often it is told. */
+export const createBiasCounts = (db: Kysely<Tables>) => ({
+  add: async (seen: { family: string; loop_id: string; tags: readonly string[] }): Promise<{ written: number }> => {
+    const tags = [...new Set(seen.tags.map(normal))].filter((tag) => tag !== '').sort();
+    if (tags.length === 0) return { written: 0 };
+    const result = await db
+      .insertInto('bias_counts')
+      .values(tags.map((tag) => ({ tag, family: cleanText(seen.family), loop_id: cleanText(seen.loop_id) })))
+      .onConflict((conflict) => conflict.columns(['family', 'loop_id', 'tag']).doNothing())
+      .executeTakeFirst();
+    return { written: Number(result.numInsertedOrUpdatedRows ?? 0) };
+  },
+
+  ofFamily: async (family: string): Promise<TagCounts> => {
+    const rows = await db
+      .selectFrom('bias_counts')
+      .select(['tag', (eb) => eb.fn.countAll<number>().as('count')])
+      .where('family', '=', cleanText(family))
+      .groupBy('tag')
+      .orderBy('tag')
+      .execute();
+    return countsOf(rows);
+  },
+
+  /** Over all families; a tag never seen counts 0. */
+  acrossFamilies: async (tags: readonly string[]): Promise<TagCounts> => {
+    const wanted = [...new Set(tags.map(normal))];
+    const rows = await db
+      .selectFrom('bias_counts')
+      .select(['tag', (eb) => eb.fn.countAll<number>().as('count')])
+      .where(sql<boolean>`tag = any(${wanted}::text[])`)
+      .groupBy('tag')
+      .execute();
+    return { ...Object.fromEntries(wanted.map((tag) => [tag, 0])), ...countsOf(rows) };
+  },
+});
+
+/** Trimmed, its case kept. */
+const normal = (tag: string): string => cleanText(tag).trim();
+
+const countsOf = (rows: readonly { tag: string; count: number }[]): TagCounts =>
+  Object.fromEntries(rows.map((row) => [row.tag, row.count]));

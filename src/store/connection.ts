@@ -1,0 +1,135 @@
+import { Kysely, PostgresDialect } from 'kysely';
+import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
+import { Pool, types } from 'pg';
+import type { CustomTypesConfig, PoolClient } from 'pg';
+import { isUnreachable, StoreInputError, StoreUnreachableError } from './errors.ts';
+import type { Tables } from './tables.ts';
+
+export interface DatabaseOptions {
+  databaseUrl: string;
+  /** Default 10. */
+  maxConnections?: number;
+  /** The server ends a statement that takes longer. Default 15 s; 0 = never. */
+  statementTimeoutMs?: number;
+  /** Default 5 s. */
+  connectTimeoutMs?: number;
+  /** Told when an idle connection breaks. The next query opens a new one, so this is for a log. */
+  onConnectionLost?: (error: Error) => void;
+}
+
+/** An answer this much later than the server's own limit means that the network has gone, not that a query is slow. */
+const READ_GRACE_MS = 5_000;
+
+export const openDatabase = (options: DatabaseOptions): Kysely<Tables> =>
+  new Kysely<Tables>({ dialect: new PostgresDialect({ pool: createPool(options) }) });
+
+const createPool = (options: DatabaseOptions): PostgresPool => {
+  const address = addressOf(options.databaseUrl);
+  const statementTimeoutMs = options.statementTimeoutMs ?? 15_000;
+  const max = options.maxConnections ?? 10;
+  const pool = new Pool({
+    connectionString: options.databaseUrl,
+    application_name: 'secondwind',
+    max,
+    connectionTimeoutMillis: options.connectTimeoutMs ?? 5_000,
+    keepAlive: true,
+    types: typeParsers,
+    ...(statementTimeoutMs > 0 && {
+      statement_timeout: statementTimeoutMs,
+      idle_in_transaction_session_timeout: 2 * statementTimeoutMs,
+      query_timeout: statementTimeoutMs + READ_GRACE_MS,
+    }),
+  });
+  // Without a listener the loss of an idle connection would end the process.
+  pool.on('error', (error) => options.onConnectionLost?.(error));
+  // The pool itself listens only to idle clients, and there are moments at which nobody does: a first answer and the
+  // end of the connection can arrive in one packet. So each client has an ear for life.
+  pool.on('connect', (client) => client.on('error', () => {}));
+
+  // The pool's own queue answers "timeout" when every connection is busy, the same as when none can be made. Waiting in
+  // our own line keeps the two apart: busy waits, unreachable fails.
+  const slots = createSlots(max);
+  return {
+    connect: async () => {
+      await slots.take();
+      try {
+        return leaseOf(await pool.connect(), address, slots.give);
+      } catch (error) {
+        slots.give();
+        throw translated(error, address);
+      }
+    },
+    end: () => pool.end(),
+  };
+};
+
+/** One checkout: translates errors, and survives a connection that breaks while it is out. */
+const leaseOf = (client: PoolClient, address: string, onRelease: () => void): PostgresPoolClient => {
+  let broken = false;
+  const markBroken = () => {
+    broken = true;
+  };
+  client.on('error', markBroken);
+  const run = async (text: string, parameters: readonly unknown[]): Promise<unknown> => {
+    try {
+      return await client.query(text, [...parameters]);
+    } catch (error) {
+      // After a read timeout the connection still waits for the old answer: never lend it again.
+      if (isUnreachable(error)) broken = true;
+      throw translated(error, address);
+    }
+  };
+  function query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>;
+  function query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>;
+  function query(text: unknown, parameters: readonly unknown[] = []): unknown {
+    if (typeof text !== 'string') throw new TypeError('The store reads no cursors.');
+    return run(text, parameters);
+  }
+  return {
+    query,
+    release: () => {
+      client.off('error', markBroken);
+      client.release(broken);
+      onRelease();
+    },
+  };
+};
+
+const translated = (error: unknown, address: string): unknown =>
+  isUnreachable(error) ? new StoreUnreachableError(address, error) : error;
+
+const createSlots = (count: number) => {
+  const waiting: (() => void)[] = [];
+  let free = count;
+  return {
+    take: (): Promise<void> => {
+      if (free > 0) {
+        free -= 1;
+        return Promise.resolve();
+      }
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    give: (): void => {
+      const next = waiting.shift();
+      if (next) next();
+      else free += 1;
+    },
+  };
+};
+
+/** Host, port and database: what a person needs to find the server, and no secret. */
+const addressOf = (databaseUrl: string): string => {
+  if (!URL.canParse(databaseUrl) || !/^postgres(ql)?:$/.test(new URL(databaseUrl).protocol)) {
+    throw new StoreInputError('DATABASE_URL', 'expected postgres://user:password@host:port/database');
+  }
+  const url = new URL(databaseUrl);
+  return `${url.hostname || 'localhost'}:${url.port || '5432'}${url.pathname}`;
+};
+
+/** Counts and ids stay far below 2^53; as strings they would be compared and added wrongly. */
+const typeParsers: CustomTypesConfig = {
+  getTypeParser: (oid, format) =>
+    oid === types.builtins.INT8 && format !== 'binary'
+      ? (text: string) => Number(text)
+      : types.getTypeParser(oid, format),
+};

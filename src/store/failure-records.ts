@@ -1,0 +1,181 @@
+import { sql } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
+import { failureRecordSchema } from '../protocol/schemas/failure-record.ts';
+import type { FailureRecord } from '../protocol/schemas/failure-record.ts';
+import { cleanText, jsonParameter } from './clean-text.ts';
+import { decodeTimeCursor, pageOf, pageSize } from './cursor.ts';
+import type { Page } from './cursor.ts';
+import { isRefusedRow, messageOf } from './errors.ts';
+import type { Tables } from './tables.ts';
+import { firstIssue, isoMillis } from './validation.ts';
+
+export interface AppendResult {
+  written: number;
+  /** Already there under the same failure_id: writing twice is writing once, the first stands. */
+  duplicates: number;
+  refused: { failure_id: string | null; reason: string }[];
+}
+
+export interface FailureRecordFilter {
+  run_id?: string;
+  agent?: string;
+  fingerprint?: string;
+  /** ISO time, inclusive. */
+  since?: string;
+  cursor?: string;
+  limit?: number;
+}
+
+export interface FingerprintDay {
+  day: string;
+  fingerprint: string;
+  occurrence_count: number;
+  run_count: number;
+}
+
+export const createFailureRecords = (db: Kysely<Tables>) => ({
+  /** One statement for the batch. A record that cannot be stored is refused with its reason; the others go in. */
+  append: async (records: readonly FailureRecord[], options: { agent?: string | null } = {}): Promise<AppendResult> => {
+    const { accepted, refused } = sift(records);
+    const agent = options.agent === undefined || options.agent === null ? null : cleanText(options.agent);
+    try {
+      const written = await insert(db, accepted, agent);
+      return { written, duplicates: accepted.length - written, refused };
+    } catch (error) {
+      if (!isRefusedRow(error)) throw error;
+    }
+    // The schema let something through that the database does not take. Only now, one by one, to find which.
+    let written = 0;
+    const refusedByDatabase: AppendResult['refused'] = [];
+    for (const record of accepted) {
+      try {
+        written += await insert(db, [record], agent);
+      } catch (error) {
+        if (!isRefusedRow(error)) throw error;
+        refusedByDatabase.push({ failure_id: record.failure_id, reason: messageOf(error) });
+      }
+    }
+    const duplicates = accepted.length - written - refusedByDatabase.length;
+    return { written, duplicates, refused: [...refused, ...refusedByDatabase] };
+  },
+
+  get: async (failureId: string): Promise<FailureRecord | null> => {
+    const row = await db
+      .selectFrom('failure_records')
+      .select(RECORD_COLUMNS)
+      .where('failure_id', '=', cleanText(failureId))
+      .executeTakeFirst();
+    return row ? toRecord(row) : null;
+  },
+
+  /** All of one run, oldest first. */
+  forRun: async (runId: string): Promise<FailureRecord[]> => {
+    const rows = await db
+      .selectFrom('failure_records')
+      .select(RECORD_COLUMNS)
+      .where('run_id', '=', cleanText(runId))
+      .orderBy('created_at')
+      .orderBy('step_id')
+      .orderBy('failure_id')
+      .execute();
+    return rows.map(toRecord);
+  },
+
+  /** Newest first. */
+  list: async (filter: FailureRecordFilter): Promise<Page<FailureRecord>> => {
+    const size = pageSize(filter.limit);
+    let query = db.selectFrom('failure_records').select(RECORD_COLUMNS);
+    if (filter.run_id !== undefined) query = query.where('run_id', '=', cleanText(filter.run_id));
+    if (filter.agent !== undefined) query = query.where('agent', '=', cleanText(filter.agent));
+    if (filter.fingerprint !== undefined) query = query.where('fingerprint', '=', cleanText(filter.fingerprint));
+    if (filter.since !== undefined) query = query.where('created_at', '>=', new Date(isoMillis(filter.since)));
+    if (filter.cursor !== undefined) {
+      const { at, id } = decodeTimeCursor(filter.cursor);
+      query = query.where(sql<boolean>`(created_at, failure_id) < (${at}::timestamptz, ${cleanText(id)})`);
+    }
+    const rows = await query
+      .orderBy('created_at', 'desc')
+      .orderBy('failure_id', 'desc')
+      .limit(size + 1)
+      .execute();
+    return pageOf(rows, size, toRecord, (row) => [row.created_at.toISOString(), row.failure_id]);
+  },
+
+  /** Failures grouped over runs, by UTC day, for people; guidance and escalation never read this. */
+  fingerprintsByDay: async (filter: { agent?: string; since: string; limit?: number }): Promise<FingerprintDay[]> => {
+    const agent = filter.agent === undefined ? sql`` : sql`and agent = ${cleanText(filter.agent)}`;
+    const { rows } = await sql<FingerprintDay>`
+      select
+        to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as day,
+        fingerprint,
+        count(*) as occurrence_count,
+        count(distinct run_id) as run_count
+      from failure_records
+      where created_at >= ${isoMillis(filter.since)}::timestamptz ${agent}
+      group by 1, 2
+      order by day desc, occurrence_count desc, fingerprint
+      limit ${pageSize(filter.limit)}`.execute(db);
+    return rows;
+  },
+});
+
+const RECORD_COLUMNS = [
+  'failure_id',
+  'run_id',
+  'step_id',
+  'phase',
+  'signal_type',
+  'severity',
+  'fingerprint',
+  'attempted_action',
+  'observed_outcome',
+  'recommended_adjustment',
+  'context_refs',
+  'created_at',
+] as const satisfies readonly (keyof FailureRecord)[];
+
+type RecordRow = Pick<Selectable<Tables['failure_records']>, (typeof RECORD_COLUMNS)[number]>;
+
+const toRecord = (row: RecordRow): FailureRecord => ({ ...row, created_at: row.created_at.toISOString() });
+
+const sift = (records: readonly unknown[]) => {
+  const accepted: FailureRecord[] = [];
+  const refused: AppendResult['refused'] = [];
+  for (const record of records) {
+    const parsed = failureRecordSchema.safeParse(record);
+    if (parsed.success) {
+      // Checked before its text is cleaned on the way in: an id with a NUL is wrong, not another id.
+      accepted.push(parsed.data);
+    } else {
+      const { path, reason } = firstIssue(parsed.error);
+      refused.push({ failure_id: idOf(record), reason: `${path}: ${reason}` });
+    }
+  }
+  // In one order for all writers: two batches that share ids would otherwise wait for each other.
+  accepted.sort((left, right) => (left.failure_id < right.failure_id ? -1 : 1));
+  return { accepted, refused };
+};
+
+const idOf = (record: unknown): string | null =>
+  typeof record === 'object' && record !== null && 'failure_id' in record && typeof record.failure_id === 'string'
+    ? cleanText(record.failure_id).slice(0, 200)
+    : null;
+
+const insert = async (db: Kysely<Tables>, records: FailureRecord[], agent: string | null): Promise<number> => {
+  if (records.length === 0) return 0;
+  const rows = records.map((record) => ({ ...record, created_at: isoMillis(record.created_at) }));
+  // One JSON parameter for any number of rows: one plan, and no limit of 65,535 parameters.
+  const result = await sql`
+    insert into failure_records (
+      failure_id, run_id, step_id, phase, signal_type, severity, fingerprint, attempted_action, observed_outcome,
+      recommended_adjustment, context_refs, created_at, agent
+    )
+    select r.*, ${agent}::text
+    from jsonb_to_recordset(${jsonParameter(rows)}::jsonb) as r (
+      failure_id text, run_id text, step_id bigint, phase text, signal_type text, severity text, fingerprint text,
+      attempted_action jsonb, observed_outcome jsonb, recommended_adjustment jsonb, context_refs jsonb,
+      created_at timestamptz
+    )
+    on conflict (failure_id) do nothing`.execute(db);
+  return Number(result.numAffectedRows ?? 0);
+};

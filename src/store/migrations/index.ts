@@ -1,0 +1,13 @@
+import type { Migration } from 'kysely';
+import { failureMemory } from './0001-failure-memory.ts';
+import { artifactsAndArchive } from './0002-artifacts-and-archive.ts';
+import { reflections } from './0003-reflections.ts';
+import { feedbackAndCounts } from './0004-feedback-and-counts.ts';
+
+/** In code and in order, so that they are there in a bundle too. After the first release: only ever add to the end. */
+export const migrations: Record<string, Migration> = {
+  '0001_failure_memory': failureMemory,
+  '0002_artifacts_and_archive': artifactsAndArchive,
+  '0003_reflections': reflections,
+  '0004_feedback_and_counts': feedbackAndCounts,
+};

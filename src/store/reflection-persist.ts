@@ -1,0 +1,162 @@
+import { randomUUID } from 'node:crypto';
+import { z } from 'zod';
+import { sql } from 'kysely';
+import type { Kysely, Transaction } from 'kysely';
+import { LIMIT } from '../protocol/limits.ts';
+import { cleanText, jsonParameter } from './clean-text.ts';
+import { scopeKey, setSimilarityThreshold } from './reflection-scope.ts';
+import type { Tables } from './tables.ts';
+import { checked } from './validation.ts';
+
+const name = z.string().min(1).max(LIMIT.nameChars);
+
+const newReflectionSchema = z
+  .strictObject({
+    scope: z.enum(['agent', 'global']),
+    /** Who learnt it. */
+    agent: name.nullable(),
+    error_type: name,
+    error_signature: name,
+    content: z.string().min(1).max(LIMIT.textChars),
+    rationale: z.string().max(LIMIT.textChars),
+    tags: z.array(z.string().max(300)).max(50),
+    /** The tools that it concerns; none = any. */
+    tools: z.array(name).max(50).optional(),
+    context: z.strictObject({
+      error_signature: z.string(),
+      original_query: z.string(),
+      iteration_count: z.number(),
+      quality_improvement: z.number(),
+      reflection_context: z.string(),
+    }),
+    run_id: name.nullish(),
+    /** Derived from run, step and attempt, so that a repeated write is one occurrence. Without one, each call is one. */
+    occurrence_id: z.string().min(1).max(300).optional(),
+    /** From the policy; 1 = only identical text is identical. */
+    similarity_threshold: z.number().min(0).max(1),
+  })
+  .refine((reflection) => reflection.scope === 'global' || reflection.agent !== null, {
+    path: ['agent'],
+    message: "a lesson of scope 'agent' names its agent",
+  });
+export type NewReflection = z.infer<typeof newReflectionSchema>;
+
+export interface PersistedReflection {
+  id: number;
+  /** A new row; otherwise an occurrence of `id` was counted. */
+  stored: boolean;
+  deduplicated: boolean;
+  /** How alike the two are: 1 for the same signature. */
+  similarity: number;
+  occurrence_count: number;
+}
+
+export const persistReflection =
+  (db: Kysely<Tables>) =>
+  async (input: NewReflection): Promise<PersistedReflection> => {
+    const reflection = checked(newReflectionSchema, input);
+    const occurrenceId = cleanText(reflection.occurrence_id ?? randomUUID());
+    return db.transaction().execute(async (trx) => {
+      // One writer at a time per scope and type: near-identical lessons that arrive together have no unique index.
+      const key = scopeKey(reflection.scope, reflection.agent);
+      const errorType = cleanText(reflection.error_type);
+      await sql`select pg_advisory_xact_lock(hashtextextended(${`${key}\n${errorType}`}, 3))`.execute(trx);
+
+      const before = await occurrenceOf(trx, occurrenceId);
+      if (before) return answer(trx, before.reflection_id, before.stored, before.similarity);
+
+      const known =
+        (await sameSignature(trx, key, errorType, reflection)) ?? (await mostSimilar(trx, key, errorType, reflection));
+      const match = known ?? { id: await insert(trx, reflection, errorType), similarity: 1 };
+      await trx
+        .insertInto('reflection_occurrences')
+        .values({
+          occurrence_id: occurrenceId,
+          reflection_id: match.id,
+          stored: known === undefined,
+          run_id: typeof reflection.run_id === 'string' ? cleanText(reflection.run_id) : null,
+          similarity: match.similarity,
+        })
+        .execute();
+      return answer(trx, match.id, known === undefined, match.similarity);
+    });
+  };
+
+interface Match {
+  id: number;
+  similarity: number;
+}
+
+const occurrenceOf = (trx: Transaction<Tables>, occurrenceId: string) =>
+  trx
+    .selectFrom('reflection_occurrences')
+    .select(['reflection_id', 'stored', 'similarity'])
+    .where('occurrence_id', '=', occurrenceId)
+    .executeTakeFirst();
+
+const sameSignature = async (
+  trx: Transaction<Tables>,
+  key: string,
+  errorType: string,
+  reflection: NewReflection,
+): Promise<Match | undefined> => {
+  const row = await trx
+    .selectFrom('reflections')
+    .select('id')
+    .where('scope_key', '=', key)
+    .where('error_signature', '=', cleanText(reflection.error_signature))
+    .where('error_type', '=', errorType)
+    .executeTakeFirst();
+  return row && { id: row.id, similarity: 1 };
+};
+
+/** Best match, then the oldest. */
+const mostSimilar = async (
+  trx: Transaction<Tables>,
+  key: string,
+  errorType: string,
+  reflection: NewReflection,
+): Promise<Match | undefined> => {
+  await setSimilarityThreshold(trx, reflection.similarity_threshold);
+  const content = cleanText(reflection.content);
+  const { rows } = await sql<Match>`
+    select id, similarity(content, ${content}) as similarity
+    from reflections
+    where scope_key = ${key} and error_type = ${errorType} and content % ${content}
+    order by similarity desc, id
+    limit 1`.execute(trx);
+  return rows[0];
+};
+
+const insert = async (trx: Transaction<Tables>, reflection: NewReflection, errorType: string): Promise<number> => {
+  const { id } = await trx
+    .insertInto('reflections')
+    .values({
+      scope: reflection.scope,
+      agent: reflection.agent === null ? null : cleanText(reflection.agent),
+      error_type: errorType,
+      error_signature: cleanText(reflection.error_signature),
+      content: cleanText(reflection.content),
+      rationale: cleanText(reflection.rationale),
+      tags: reflection.tags.map(cleanText),
+      tools: (reflection.tools ?? []).map(cleanText),
+      context: jsonParameter(reflection.context),
+    })
+    .returning('id')
+    .executeTakeFirstOrThrow();
+  return id;
+};
+
+const answer = async (
+  trx: Transaction<Tables>,
+  id: number,
+  stored: boolean,
+  similarity: number,
+): Promise<PersistedReflection> => {
+  const { count } = await trx
+    .selectFrom('reflection_occurrences')
+    .select((eb) => eb.fn.countAll<number>().as('count'))
+    .where('reflection_id', '=', id)
+    .executeTakeFirstOrThrow();
+  return { id, stored, deduplicated: !stored, similarity, occurrence_count: count };
+};

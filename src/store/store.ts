@@ -1,0 +1,35 @@
+import { sql } from 'kysely';
+import { createArchivedRuns } from './archived-runs.ts';
+import { createArtifacts } from './artifacts.ts';
+import { createBiasCounts } from './bias-counts.ts';
+import { openDatabase } from './connection.ts';
+import type { DatabaseOptions } from './connection.ts';
+import { createFailureRecords } from './failure-records.ts';
+import { createFailureRevisions } from './failure-revisions.ts';
+import { createFailureStatus } from './failure-status.ts';
+import { createFeedbackLog } from './feedback-log.ts';
+import { createReflections } from './reflections.ts';
+import { createRetryMonitors } from './retry-monitors.ts';
+
+/** The memory beyond one run. Opens no connection until the first query; the schema is `migrateToLatest`'s business. */
+export const createStore = (database: string | DatabaseOptions) => {
+  const db = openDatabase(typeof database === 'string' ? { databaseUrl: database } : database);
+  return {
+    records: createFailureRecords(db),
+    revisions: createFailureRevisions(db),
+    failureStatus: createFailureStatus(db),
+    artifacts: createArtifacts(db),
+    archivedRuns: createArchivedRuns(db),
+    reflections: createReflections(db),
+    feedbackLog: createFeedbackLog(db),
+    biasCounts: createBiasCounts(db),
+    retryMonitors: createRetryMonitors(db),
+    /** Whether the database answers. */
+    ping: async (): Promise<void> => {
+      await sql`select 1`.execute(db);
+    },
+    close: (): Promise<void> => db.destroy(),
+  };
+};
+
+export type Store = ReturnType<typeof createStore>;

@@ -1,0 +1,190 @@
+import type { ColumnType, Generated } from 'kysely';
+import type { FailureRecord, FailureStatus } from '../protocol/schemas/failure-record.ts';
+
+/** Read as parsed JSON, written as its text (see `jsonParameter`). */
+type Jsonb<T> = ColumnType<T, string, never>;
+type Time = ColumnType<Date, string | Date, never>;
+type TimeByDatabase = ColumnType<Date, never, never>;
+
+interface FailureRecordsTable {
+  failure_id: string;
+  run_id: string;
+  step_id: number;
+  phase: string;
+  signal_type: FailureRecord['signal_type'];
+  severity: FailureRecord['severity'];
+  fingerprint: string;
+  attempted_action: Jsonb<FailureRecord['attempted_action']>;
+  observed_outcome: Jsonb<FailureRecord['observed_outcome']>;
+  recommended_adjustment: Jsonb<FailureRecord['recommended_adjustment']>;
+  context_refs: Jsonb<FailureRecord['context_refs']>;
+  created_at: Time;
+  agent: string | null;
+  recorded_at: TimeByDatabase;
+}
+
+type RevisionKind = 'resolved' | 'superseded' | 'shown_helpful' | 'shown_harmful';
+
+interface FailureRevisionsTable {
+  revision_id: string;
+  run_id: string;
+  fingerprint: string;
+  failure_id: string | null;
+  kind: RevisionKind;
+  step_id: number;
+  attempt: number | null;
+  by: string;
+  reason: string | null;
+  created_at: Time;
+  recorded_at: TimeByDatabase;
+}
+
+interface FailureStatusView {
+  run_id: string;
+  fingerprint: string;
+  status: FailureStatus;
+  occurrence_count: number;
+  last_seen_step_id: number;
+  helpful_count: number;
+  harmful_count: number;
+  first_failure_id: string;
+  last_failure_id: string;
+}
+
+interface ArtifactsTable {
+  id: string;
+  content: Uint8Array;
+  media_type: string;
+  bytes: number;
+  created_at: TimeByDatabase;
+}
+
+interface ArchivedRunsTable {
+  run_id: string;
+  agent: string;
+  goal: string;
+  outcome: string;
+  summary: Jsonb<unknown>;
+  trace: Jsonb<unknown>;
+  labels: string[];
+  started_at: Time;
+  ended_at: Time;
+  archived_at: TimeByDatabase;
+}
+
+interface ReflectionsTable {
+  id: Generated<number>;
+  scope: 'agent' | 'global';
+  agent: string | null;
+  scope_key: ColumnType<string, never, never>;
+  error_type: string;
+  error_signature: string;
+  category: Generated<string>;
+  content: string;
+  rationale: string;
+  tags: string[];
+  tools: string[];
+  context: Jsonb<ReflectionContext>;
+  created_at: TimeByDatabase;
+}
+
+interface ReflectionCurrentView extends Omit<ReflectionsTable, 'id'> {
+  id: number;
+  original_content: string;
+  retired: boolean;
+  pinned: boolean;
+  occurrence_count: number;
+  succeeded_count: number;
+  failed_count: number;
+}
+
+interface ReflectionContext {
+  error_signature: string;
+  original_query: string;
+  iteration_count: number;
+  quality_improvement: number;
+  reflection_context: string;
+}
+
+interface ReflectionOccurrencesTable {
+  occurrence_id: string;
+  reflection_id: number;
+  stored: boolean;
+  run_id: string | null;
+  similarity: number;
+  created_at: TimeByDatabase;
+}
+
+interface ReflectionUsesTable {
+  use_id: string;
+  reflection_id: number;
+  run_id: string;
+  succeeded: boolean;
+  created_at: TimeByDatabase;
+}
+
+export type ReflectionAction = 'retire' | 'pin' | 'unpin' | 'edit';
+
+interface ReflectionRevisionsTable {
+  id: Generated<number>;
+  reflection_id: number;
+  action: ReflectionAction;
+  content: string | null;
+  by: string;
+  reason: string | null;
+  created_at: TimeByDatabase;
+}
+
+interface FeedbackLogTable {
+  id: Generated<number>;
+  entry_id: string;
+  run_id: string | null;
+  timestamp: Time;
+  original_prompt: string;
+  feedback_type: string;
+  feedback_signal: string;
+  actions_applied: string[];
+  refined_prompt: string;
+  iteration: number;
+  success: boolean;
+}
+
+interface BiasCountsTable {
+  tag: string;
+  family: string;
+  loop_id: string;
+  created_at: TimeByDatabase;
+}
+
+interface RetryMonitorsTable {
+  id: Generated<number>;
+  run_id: string;
+  step_id: number;
+  agent: string;
+  model: string | null;
+  attempts: number;
+  first_ok: boolean;
+  final_ok: boolean;
+  category: string | null;
+  base_ms: number;
+  added_ms: number;
+  base_cost_micro_usd: number;
+  added_cost_micro_usd: number;
+  created_at: Time;
+}
+
+export interface Tables {
+  failure_records: FailureRecordsTable;
+  failure_revisions: FailureRevisionsTable;
+  failure_status: FailureStatusView;
+  artifacts: ArtifactsTable;
+  archived_runs: ArchivedRunsTable;
+  reflections: ReflectionsTable;
+  reflection_current: ReflectionCurrentView;
+  reflection_occurrences: ReflectionOccurrencesTable;
+  reflection_uses: ReflectionUsesTable;
+  reflection_revisions: ReflectionRevisionsTable;
+  feedback_log: FeedbackLogTable;
+  bias_counts: BiasCountsTable;
+  retry_monitors: RetryMonitorsTable;
+}
