@@ -5,6 +5,14 @@ import { workflowIdOfRun } from '../protocol/ids.ts';
 import { TASK_QUEUE } from '../protocol/names.ts';
 import type { RunResult, RunStatus } from '../protocol/run.ts';
 import { cancelRun } from './cancel-run.ts';
+import {
+  fetchHistory,
+  projectHistory,
+  watchRun,
+  type ProjectedStep,
+  type RunEvent,
+  type WatchOptions,
+} from './history/index.ts';
 import { sendMessage } from './messages.ts';
 import { type RunArchiveReader, runStatus } from './run-status.ts';
 import { type StartedRun, type StartOptions, startRun } from './start-run.ts';
@@ -12,6 +20,7 @@ import { endOfRun } from './run-result.ts';
 
 export { connectClient } from './connect.ts';
 export * from './errors.ts';
+export type { ProjectedStep, RunEvent } from './history/index.ts';
 export type { StartedRun, StartOptions } from './start-run.ts';
 
 export interface RunsClientOptions {
@@ -34,6 +43,11 @@ export interface RunsClient {
   override(runId: string, body: unknown): Promise<MessageAnswer>;
   feedback(runId: string, body: unknown): Promise<MessageAnswer>;
   cancel(runId: string, body: unknown): Promise<MessageAnswer>;
+  /** What has happened so far, oldest first. */
+  events(runId: string): Promise<RunEvent[]>;
+  steps(runId: string): Promise<ProjectedStep[]>;
+  /** What happens, as it happens; ends with the run. */
+  watch(runId: string, options?: WatchOptions): AsyncIterable<RunEvent>;
   workflowId(runId: string): string;
 }
 
@@ -53,6 +67,9 @@ export function createRunsClient(options: RunsClientOptions): RunsClient {
     override: (runId, body) => sendMessage(client, runId, 'override', body),
     feedback: (runId, body) => sendMessage(client, runId, 'feedback', body),
     cancel: (runId, body) => cancelRun(client, runId, body),
+    events: async (runId) => projectHistory(await fetchHistory(client, runId), { runId }).events,
+    steps: async (runId) => projectHistory(await fetchHistory(client, runId), { runId }).steps,
+    watch: (runId, watchOptions) => watchRun(client, runId, watchOptions),
     workflowId: workflowIdOfRun,
   };
 }

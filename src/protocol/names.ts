@@ -14,7 +14,14 @@ export const MESSAGE = {
   cancelRun: 'cancel_run',
 } as const;
 
-export const QUERY = { status: 'status', guardrails: 'guardrails', failures: 'failures', trace: 'trace' } as const;
+export const QUERY = {
+  status: 'status',
+  guardrails: 'guardrails',
+  failures: 'failures',
+  trace: 'trace',
+  /** The typed ending, also of a run that Temporal closed as cancelled; null before. */
+  result: 'result',
+} as const;
 
 /** Activities of the runtime itself; each tool is the activity `tool.<name>`. */
 export const ACTIVITY = {
@@ -46,3 +53,6 @@ export const SEARCH_ATTRIBUTE_TYPES: Record<string, 'Keyword' | 'KeywordList' | 
   [SEARCH_ATTRIBUTE.label]: 'KeywordList',
   [SEARCH_ATTRIBUTE.attempts]: 'Int',
 };
+
+/** What the memo of a run holds for those who cannot or need not ask the workflow itself. */
+export const MEMO = { pendingQuestion: 'pending_question', outcome: 'outcome', requestHash: 'request_hash' } as const;

@@ -11,7 +11,7 @@ import {
 import { computeBound } from '../core/bound/index.ts';
 import { guardrailsStatus, loopTrace } from '../core/guardrails/index.ts';
 import { apply, failuresOf, openRun, refuseRun, runAgent, type RunState, statusOf } from '../core/run/index.ts';
-import { defaultLoopId, runIdOfWorkflow } from '../protocol/ids.ts';
+import { runIdOfWorkflow } from '../protocol/ids.ts';
 import { QUERY } from '../protocol/names.ts';
 import { DEFAULT_POLICY } from '../protocol/policy.ts';
 import type { PreparedRun, RunResult } from '../protocol/run.ts';
@@ -25,7 +25,9 @@ import { createPublisher } from './publish.ts';
 const now = (): number => Date.now();
 
 /** One agent run: the story with durable ports. All that is decided is decided in core; this is wiring. */
-export async function agentRun(input: AgentRunInput): Promise<RunResult> {
+export async function agentRun(given?: AgentRunInput | null): Promise<RunResult> {
+  // A bare start may bring nothing at all: it is then refused like any other request that cannot be run.
+  const input = given ?? {};
   const holder: StateHolder = { state: input.state ?? null };
   let stopCalls = (): void => {};
   acceptMessages(holder, now, () => stopCalls());
@@ -45,7 +47,8 @@ export async function agentRun(input: AgentRunInput): Promise<RunResult> {
     if (end === 'hand_over') {
       return continueAsNew<typeof agentRun>({ state, ...(input.options && { options: input.options }) });
     }
-    if (cancelled.byTemporal) throw new CancelledFailure(state.result?.why ?? 'cancelled');
+    // A cancel that came after the end was decided changes nothing, here as little as in the result.
+    if (cancelled.byTemporal && state.result?.outcome === 'cancelled') throw new CancelledFailure(state.result.why);
     if (state.result === null) throw new TypeError('A run ended without a result.');
     return state.result;
   });
@@ -74,7 +77,8 @@ function unprepared(input: AgentRunInput, runId: string): PreparedRun {
     policy: DEFAULT_POLICY,
     manifest: {},
     bound: computeBound({ policy: DEFAULT_POLICY, planLength: 0 }),
-    loop_id: defaultLoopId(runId),
+    // Not from the run's id: that may be what was refused.
+    loop_id: 'loop_refused',
     labels: [],
     parent_run_id: null,
   };

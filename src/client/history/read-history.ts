@@ -1,0 +1,138 @@
+import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { workflowIdOfRun } from '../../protocol/ids.ts';
+import { RunNotFoundError } from '../errors.ts';
+import type { Attributes, HistoryEvent } from './history-event.ts';
+
+export interface ReadOptions {
+  /** Waits for what is still to come, until the run has ended. */
+  follow?: boolean;
+  signal?: AbortSignal;
+}
+
+/** The history of a run over its whole continue-as-new chain, page by page, oldest first. */
+export async function* readHistory(
+  client: Client,
+  runId: string,
+  { follow = false, signal }: ReadOptions = {},
+): AsyncGenerator<HistoryEvent[], void, undefined> {
+  const chain = await executionsOf(client, runId, signal);
+  // The chain may grow while it is read.
+  for (const execution of chain) {
+    let last: HistoryEvent | undefined;
+    let token: Uint8Array | undefined;
+    do {
+      const page: Page = await historyPage(client, runId, { execution, token, follow, signal });
+      last = page.events.at(-1) ?? last;
+      token = page.token;
+      if (page.events.length > 0) yield page.events;
+    } while (token !== undefined);
+    const next = last?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
+    if (next && execution === chain.at(-1)) chain.push(next);
+  }
+}
+
+/** Everything that history has of a run until now. */
+export async function fetchHistory(client: Client, runId: string): Promise<HistoryEvent[]> {
+  const events: HistoryEvent[] = [];
+  for await (const page of readHistory(client, runId)) events.push(...page);
+  return events;
+}
+
+/**
+ * The executions of a run until now, oldest first, found backwards from the latest: so a workflow that an operator has
+ * reset is read as it stands, and one whose oldest executions the server has forgotten begins with what is left.
+ */
+async function executionsOf(client: Client, runId: string, signal?: AbortSignal): Promise<string[]> {
+  const chain: string[] = [];
+  let execution: string | null = await latestExecution(client, runId, signal);
+  while (execution !== null) {
+    const started = await startOf(client, runId, execution, signal);
+    if (started === null) break;
+    chain.unshift(execution);
+    execution = started.continuedExecutionRunId || null;
+  }
+  if (chain.length === 0) throw new RunNotFoundError(runId);
+  return chain;
+}
+
+async function latestExecution(client: Client, runId: string, signal?: AbortSignal): Promise<string> {
+  const handle = client.workflow.getHandle(workflowIdOfRun(runId));
+  try {
+    return (await abortable(client, signal, () => handle.describe())).runId;
+  } catch (error) {
+    throw error instanceof WorkflowNotFoundError ? new RunNotFoundError(runId, error) : error;
+  }
+}
+
+async function startOf(
+  client: Client,
+  runId: string,
+  execution: string,
+  signal: AbortSignal | undefined,
+): Promise<Attributes<'workflowExecutionStartedEventAttributes'> | null> {
+  try {
+    const { events } = await historyPage(client, runId, { execution, pageSize: 1, follow: false, signal });
+    return events[0]?.workflowExecutionStartedEventAttributes ?? null;
+  } catch (error) {
+    if (isNotFound(error)) return null;
+    throw error;
+  }
+}
+
+interface Page {
+  events: HistoryEvent[];
+  /** undefined: this execution has no more. */
+  token?: Uint8Array | undefined;
+}
+
+async function historyPage(
+  client: Client,
+  runId: string,
+  ask: {
+    execution: string;
+    token?: Uint8Array | undefined;
+    pageSize?: number;
+    follow: boolean;
+    signal: AbortSignal | undefined;
+  },
+): Promise<Page> {
+  const { execution, token, pageSize, follow, signal } = ask;
+  const answer = await abortable(client, signal, () =>
+    client.workflowService.getWorkflowExecutionHistory({
+      namespace: client.options.namespace,
+      execution: { workflowId: workflowIdOfRun(runId), runId: execution },
+      ...(pageSize === undefined ? {} : { maximumPageSize: pageSize }),
+      ...(token === undefined ? {} : { nextPageToken: token }),
+      waitNewEvent: follow,
+      skipArchival: follow,
+    }),
+  );
+  const more = answer.nextPageToken;
+  return { events: answer.history?.events ?? [], token: more && more.length > 0 ? more : undefined };
+}
+
+/**
+ * The SDK adds a listener to the signal with each call and never takes it away, which a watch of days would feel; so
+ * each call gets a signal of its own.
+ */
+async function abortable<T>(client: Client, signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
+  if (signal === undefined) return call();
+  signal.throwIfAborted();
+  const own = new AbortController();
+  const abort = (): void => own.abort(signal.reason);
+  signal.addEventListener('abort', abort, { once: true });
+  try {
+    return await client.withAbortSignal(own.signal, call);
+  } finally {
+    signal.removeEventListener('abort', abort);
+  }
+}
+
+/** gRPC's own number for it; the SDK exports no name. */
+const NOT_FOUND = 5;
+
+function isNotFound(error: unknown): boolean {
+  if (!isGrpcServiceError(error)) return false;
+  const code: number = error.code;
+  return code === NOT_FOUND;
+}

@@ -1,0 +1,67 @@
+import type { StampedFact } from './project-event.ts';
+import type { AttemptPlace, Fact } from './run-event.ts';
+
+interface ProjectedAttempt {
+  attempt: number;
+  started_at: string;
+  ended_at: string | null;
+  outcome: 'ok' | 'failed' | 'cancelled' | 'running';
+  wait_ms: number;
+  failure_id?: string;
+  manifest_id?: string;
+}
+
+export interface ProjectedStep {
+  loop_id: string;
+  step_id: number;
+  phase: string;
+  tool: string;
+  attempts: ProjectedAttempt[];
+}
+
+/** The steps of a run with all their attempts, in step order. */
+export function stepsOf(facts: readonly StampedFact[]): ProjectedStep[] {
+  const steps = new Map<number, ProjectedStep>();
+  for (const fact of facts) takeIn(steps, fact, fact.at);
+  return [...steps.values()].sort((one, other) => one.step_id - other.step_id);
+}
+
+function takeIn(steps: Map<number, ProjectedStep>, fact: Fact, at: string): void {
+  switch (fact.event) {
+    case 'attempt_started': {
+      const { attempt, wait_ms } = fact;
+      putAttempt(steps, fact, { attempt, started_at: at, ended_at: null, outcome: 'running', wait_ms });
+      return;
+    }
+    case 'attempt_ended': {
+      const { attempt, started_at, ended_at, outcome, wait_ms } = fact;
+      // A reconciled attempt has its true end now, but it began when it began.
+      const before = attemptOf(steps, fact.step_id, attempt);
+      const began = fact.reconciled && before ? before.started_at : started_at;
+      putAttempt(steps, fact, { attempt, started_at: began, ended_at, outcome, wait_ms });
+      return;
+    }
+    case 'failure_recorded': {
+      // A planner's turn has the number of the step after it, and only the tool's name tells them apart.
+      const isOfStep = steps.get(fact.step_id)?.tool === fact.tool_name && fact.tool_call_id !== null;
+      const attempt = isOfStep ? attemptOf(steps, fact.step_id, fact.attempt) : undefined;
+      if (attempt === undefined) return;
+      attempt.failure_id = fact.failure_id;
+      if (fact.manifest_id !== null) attempt.manifest_id = fact.manifest_id;
+      return;
+    }
+    default:
+  }
+}
+
+const attemptOf = (steps: Map<number, ProjectedStep>, stepId: number, attempt: number): ProjectedAttempt | undefined =>
+  steps.get(stepId)?.attempts.find((candidate) => candidate.attempt === attempt);
+
+function putAttempt(steps: Map<number, ProjectedStep>, place: AttemptPlace, attempt: ProjectedAttempt): void {
+  const { loop_id, step_id, phase, tool } = place;
+  const step = steps.get(step_id) ?? { loop_id, step_id, phase, tool, attempts: [] };
+  steps.set(step_id, step);
+  const position = step.attempts.findIndex((known) => known.attempt === attempt.attempt);
+  if (position === -1) step.attempts.push(attempt);
+  else step.attempts[position] = { ...step.attempts[position], ...attempt };
+}
