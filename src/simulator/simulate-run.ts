@@ -19,7 +19,7 @@ export interface World {
   /** How a call ends; `duration_ms` of the outcome is how long it takes in virtual time. */
   call(request: ToolCallRequest): CallOutcome | Promise<CallOutcome>;
   reconcile?(request: ToolCallRequest): ReconcileOutcome | Promise<ReconcileOutcome>;
-  plan?(view: PlannerView): PlannerOutcome | Promise<PlannerOutcome>;
+  plan?: (view: PlannerView) => PlannerOutcome | Promise<PlannerOutcome>;
   /** Called whenever the run shows a new state: a person may react, now or later. */
   react?(shown: PublishedState, send: Send): void;
   /** False: the store is away. */
@@ -67,8 +67,17 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
   /** Conditions that somebody waits for; looked at after every message, as Temporal does. */
   const waiting = new Set<() => void>();
   const cancellations = new Set<() => void>();
-  let portCalls = 0;
+  /** Functions of the world that are still at work: while there are any, it is not time that the story waits for. */
+  let atWork = 0;
 
+  const asked = async <T>(ask: () => T | Promise<T>): Promise<T> => {
+    atWork += 1;
+    try {
+      return await ask();
+    } finally {
+      atWork -= 1;
+    }
+  };
   const take = async <T extends { duration_ms: number }>(outcome: T, cancelled: T): Promise<T> => {
     if (outcome.duration_ms <= 0) return outcome;
     return new Promise<T>((resolve) => {
@@ -102,7 +111,6 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
   const ports: RunPorts = {
     now: () => clock.now,
     until: (condition, ms) => {
-      portCalls += 1;
       if (condition()) return Promise.resolve(true);
       return new Promise<boolean>((resolve) => {
         const look = () => {
@@ -119,27 +127,23 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
       });
     },
     call: async (request) => {
-      portCalls += 1;
       simulated.calls += 1;
-      return take(await world.call(request), cancelledCall);
+      return take(await asked(() => world.call(request)), cancelledCall);
     },
     reconcile: async (request) => {
-      portCalls += 1;
-      return (await world.reconcile?.(request)) ?? { verdict: 'unknown' };
+      return asked(async () => (await world.reconcile?.(request)) ?? { verdict: 'unknown' });
     },
     callModel: async (view) => {
-      portCalls += 1;
-      if (world.plan === undefined) throw new TypeError('This world has no planner.');
-      return take<PlannerOutcome>(await world.plan(view), { class: 'cancelled', duration_ms: 0 });
+      const { plan } = world;
+      if (plan === undefined) throw new TypeError('This world has no planner.');
+      return take<PlannerOutcome>(await asked(() => plan(view)), { class: 'cancelled', duration_ms: 0 });
     },
     record: async (batch) => {
-      portCalls += 1;
       if (!storeIsUp()) return { saved: false, reason: 'the store is away' };
       simulated.records.push(batch);
       return { saved: true };
     },
     archive: async (archive) => {
-      portCalls += 1;
       if (!storeIsUp()) return { saved: false, reason: 'the store is away' };
       simulated.archives.push(archive);
       return { saved: true };
@@ -150,7 +154,7 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
   };
 
   for (;;) {
-    const how = await live(simulated.state, ports, clock, () => portCalls);
+    const how = await live(simulated.state, ports, clock, () => atWork > 0);
     if (how === 'ended') return simulated;
     simulated.handOvers += 1;
     simulated.state = JSON.parse(JSON.stringify(simulated.state)) as RunState;
@@ -158,23 +162,19 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
 }
 
 /**
- * Runs the story until it ends or hands over. When a macrotask passes in which no port was called, the story is waiting
- * for time to pass: so time passes.
+ * Runs the story until it ends or hands over. When a macrotask has passed and no function of the world is at work, the
+ * story has nothing left to do but wait: so time passes.
  */
-async function live(state: RunState, ports: RunPorts, clock: VirtualClock, portCalls: () => number) {
+async function live(state: RunState, ports: RunPorts, clock: VirtualClock, isAtWork: () => boolean) {
   let end: { how: 'ended' | 'hand_over' } | { error: unknown } | null = null;
   runAgent(state, ports).then(
     (how) => (end = { how }),
     (error: unknown) => (end = { error }),
   );
-  let seen = -1;
   for (;;) {
     await macrotask();
     if (end !== null) break;
-    if (portCalls() !== seen) {
-      seen = portCalls();
-      continue;
-    }
+    if (isAtWork()) continue;
     if (!clock.advance()) throw new StuckRunError(`The run ${state.run.run_id} waits for something that never comes.`);
   }
   const ended = end as { how: 'ended' | 'hand_over' } | { error: unknown };

@@ -6,14 +6,17 @@ export function boundSentence(bound: Bound): string {
     plural(bound.attempts, 'attempt'),
     `${plural(bound.steps, 'step')} in ${plural(bound.loops, 'pass', 'passes')}`,
     ...(bound.model_calls > 0 ? [plural(bound.model_calls, 'model call')] : []),
-    ...(bound.tokens > 0 ? [`${bound.tokens} tokens`] : []),
+    ...(bound.tokens > 0 ? [plural(bound.tokens, 'token')] : []),
     ...(bound.cost_micro_usd !== null && bound.cost_micro_usd > 0 ? [dollars(bound.cost_micro_usd)] : []),
     `${duration(bound.wait_ms)} of waiting`,
   ];
   return `At most ${parts.join(', ')}.`;
 }
 
-const plural = (count: number, one: string, many = `${one}s`): string => `${count} ${count === 1 ? one : many}`;
+const plural = (count: number, one: string, many = `${one}s`): string => `${grouped(count)} ${count === 1 ? one : many}`;
+
+/** 1000000 → 1,000,000, the same on every machine. */
+const grouped = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
 
 const dollars = (microUsd: number): string => `$${(microUsd / 1_000_000).toFixed(2)}`;
 

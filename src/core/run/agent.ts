@@ -40,7 +40,10 @@ function judge(state: RunState, ports: RunPorts): void {
   if (state.ending !== null) return;
   state.state = 'reviewing';
   const report = { loop_id: state.loop.loop_id, reflection_status: 'done', reflection_result: review() };
-  const judged = completeLoop(state.guard, report, state.run.policy, isoTime(ports.now()));
+  const judged = completeLoop(state.guard, report, state.run.policy, isoTime(ports.now()), {
+    // Nobody else can report our own loop, so its name is all that tells one report from another.
+    bodyHash: state.loop.loop_id,
+  });
   // Our own report of our own loop is always in order: a refusal would be a bug.
   if (!judged.ok) throw new RangeError(judged.detail);
   state.guard = judged.state;

@@ -1,6 +1,7 @@
 import { actionId, canonicalJson, failureId, hashOfJson, sha256Hex, toolCallId } from '../../protocol/ids.ts';
 import type { TextArtifact } from '../../protocol/records.ts';
 import type { FailureRecord, OutcomeKind, SignalType } from '../../protocol/schemas/failure-record.ts';
+import type { Plan } from '../../protocol/schemas/plan.ts';
 import { isoTime } from '../../protocol/time.ts';
 import type { CallFailed, Guidance } from '../../protocol/tools.ts';
 import { adjustmentFor, defaultSeverity, fingerprintOf } from '../failures/index.ts';
@@ -154,7 +155,7 @@ function manifestOf(state: RunState, step: StepInFlight, guidance: Guidance): Te
     run_id: run.run_id,
     agent: run.agent,
     loop_id: state.loop.loop_id,
-    plan_version: run.plan === null ? null : hashOfJson(run.plan),
+    plan_version: run.plan === null ? null : versionOf(run.plan),
     step_id: step.step_id,
     phase: step.phase,
     tool: step.tool,
@@ -167,4 +168,12 @@ function manifestOf(state: RunState, step: StepInFlight, guidance: Guidance): Te
     prompt: null,
   });
   return { id: sha256Hex(text), text };
+}
+
+/** A plan never changes, so it is hashed once. */
+const versions = new WeakMap<Plan, string>();
+function versionOf(plan: Plan): string {
+  const version = versions.get(plan) ?? hashOfJson(plan);
+  versions.set(plan, version);
+  return version;
 }

@@ -3,7 +3,7 @@ import type { FailureRevision } from '../../protocol/records.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import { isoTime } from '../../protocol/time.ts';
 import type { CallFailed, Guidance } from '../../protocol/tools.ts';
-import type { FailureMemory, FoldedFailure, MadeRevision } from '../failures/index.ts';
+import type { FailureMemory, FoldedFailure, GuidanceSituation, MadeRevision } from '../failures/index.ts';
 import {
   creditGuidance,
   failureOf,
@@ -28,20 +28,28 @@ const NO_GUIDANCE: Guidance = { rows: [], text: '' };
 export function guidanceFor(state: RunState, step: StepInFlight): Guidance {
   if (state.failures.total === 0 && step.events.length === 0) return NO_GUIDANCE;
   const memory = foldEvents(state, state.failures, step).memory;
-  const latest = step.events.findLast((event) => event.kind === 'failure')?.record;
   const { guidance_k: k, guidance_max_chars: maxChars } = state.run.policy.failures;
-  const guidance = selectGuidance(
-    memory,
-    {
-      tool_name: step.tool,
-      phase: step.phase,
-      fingerprint: latest?.fingerprint,
-      error_code: latest?.observed_outcome.error_code,
-      signal_type: latest?.signal_type,
-    },
-    { k, maxChars },
-  );
+  const guidance = selectGuidance(memory, situationOf(memory, step), { k, maxChars });
   return step.correction === null ? guidance : withCorrection(guidance, step, step.correction);
+}
+
+/** What the attempt is about. A planner's turn is about what went wrong last, until there is progress again. */
+function situationOf(memory: FailureMemory, step: StepInFlight): GuidanceSituation {
+  const own = step.events.findLast((event) => event.kind === 'failure')?.record;
+  if (own === undefined && step.kind === 'planner') {
+    const open = Object.values(memory.by_fingerprint).filter(
+      (failure) => failure.status === 'active' && failure.since_progress > 0,
+    );
+    const latest = open.sort((one, other) => other.last_ordinal - one.last_ordinal)[0];
+    if (latest !== undefined) return latest;
+  }
+  return {
+    tool_name: step.tool,
+    phase: step.phase,
+    fingerprint: own?.fingerprint,
+    error_code: own?.observed_outcome.error_code,
+    signal_type: own?.signal_type,
+  };
 }
 
 /** A person's word goes first: it is about this step and newer than anything the run has learnt by itself. */
@@ -79,7 +87,7 @@ export function noteAttempt(
   outcome: { ok: true } | { ok: false; fingerprint: string },
   now: number,
 ): void {
-  const fingerprints = guidance.rows.map((row) => row.fingerprint);
+  const fingerprints = guidance.rows.map((row) => row.fingerprint).filter((shown) => isAbout(state, step, shown));
   const at = { attempt: step.attempt, at: now };
   if (fingerprints.length > 0) {
     step.events.push({
@@ -95,8 +103,13 @@ export function noteAttempt(
   if (outcome.ok && mayProve) step.events.push({ kind: 'passed', input_hash: hashOfJson(step.input), ...at });
 }
 
+/** That a planner made a choice says nothing about guidance for tools: the attempt that follows will tell. */
+const isAbout = (state: RunState, step: StepInFlight, fingerprint: string): boolean =>
+  step.kind === 'tool' || failureOf(state.failures, fingerprint)?.tool_name === step.tool;
+
 /** Takes what a step has met into the run's memory; called in step order, once for each stretch of attempts. */
 export function foldStep(state: RunState, step: StepInFlight): void {
+  if (step.events.length === 0) return;
   const { memory, revisions } = foldEvents(state, state.failures, step);
   state.failures = memory;
   enqueueRevisions(state, revisions);

@@ -74,7 +74,7 @@ function askAboutFailure(
   return askHuman(state, ports, step, {
     text: unsure
       ? `${what} was started and gave no answer (${failure.error_code}); its effect may have happened. Try it again?`
-      : `${what} failed: ${failure.error_code} ${failure.message_preview}. ${why}. What should happen?`,
+      : `${what} failed (${failure.error_code} ${failure.message_preview}): ${why}. What should happen?`,
     fingerprint: fingerprint ?? undefined,
     tried: step.tried,
     options: step.kind === 'planner' ? ['retry', 'stop'] : ['retry', 'correct', 'skip', 'stop'],

@@ -1,0 +1,128 @@
+import { contextOfLines, frameworkOf } from './context.ts';
+import { isHarmless, isNoJudgement } from './negation.ts';
+import { FAMILIES, type Family } from './patterns.ts';
+import { isQuiet, proseLines, quietStart } from './quiet-lines.ts';
+import { asksForChange, asksToRedo, remarkContext } from './remarks.ts';
+import { linesOf, normalized, oneLine, sentencesOf, withinLimit, type Sentence } from './text.ts';
+import {
+  FEEDBACK_TYPES,
+  type Detection,
+  type FeedbackContext,
+  type FeedbackMatch,
+  type FeedbackType,
+} from './types.ts';
+
+/** Confidence in tenths, so that sums stay decimal. */
+const BASE_TENTHS = 5;
+const BOOST_TENTHS: Record<FeedbackType, number> = {
+  runtime_error: 3,
+  verification_failure: 2,
+  user_rejection: 2,
+  partial_success: 1,
+};
+const MATCH_TEXT_CHARS = 120;
+
+/** "got the expected error: EOF", "no fatal: …": a report that was foreseen or denied just before. */
+const FORESEEN = /\b(?:expected|no|without|0) $/i;
+
+type Found = Map<Family, FeedbackMatch>;
+
+function reportIn(family: Family, line: string): string | null {
+  for (const regex of family.reports) {
+    const hit = regex.exec(line);
+    if (hit !== null && !FORESEEN.test(line.slice(0, hit.index + 1))) return hit[0];
+  }
+  return null;
+}
+
+function wordIn(type: FeedbackType, family: Family, sentence: Sentence): string | null {
+  for (const regex of family.words) {
+    for (const hit of sentence.text.matchAll(regex)) {
+      const judges = type === 'user_rejection' || type === 'partial_success';
+      const harmless = judges
+        ? isNoJudgement(sentence, hit.index, hit[0])
+        : isHarmless(sentence, hit.index, hit.index + hit[0].length);
+      if (!harmless) return hit[0];
+    }
+  }
+  return null;
+}
+
+/** One pass over the lines; a family that has been found is not looked for again. */
+function findMatches(lines: string[]): { found: Found; firstReport: string | null } {
+  const found: Found = new Map();
+  const quiet = quietStart();
+  const isProse = proseLines(lines);
+  let afterQuestion = false;
+  let firstReport: string | null = null;
+  for (const [index, line] of lines.entries()) {
+    if (!/\w/.test(line) || isQuiet(line, quiet)) continue;
+    const sentences: Sentence[] = isProse(index) ? sentencesOf(line, afterQuestion) : [];
+    afterQuestion = sentences.at(-1)?.question ?? false;
+    for (const type of FEEDBACK_TYPES) {
+      for (const family of FAMILIES[type]) {
+        if (found.has(family)) continue;
+        let text = reportIn(family, line);
+        if (text !== null && type === 'runtime_error') firstReport ??= line;
+        for (const sentence of text === null ? sentences : []) text ??= wordIn(type, family, sentence);
+        if (text !== null) {
+          const match = { feedback_type: type, pattern: family.pattern, text: oneLine(text, MATCH_TEXT_CHARS) };
+          found.set(family, match);
+        }
+      }
+    }
+  }
+  return { found, firstReport };
+}
+
+function boosted(type: FeedbackType, text: string, context: FeedbackContext): boolean {
+  switch (type) {
+    case 'runtime_error':
+      return context.stack_trace === true || context.error_message !== undefined;
+    case 'verification_failure':
+      return context.test_name !== undefined;
+    case 'user_rejection':
+      return asksToRedo(text);
+    case 'partial_success':
+      return asksForChange(text);
+  }
+}
+
+/**
+ * Tells what kind of failure a text reports, if any. A pure function of the text, linear in its length; beyond
+ * SCAN_LIMIT_CHARS only the start and the end are read (text.ts).
+ */
+export function detectFeedback(text: string): Detection {
+  const read = normalized(withinLimit(text));
+  const lines = linesOf(read);
+  const { found, firstReport } = findMatches(lines);
+  if (found.size === 0) return { feedback_type: null, confidence: 0, matches: [], context: {} };
+
+  const context = contextOfLines(lines);
+  if (firstReport !== null) context.error_message ??= oneLine(firstReport);
+  const framework = frameworkOf(read);
+  if (framework !== undefined) context.framework = framework;
+
+  let matches = [...found.values()];
+  // An error inside a failed test, build or check belongs to that check: it is its reason, not a second failure.
+  if (matches.some((match) => match.feedback_type === 'verification_failure'))
+    matches = matches.filter((match) => match.feedback_type !== 'runtime_error');
+
+  let best: FeedbackType | null = null;
+  let bestTenths = 0;
+  for (const type of FEEDBACK_TYPES) {
+    const families = matches.filter((match) => match.feedback_type === type).length;
+    if (families === 0) continue;
+    const boost = boosted(type, read, context) ? BOOST_TENTHS[type] : 0;
+    const tenths = Math.min(10, BASE_TENTHS + families - 1 + boost);
+    // Strictly greater: on a tie the earlier type stays, and the types stand in tie order.
+    if (tenths > bestTenths) [best, bestTenths] = [type, tenths];
+  }
+  if (best === null) return { feedback_type: null, confidence: 0, matches: [], context: {} };
+  return {
+    feedback_type: best,
+    confidence: bestTenths / 10,
+    matches,
+    context: { ...context, ...remarkContext(read, best) },
+  };
+}

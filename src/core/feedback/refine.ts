@@ -1,0 +1,64 @@
+import { DEFAULT_POLICY } from '../../protocol/policy.ts';
+import type { Policy } from '../../protocol/schemas/policy.ts';
+import { applyAction, refinementActions, type ActionType } from './actions.ts';
+import { detectFeedback } from './detect.ts';
+import { feedbackLogEntry, type FeedbackLogEntry } from './log.ts';
+import { promptScore } from './rubric.ts';
+import type { Detection } from './types.ts';
+
+export type RefineOptions = Partial<Policy['feedback']> & {
+  /** When the refinement happens, ISO 8601: core knows no clock. */
+  timestamp: string;
+  /** Judges a prompt from 0 to 10; the rubric by default. */
+  score?: (prompt: string) => number;
+};
+
+export type Refinement = { refined_prompt: string; score: number; iterations: FeedbackLogEntry[] };
+
+/** One pass of the detected type's actions, in priority order. For callers whose judge is a model and so asynchronous. */
+export function refineOnce(prompt: string, detection: Detection): { prompt: string; applied: ActionType[] } {
+  let refined = prompt;
+  const applied: ActionType[] = [];
+  for (const action of refinementActions(detection)) {
+    const next = applyAction(refined, action);
+    if (next !== refined) applied.push(action.type);
+    refined = next;
+  }
+  return { prompt: refined, applied };
+}
+
+/**
+ * Refines a prompt by what the feedback says. Actions are applied before the first score; it stops at the target score,
+ * when an iteration changes nothing, or at the limit. Without a detected type the prompt comes back as it was, unlogged.
+ */
+export function refinePrompt(prompt: string, feedback: string, options: RefineOptions): Refinement {
+  const limit = options.max_refinement_iterations ?? DEFAULT_POLICY.feedback.max_refinement_iterations;
+  const target = options.target_score ?? DEFAULT_POLICY.feedback.target_score;
+  const judge = options.score ?? promptScore;
+  const detection = detectFeedback(feedback);
+  const type = detection.feedback_type;
+  const iterations: FeedbackLogEntry[] = [];
+  if (type === null || limit < 1) return { refined_prompt: prompt, score: judge(prompt), iterations };
+
+  let current = prompt;
+  let score = 0;
+  for (let iteration = 1; iteration <= limit; iteration += 1) {
+    const { prompt: refined, applied } = refineOnce(current, detection);
+    score = judge(refined);
+    iterations.push(
+      feedbackLogEntry(options.timestamp, {
+        original_prompt: current,
+        feedback_type: type,
+        feedback_signal: feedback,
+        actions_applied: applied,
+        refined_prompt: refined,
+        iteration,
+        success: score >= target,
+      }),
+    );
+    const changed = refined !== current;
+    current = refined;
+    if (score >= target || !changed) break;
+  }
+  return { refined_prompt: current, score, iterations };
+}

@@ -1,0 +1,46 @@
+import { createServer, type Server } from 'node:http';
+import type { AddressInfo } from 'node:net';
+
+/** A small real service for the demo: it is picky about page sizes, and once it forgets to say that it took an order. */
+export interface Warehouse {
+  url: string;
+  /** What really happened here, whatever anybody believes. */
+  orders(): number;
+  close(): Promise<void>;
+}
+
+const MAX_LIMIT = 100;
+
+export async function openWarehouse(): Promise<Warehouse> {
+  let orders = 0;
+  const server: Server = createServer((request, response) => {
+    const url = new URL(request.url ?? '/', 'http://warehouse');
+    const answer = (status: number, body: unknown): void => {
+      response.writeHead(status, { 'content-type': 'application/json' }).end(JSON.stringify(body));
+    };
+    if (request.method === 'POST' && url.pathname === '/orders') {
+      orders += 1;
+      // The order is taken; the answer is lost on the way.
+      request.socket.destroy();
+      return;
+    }
+    if (url.pathname === '/recount') {
+      setTimeout(() => answer(200, { pallets: 12 }), 1_500);
+      return;
+    }
+    const limit = Number(url.searchParams.get('limit'));
+    if (limit > MAX_LIMIT) answer(422, { error: `limit ${limit} is over ${MAX_LIMIT}` });
+    else answer(200, { items: limit, next: null });
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  return {
+    url: `http://127.0.0.1:${port}`,
+    orders: () => orders,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve());
+        server.closeAllConnections();
+      }),
+  };
+}

@@ -1,0 +1,20 @@
+/**
+ * `secondwind`: what you write your agents with. Loads neither Temporal nor a database driver, so it stays light enough
+ * for any process that only defines things.
+ */
+export { boundSentence, computeBound } from './core/bound/index.ts';
+export * as failures from './core/failures/index.ts';
+export * as guardrails from './core/guardrails/index.ts';
+export * as reflections from './core/reflections/index.ts';
+export * as retry from './core/retry/index.ts';
+export { mergePolicy } from './core/policy/index.ts';
+export { defineAgent, type Agent, type AgentDefinition, type Choice, type Planner } from './define/define-agent.ts';
+export { defineTool, type Tool, type ToolContext, type ToolDefinition } from './define/define-tool.ts';
+export { prepareRun } from './define/prepare-run.ts';
+export { createRegistry, type Registry } from './define/registry.ts';
+export { ToolError } from './define/tool-error.ts';
+export { DEFAULT_POLICY } from './protocol/policy.ts';
+export type { Bound, RunOutcome, RunRequest, RunResult, RunStatus } from './protocol/run.ts';
+export type { FailureRecord } from './protocol/schemas/failure-record.ts';
+export type { Plan, PlanStep } from './protocol/schemas/plan.ts';
+export type { Policy, PolicyPatch } from './protocol/schemas/policy.ts';

@@ -1,0 +1,9 @@
+/** `secondwind/server`: what runs agents: client, worker, store, and the stack for development. */
+export * from './client/index.ts';
+export { StackError, startStack, type Stack, type StackOptions } from './stack/index.ts';
+export { createStore, type Store } from './store/store.ts';
+export { migrateToLatest } from './store/migrate.ts';
+export { bundleWorkflows } from './worker/bundle-workflows.ts';
+export { createWorker, type CreateWorkerOptions } from './worker/create-worker.ts';
+export { createDataConverter } from './worker/data-converter.ts';
+export * from './index.ts';
