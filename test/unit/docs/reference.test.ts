@@ -1,0 +1,170 @@
+/** Tables of the documentation against the code that they describe, so that neither can change alone. */
+import { readdirSync } from 'node:fs';
+import { join } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { retryLimit, strategyOf } from '../../../src/core/retry/index.ts';
+import { check, openRun } from '../../../src/core/run/index.ts';
+import { FAILURE_CATEGORIES } from '../../../src/protocol/failure-categories.ts';
+import type { RunMessage } from '../../../src/protocol/messages.ts';
+import {
+  ACTIVITY,
+  MEMO,
+  MESSAGE,
+  QUERY,
+  SEARCH_ATTRIBUTE_TYPES,
+  TASK_QUEUE,
+  WORKFLOW_TYPE,
+} from '../../../src/protocol/names.ts';
+import { DEFAULT_POLICY } from '../../../src/protocol/policy.ts';
+import { DECISIONS } from '../../../src/protocol/run.ts';
+import { policySchema } from '../../../src/protocol/schemas/policy.ts';
+import { runRequestSchema } from '../../../src/protocol/schemas/run-request.ts';
+import { plainRegistry, prepared } from '../../support/fixtures.ts';
+import { bare, blocks, pageText, ROOT, section, tableRows } from './markdown.ts';
+
+const firstColumn = (text: string): string[] => tableRows(text).map(([first]) => bare(first));
+
+/** The members of an interface, or of a union of texts, as the source spells them. */
+function membersOf(file: string, name: string): string[] {
+  const path = join(ROOT, file);
+  const source = ts.createSourceFile(path, ts.sys.readFile(path) ?? '', ts.ScriptTarget.ES2022, true);
+  for (const statement of source.statements) {
+    if (ts.isInterfaceDeclaration(statement) && statement.name.text === name) {
+      return statement.members.map((member) => member.name?.getText(source) ?? '');
+    }
+    if (ts.isTypeAliasDeclaration(statement) && statement.name.text === name && ts.isUnionTypeNode(statement.type)) {
+      return statement.type.types.map((member) => member.getText(source).replaceAll("'", ''));
+    }
+  }
+  throw new Error(`${file} has no ${name}`);
+}
+
+describe('docs/policy.md', () => {
+  interface Schema {
+    properties?: Record<string, Schema>;
+    anyOf?: Schema[];
+    type?: string;
+    enum?: string[];
+    minimum?: number;
+    maximum?: number;
+    maxItems?: number;
+  }
+
+  const allowed = (schema: Schema): string => {
+    if (schema.anyOf) return schema.anyOf.map(allowed).join(', or ');
+    if (schema.enum) return schema.enum.map((value) => `\`${value}\``).join(', ');
+    switch (schema.type) {
+      case 'null':
+        return 'null';
+      case 'boolean':
+        return 'true or false';
+      case 'array':
+        return `a list of up to ${schema.maxItems}`;
+      default:
+        return `${schema.type === 'integer' ? 'whole number' : 'number'}, ${schema.minimum} to ${schema.maximum}`;
+    }
+  };
+
+  const settings = (schema: Schema, defaults: unknown, path = ''): string[][] =>
+    Object.entries(schema.properties ?? {}).flatMap(([key, inner]) => {
+      const value = (defaults as Record<string, unknown>)[key];
+      const name = path === '' ? key : `${path}.${key}`;
+      return inner.properties ? settings(inner, value, name) : [[name, JSON.stringify(value), allowed(inner)]];
+    });
+
+  it('has every setting with its default and its range, and no other', () => {
+    const documented = tableRows(pageText('docs/policy.md')).map(([key, value, range]) => [
+      bare(key),
+      bare(value),
+      range ?? '',
+    ]);
+    expect(documented).toEqual(settings(z.toJSONSchema(policySchema) as Schema, DEFAULT_POLICY));
+  });
+});
+
+describe('docs/tools.md', () => {
+  const page = 'docs/tools.md';
+
+  it('has every option of defineTool', () => {
+    expect(firstColumn(section(page, 'Options'))).toEqual(membersOf('src/define/define-tool.ts', 'ToolDefinition'));
+  });
+
+  it('has everything that a tool gets', () => {
+    const got = firstColumn(section(page, 'What `run` gets'));
+    expect(got).toEqual(membersOf('src/define/define-tool.ts', 'ToolContext'));
+  });
+
+  it('has every effect', () => {
+    expect(firstColumn(section(page, 'Effects'))).toEqual(membersOf('src/protocol/tools.ts', 'ToolEffect'));
+  });
+
+  it('has every category with its retries, waits and who can mend it', () => {
+    const strategies = FAILURE_CATEGORIES.map((category) => {
+      const { backoff, mended_by } = strategyOf(category);
+      return [category, String(retryLimit(category, DEFAULT_POLICY.retry)), backoff, mended_by];
+    });
+    expect(tableRows(section(page, 'When it fails')).map((row) => row.map(bare))).toEqual(strategies);
+  });
+});
+
+describe('docs/run.md', () => {
+  const page = 'docs/run.md';
+  const run = 'src/protocol/run.ts';
+
+  it.each([
+    ['The request', Object.keys(runRequestSchema.shape)],
+    ['Outcomes', membersOf(run, 'RunOutcome')],
+    ['States', membersOf(run, 'RunLifeState')],
+    ['Questions', [...DECISIONS]],
+    ['What people can send', Object.values(MESSAGE)],
+    ['The limit', membersOf(run, 'Bound')],
+  ])('%s: complete', (heading, names) => {
+    expect(firstColumn(section(page, heading)).sort()).toEqual([...names].sort());
+  });
+});
+
+describe('docs/temporal.md', () => {
+  const page = 'docs/temporal.md';
+
+  it('names the workflow, its queue, its activities and its queries', () => {
+    const names = [WORKFLOW_TYPE.agentRun, TASK_QUEUE, ...Object.values(ACTIVITY)];
+    for (const name of names) expect(pageText(page)).toContain(`\`${name}\``);
+    expect(firstColumn(section(page, 'Ask')).sort()).toEqual(Object.values(QUERY).sort());
+  });
+
+  it('has every search attribute with its type, and what the memo holds', () => {
+    const rows = tableRows(section(page, 'Find')).map((row) => row.map(bare));
+    const attributes = rows.flatMap(([name = '', type = '', holds]) => (holds === undefined ? [] : [[name, type]]));
+    expect(Object.fromEntries(attributes)).toEqual(SEARCH_ATTRIBUTE_TYPES);
+    const memo = rows.flatMap(([name = '', , third]) => (third === undefined ? [name] : []));
+    expect(memo.sort()).toEqual(Object.values(MEMO).sort());
+  });
+
+  it('shows bodies that a run takes', () => {
+    const bodies = blocks(page, 'json').map((text): unknown => JSON.parse(text));
+    const names = [...pageText(page).matchAll(/^### `(?<name>\w+)`$/gm)].map((match) => match.groups?.['name'] ?? '');
+    expect([...names].sort()).toEqual(Object.values(MESSAGE).sort());
+    const state = openRun(prepared({ agent: 'plain', goal: 'g', plan: ONE_STEP }, plainRegistry), 0);
+    const refused = names.filter((name, index) => !check(state, name as RunMessage['type'], bodies[index]).ok);
+    expect(refused).toEqual([]);
+  });
+
+  it('has commands whose inputs are JSON', () => {
+    const inputs = blocks(page, 'sh').flatMap((text) => [...text.matchAll(/--input '(?<json>[^']*)'/g)]);
+    expect(inputs.length).toBeGreaterThan(4);
+    for (const input of inputs) expect(() => JSON.parse(input.groups?.['json'] ?? '') as unknown).not.toThrow();
+  });
+});
+
+describe('docs/architecture.md', () => {
+  it('has every room', () => {
+    const rooms = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
+      .filter((entry) => entry.isDirectory())
+      .map((entry) => `src/${entry.name}/`);
+    expect(firstColumn(section('docs/architecture.md', 'Rooms')).sort()).toEqual(rooms.sort());
+  });
+});
+
+const ONE_STEP = { steps: [{ phase: 'work', tool: 'look', input: {} }] };

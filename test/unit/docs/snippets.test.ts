@@ -1,0 +1,82 @@
+/** Every `ts` snippet of the documentation, compiled against the sources. Needs no stack; nothing but the README's runs. */
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import ts from 'typescript';
+import { describe, expect, it, vi } from 'vitest';
+import { blocks, PAGES, ROOT } from './markdown.ts';
+
+const ENTRIES = {
+  secondwind: ['src/index.ts'],
+  'secondwind/server': ['src/server.ts'],
+  'secondwind/testing': ['src/testing.ts'],
+};
+
+/** Where a snippet would stand if it were a file of the project, so that packages and settings are the project's own. */
+const snippets = new Map(
+  PAGES.flatMap((page) =>
+    blocks(page, 'ts').map((code, index): [string, string] => [
+      join(ROOT, 'test', `${page.replaceAll(/[/.]/g, '-')}-${index + 1}.ts`),
+      code,
+    ]),
+  ),
+);
+
+function compile(): Map<string, string[]> {
+  const configFile = join(ROOT, 'tsconfig.json');
+  const config = ts.parseJsonConfigFileContent(
+    ts.readConfigFile(configFile, (path) => ts.sys.readFile(path)).config,
+    ts.sys,
+    dirname(configFile),
+  );
+  const options: ts.CompilerOptions = {
+    ...config.options,
+    paths: Object.fromEntries(Object.entries(ENTRIES).map(([name, files]) => [name, files.map((file) => ROOT + file)])),
+    noUnusedLocals: false,
+  };
+  const files = ts.createCompilerHost(options);
+  const host: ts.CompilerHost = {
+    ...files,
+    fileExists: (path) => snippets.has(path) || files.fileExists(path),
+    readFile: (path) => snippets.get(path) ?? files.readFile(path),
+    getSourceFile: (path, target, ...rest) => {
+      const code = snippets.get(path);
+      if (code === undefined) return files.getSourceFile(path, target, ...rest);
+      return ts.createSourceFile(path, code, target, true);
+    },
+  };
+  const program = ts.createProgram([...snippets.keys()], options, host);
+  return new Map(
+    [...snippets.keys()].map((path) => {
+      const file = program.getSourceFile(path);
+      const found = [...program.getSyntacticDiagnostics(file), ...program.getSemanticDiagnostics(file)];
+      return [path, found.map((diagnostic) => ts.flattenDiagnosticMessageText(diagnostic.messageText, '\n'))];
+    }),
+  );
+}
+
+describe('the snippets of the documentation', () => {
+  it('compile', { timeout: 120_000 }, () => {
+    expect(snippets.size).toBeGreaterThan(4);
+    const problems = [...compile()].filter(([, found]) => found.length > 0);
+    expect(problems).toEqual([]);
+  });
+});
+
+describe('the example of the README', () => {
+  const [example = ''] = blocks('README.md', 'ts');
+
+  it('has 15 lines at most and is the file in examples', () => {
+    expect(example.trimEnd().split('\n').length).toBeLessThanOrEqual(15);
+    const file = readFileSync(join(ROOT, 'examples', 'minimal.ts'), 'utf8');
+    expect(file.replace("'../src/index.ts'", "'secondwind'")).toBe(example);
+  });
+
+  it('prints what the README says', async () => {
+    const printed: unknown[] = [];
+    const log = vi.spyOn(console, 'log').mockImplementation((line) => void printed.push(line));
+    const { registry } = await import('../../../examples/minimal.ts');
+    log.mockRestore();
+    expect(printed.join('\n')).toBe(blocks('README.md', 'text')[0]?.trimEnd());
+    expect([...registry.agents.keys()]).toEqual(['reader']);
+  });
+});
