@@ -3,6 +3,7 @@
  * for any process that only defines things.
  */
 export { boundSentence, computeBound } from './core/bound/index.ts';
+export * as feedback from './core/feedback/index.ts';
 export * as failures from './core/failures/index.ts';
 export * as guardrails from './core/guardrails/index.ts';
 export * as reflections from './core/reflections/index.ts';

@@ -23,8 +23,7 @@ const scratch = mkdtempSync(join(tmpdir(), 'feedback-corpus-'));
 const MAX_CHARS = 6_000;
 
 /** A third is held out by the hash of its text alone, so the split cannot be chosen. */
-const heldOut = (text: string): boolean =>
-  BigInt(`0x${createHash('sha256').update(text).digest('hex')}`) % 3n === 0n;
+const heldOut = (text: string): boolean => BigInt(`0x${createHash('sha256').update(text).digest('hex')}`) % 3n === 0n;
 
 function portable(text: string, folder: string): string {
   const named: [string, string][] = [
@@ -51,9 +50,18 @@ function run(one: ToolCase): { text: string; status: number | null } {
     mkdirSync(dirname(join(folder, name)), { recursive: true });
     writeFileSync(join(folder, name), body);
   }
-  const path = [join(root, 'node_modules/.bin'), process.env.FEEDBACK_CORPUS_PATH, process.env.PATH].filter(Boolean).join(':');
+  const path = [join(root, 'node_modules/.bin'), process.env.FEEDBACK_CORPUS_PATH, process.env.PATH]
+    .filter(Boolean)
+    .join(':');
   // Settings of whoever collects must not colour the output.
-  const env = { ...process.env, PATH: path, CI: '1', BASH_ENV: '', TF_CLI_CONFIG_FILE: '', npm_config_userconfig: join(folder, '.npmrc') };
+  const env = {
+    ...process.env,
+    PATH: path,
+    CI: '1',
+    BASH_ENV: '',
+    TF_CLI_CONFIG_FILE: '',
+    npm_config_userconfig: join(folder, '.npmrc'),
+  };
   const options = { cwd: folder, encoding: 'utf8', timeout: 120_000, env } as const;
   if (one.setup !== undefined) spawnSync('sh', ['-c', one.setup], options);
   const done = spawnSync('sh', ['-c', `{ ${one.command}\n} 2>&1`], options);

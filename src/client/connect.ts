@@ -1,5 +1,5 @@
-import { Client, Connection, type ConnectionOptions } from '@temporalio/client';
-import { loadClientConnectConfig } from '@temporalio/envconfig';
+import { Client, Connection } from '@temporalio/client';
+import { externalConnection } from '../stack/temporal/external.ts';
 import { createDataConverter } from '../worker/data-converter.ts';
 import { NotReachableError } from './errors.ts';
 
@@ -7,13 +7,16 @@ export interface ConnectOptions {
   address: string;
   namespace: string;
   connectTimeoutMs?: number;
+  /** Where keys and certificates (`TEMPORAL_*`) are read from; `{}` for a server of our own, which has none. */
+  env?: NodeJS.ProcessEnv;
 }
 
-/** A Temporal client with our data converter; keys and certificates come from the `TEMPORAL_*` family. */
-export async function connectClient({ address, namespace, connectTimeoutMs = 5_000 }: ConnectOptions): Promise<Client> {
-  const { address: _ours, ...fromEnvironment }: ConnectionOptions = loadClientConnectConfig().connectionOptions;
+/** A Temporal client with our data converter. */
+export async function connectClient(options: ConnectOptions): Promise<Client> {
+  const { address, namespace, connectTimeoutMs = 5_000, env = process.env } = options;
   try {
-    const connection = await Connection.connect({ ...fromEnvironment, address, connectTimeout: connectTimeoutMs });
+    const keys = await externalConnection(address, env);
+    const connection = await Connection.connect({ ...keys, connectTimeout: connectTimeoutMs });
     return new Client({ connection, namespace, dataConverter: createDataConverter() });
   } catch (error) {
     const nextStep = 'Start it (`secondwind dev`) or set TEMPORAL_ADDRESS to one that runs.';

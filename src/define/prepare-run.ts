@@ -1,14 +1,14 @@
 import { computeBound } from '../core/bound/index.ts';
 import { isRerunId } from '../core/guardrails/index.ts';
 import { mergePolicy } from '../core/policy/index.ts';
-import { defaultLoopId } from '../protocol/ids.ts';
+import { defaultLoopId, ID_PATTERN } from '../protocol/ids.ts';
 import { LIMIT } from '../protocol/limits.ts';
 import type { PrepareOutcome, RequestProblem, RunRequest } from '../protocol/run.ts';
 import type { Plan } from '../protocol/schemas/plan.ts';
 import { policySchema } from '../protocol/schemas/policy.ts';
 import { runRequestSchema } from '../protocol/schemas/run-request.ts';
 import { checkPlan } from './check-plan.ts';
-import { problemsOf, suggestion } from './problems.ts';
+import { pathOf, problemsOf, suggestion } from './problems.ts';
 import { manifestOf, type Registry } from './registry.ts';
 
 /**
@@ -17,6 +17,8 @@ import { manifestOf, type Registry } from './registry.ts';
  */
 export function prepareRun(request: unknown, registry: Registry, runId: string): PrepareOutcome {
   const bytes = sizeOf(request);
+  const deep = bytes === null || bytes <= LIMIT.runInputBytes ? pathBeyond(request, MAX_LEVELS) : null;
+  if (deep !== null) return refused([{ path: deep, message: `nested deeper than ${MAX_LEVELS} levels; flatten it` }]);
   if (bytes === null) return refused([{ path: '$', message: 'expected JSON' }]);
   if (bytes > LIMIT.runInputBytes) {
     const message = `${bytes} bytes are over the cap of ${LIMIT.runInputBytes}; store large inputs and point to them`;
@@ -37,9 +39,10 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
   const chooses = asked.plan === undefined && agent.planner !== undefined;
   const problems = [
     ...crossChecks(policy.budget),
-    ...(isRerunId(loopId)
-      ? [{ path: '$.loop_id', message: 'ends in _r<n>, which marks a rerun; choose another id' }]
-      : []),
+    ...(ID_PATTERN.test(runId)
+      ? []
+      : [{ path: '$.run_id', message: `${runId.slice(0, 80)} is no id (${ID_PATTERN.source})` }]),
+    ...(isRerunId(loopId) ? [{ path: asked.loop_id === undefined ? '$.run_id' : '$.loop_id', message: RERUN_ID }] : []),
     ...(!chooses && plan === null ? [{ path: '$.plan', message: `the agent ${agent.name} needs a plan` }] : []),
     ...(chooses || plan === null ? [] : checkPlan(plan, new Map(agent.tools.map((tool) => [tool.name, tool])))),
   ];
@@ -64,6 +67,8 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
   };
 }
 
+const RERUN_ID = 'ends in _r<n>, which marks a rerun; choose another id';
+
 const refused = (problems: RequestProblem[]): PrepareOutcome => ({ ok: false, problems });
 
 function crossChecks(budget: { soft: number; near: number }): RequestProblem[] {
@@ -78,6 +83,24 @@ function sizeOf(request: unknown): number | null {
   } catch {
     return null;
   }
+}
+
+/** What hashes and checks JSON walks it by recursion, here and in the workflow: deeper input would end in a stack overflow. */
+const MAX_LEVELS = 100;
+
+/** Where a value goes deeper than that many levels, or null. A loop, not recursion, for the reason above. */
+function pathBeyond(value: unknown, levels: number): string | null {
+  const isOpen = typeof value === 'object' && value !== null;
+  const open: { value: object; path: string; level: number }[] = isOpen ? [{ value, path: '$', level: 0 }] : [];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (next.level === levels) return next.path.length > 200 ? `${next.path.slice(0, 200)}…` : next.path;
+    const isList = Array.isArray(next.value);
+    for (const [key, inner] of Object.entries(next.value)) {
+      if (typeof inner !== 'object' || inner === null) continue;
+      open.push({ value: inner, path: pathOf(next.path, [isList ? Number(key) : key]), level: next.level + 1 });
+    }
+  }
+  return null;
 }
 
 /** The keys that a policy knows at a path, for the "did you mean". */

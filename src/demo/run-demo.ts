@@ -49,7 +49,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoFigures> {
     await migrateToLatest(stack.databaseUrl);
     const store = createStore(stack.databaseUrl);
     ends.push(() => store.close());
-    const client = await connectClient({ address: stack.temporalAddress, namespace: stack.namespace });
+    const client = await connectClient({ address: stack.temporalAddress, namespace: stack.namespace, env: {} });
     ends.push(() => client.connection.close());
     const agent = clerkAgent(warehouse.url);
     const runs = createRunsClient({

@@ -24,7 +24,11 @@ export const workflowIdOfGuard = (family: string): string => `loop-guard/${famil
 export const runIdOfWorkflow = (workflowId: string): string | null =>
   workflowId.startsWith('agent-run/') ? workflowId.slice('agent-run/'.length) : null;
 
-export const defaultLoopId = (runId: string): string => `loop_${runPart(runId)}`;
+/** `loop_<run>`; a run called `r7` must not get a loop that looks like the seventh rerun of something. */
+export const defaultLoopId = (runId: string): string => {
+  const id = `loop_${runPart(runId)}`;
+  return /_r\d+$/.test(id) ? `${id}:1` : id;
+};
 export const actionId = (runId: string, stepId: number): string => `${runPart(runId)}:s${stepId}`;
 export const toolCallId = (runId: string, stepId: number, attempt: number): string =>
   `${runPart(runId)}:s${stepId}:a${attempt}`;

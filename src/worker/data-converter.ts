@@ -25,15 +25,17 @@ function createCodec(redact: Redact): PayloadCodec {
   };
 }
 
-const READABLE_AS_IT_IS = new Set(['binary/null', 'binary/plain', 'json/protobuf', 'binary/protobuf']);
+/** What the default payload converter can read; it knows no protobuf, and throws on what it does not know. */
+const READABLE_AS_IT_IS = new Set(['binary/null', 'binary/plain']);
 
 function redacted(payload: Payload, redact: Redact): Payload {
   if (encodingOf(payload) !== 'json/plain' || !payload.data) return payload;
   const text = new TextDecoder().decode(payload.data);
-  // Most payloads hold no secret; only a text that changes is taken apart and put together again.
-  if (redact(text) === text) return payload;
-  const clean = JSON.stringify(redactJson(JSON.parse(text) as Json, redact));
-  return { ...payload, data: new TextEncoder().encode(clean) };
+  // Most payloads hold no secret and need not be taken apart; an escape could hide one, as \n in a key or \" in JSON.
+  if (!text.includes('\\') && redact(text) === text) return payload;
+  const value = JSON.parse(text) as Json;
+  const clean = redactJson(value, redact);
+  return clean === value ? payload : { ...payload, data: new TextEncoder().encode(JSON.stringify(clean)) };
 }
 
 function readable(payload: Payload): Payload {

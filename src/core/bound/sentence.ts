@@ -13,7 +13,8 @@ export function boundSentence(bound: Bound): string {
   return `At most ${parts.join(', ')}.`;
 }
 
-const plural = (count: number, one: string, many = `${one}s`): string => `${grouped(count)} ${count === 1 ? one : many}`;
+const plural = (count: number, one: string, many = `${one}s`): string =>
+  `${grouped(count)} ${count === 1 ? one : many}`;
 
 /** 1000000 → 1,000,000, the same on every machine. */
 const grouped = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');

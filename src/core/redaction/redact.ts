@@ -16,7 +16,7 @@ const RULES: Rule[] = [
   {
     name: 'private_key',
     pattern:
-      /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----[A-Za-z0-9+/=\s:,-]{0,20000}?-----END [A-Z ]{0,30}PRIVATE KEY-----/g,
+      /-----BEGIN [A-Z ]{0,30}PRIVATE KEY-----(?:[A-Za-z0-9+/=\s:,]|-(?!----)){0,20000}-----END [A-Z ]{0,30}PRIVATE KEY-----/g,
     replace: '[redacted:private_key]',
   },
   { name: 'aws_key', pattern: /\b(?:AKIA|ASIA)[0-9A-Z]{16}\b/g, replace: '[redacted:aws_key]' },
@@ -55,11 +55,16 @@ export function createRedactor(known: string[] = []): Redact {
   const values = [...new Set(known)]
     .filter((value) => value.length >= 8)
     .sort((one, other) => other.length - one.length);
-  return (text) => {
+  const once: Redact = (text) => {
     let clean = text;
     for (const value of values) if (clean.includes(value)) clean = clean.split(value).join('[redacted:known]');
     for (const rule of RULES) clean = clean.replace(rule.pattern, rule.replace);
     return clean;
+  };
+  return (text) => {
+    const clean = once(text);
+    // Two secrets without a gap: the second has its word boundary only when the first is gone.
+    return clean === text ? text : once(once(clean));
   };
 }
 
@@ -73,17 +78,26 @@ export function redactJson(value: Json, redact: Redact): Json {
   }
   let changed = false;
   const entries = Object.entries(value).map(([key, inner]): [string, Json] => {
-    const clean: [string, Json] = [redact(key), redactJson(inner, redact)];
+    const clean: [string, Json] = [redact(key), redactMember(key, inner, redact)];
     changed ||= clean[0] !== key || clean[1] !== inner;
     return clean;
   });
   return changed ? Object.fromEntries(entries) : value;
 }
 
-const SECRET_NAME = /(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIALS?)$/i;
+/** `{"password": "…"}`: alone the text looks harmless, beside its key it does not. */
+function redactMember(key: string, value: Json, redact: Redact): Json {
+  if (typeof value !== 'string' || redact(value) !== value) return redactJson(value, redact);
+  const named = `${key}=`;
+  const clean = redact(named + value);
+  return clean === named + value || !clean.startsWith(named) ? value : clean.slice(named.length);
+}
+
+const SECRET_NAME = /(?:^|_)(?:KEY|TOKEN|SECRET|PASSWORD|PASSWD|CREDENTIAL)S?$/i;
 
 /** The values of environment variables whose names say that they are secrets. */
 export const secretsOf = (environment: Record<string, string | undefined>): string[] =>
   Object.entries(environment).flatMap(([name, value]) =>
-    value !== undefined && SECRET_NAME.test(name) ? [value] : [],
+    // A list such as `viewer:<token>,reporter:<token>` holds several.
+    value !== undefined && SECRET_NAME.test(name) ? [value, ...value.split(/[,:;\s]+/)] : [],
   );

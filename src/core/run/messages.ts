@@ -108,7 +108,7 @@ const FIELDS: Record<RunMessage['type'], Fields> = {
 };
 
 function parse(type: RunMessage['type'], body: unknown): Checked {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) {
+  if (typeof body !== 'object' || body === null || Array.isArray(body) || ArrayBuffer.isView(body)) {
     return refuse('bad_body', '$', 'expected a JSON object');
   }
   const given = body as Record<string, unknown>;

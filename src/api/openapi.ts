@@ -1,0 +1,85 @@
+import { z } from 'zod';
+import { ID_PATTERN } from '../protocol/ids.ts';
+import type { Json } from '../protocol/json.ts';
+import { problemStatus, type ProblemCode } from './problem.ts';
+import type { Route } from './route.ts';
+import { SCHEMAS, type SchemaName } from './schemas.ts';
+
+type JsonObject = { [key: string]: Json };
+
+/**
+ * OpenAPI 3.1 speaks JSON Schema 2020-12, and so does zod itself: no generator in between. (The one of hono runs out of
+ * stack on `z.json()`, which may hold itself.)
+ */
+export function openApiDocument(routes: readonly Route[], version: string): JsonObject {
+  const paths: { [path: string]: JsonObject } = {};
+  for (const route of routes) paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route) };
+  return {
+    openapi: '3.1.0',
+    info: { title: 'Secondwind', version, description: 'Durable agent runs that learn from their failures.' },
+    servers: [{ url: '/' }],
+    paths,
+    components: {
+      schemas: Object.fromEntries(Object.entries(SCHEMAS).map(([name, schema]) => [name, jsonSchemaOf(schema)])),
+      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
+    },
+  };
+}
+
+function operationOf(route: Route): JsonObject {
+  const { status, description, schema } = route.answer;
+  const role: JsonObject =
+    route.role === null ? {} : { description: `Needs the role ${route.role}.`, security: [{ token: [] }] };
+  return {
+    summary: route.summary,
+    operationId: operationId(route),
+    ...role,
+    parameters: [...pathParameters(route), ...headerParameters(route)],
+    ...requestBody(route),
+    responses: {
+      [status]: { description, content: contentOf(schema) },
+      ...Object.fromEntries(statusesOf(route).map((code) => [code, problemAnswer()])),
+    },
+  };
+}
+
+function statusesOf(route: Route): number[] {
+  const codes: ProblemCode[] = ['foreign_host', 'internal', ...(route.problems ?? [])];
+  if (route.role !== null) codes.push('no_token', 'weaker_role');
+  if (route.body) codes.push('not_json', 'bad_request', 'too_large');
+  return [...new Set(codes.map(problemStatus))].sort((one, other) => one - other);
+}
+
+const requestBody = ({ body }: Route): JsonObject =>
+  body === undefined ? {} : { requestBody: { required: true, content: contentOf(body) } };
+
+const operationId = (route: Route): string =>
+  `${route.method}_${route.path}`.replaceAll(/[^a-z0-9]+/g, '_').replace(/_$/, '');
+
+const pathParameters = ({ path }: Route): JsonObject[] =>
+  [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
+    name,
+    in: 'path',
+    required: true,
+    schema: { type: 'string', pattern: ID_PATTERN.source },
+  }));
+
+const headerParameters = ({ headers = [] }: Route): JsonObject[] =>
+  headers.map(({ name, description }) => ({ name, in: 'header', description, schema: { type: 'string' } }));
+
+const contentOf = (name: SchemaName): JsonObject => ({
+  'application/json': { schema: { $ref: `#/components/schemas/${name}` } },
+});
+
+const problemAnswer = (): JsonObject => ({
+  description: 'What is wrong and what to do (RFC 9457)',
+  content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
+});
+
+/** The only parts that refer to themselves are `z.json()`: any JSON, which the empty schema says in place. */
+function jsonSchemaOf(schema: z.ZodType): Json {
+  const { $defs: _anyJson, $schema: _version, ...rest } = z.toJSONSchema(schema, { io: 'input' });
+  return JSON.parse(JSON.stringify(rest), (_key, value: Json) => (isReference(value) ? {} : value));
+}
+
+const isReference = (value: Json): boolean => typeof value === 'object' && value !== null && '$ref' in value;

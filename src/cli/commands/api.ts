@@ -1,0 +1,82 @@
+import type { Command } from 'commander';
+import { type Config, ConfigError, isLoopback, readConfig } from '../../config.ts';
+import type { Grant } from '../../config/roles.ts';
+import { isStrong } from '../../config/tokens.ts';
+import { reportError } from '../report-error.ts';
+import type { Parts } from '../run/parts.ts';
+import type { Failure } from '../run/run-parts.ts';
+
+interface ApiFlags {
+  port?: string;
+  host?: string;
+  json?: boolean;
+}
+
+export function addApi(program: Command): void {
+  program
+    .command('api')
+    .description('serve the API against TEMPORAL_ADDRESS and DATABASE_URL')
+    .option('--port <port>', 'where it listens (default: SECONDWIND_PORT or 4680)')
+    .option('--host <address>', 'beyond this machine only with a token (default: SECONDWIND_HOST or 127.0.0.1)')
+    .option('--json', 'tell when it is ready in one JSON line')
+    .action(async (flags: ApiFlags) => {
+      const config = readConfig(process.env, flags);
+      refuseOpenDoor(config);
+      const { runParts } = await import('../run/run-parts.ts');
+      process.exitCode = await runParts({
+        say: (line) => void process.stderr.write(`${line}\n`),
+        report: (error) => reportError(error, flags),
+        start: (parts) => start(config, parts, flags),
+      });
+    });
+}
+
+async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ failed: Promise<Failure> }> {
+  const { reachOutside } = await import('../run/outside.ts');
+  const outside = await reachOutside(config);
+  // Loaded only now: that a server is missing should not take the seconds that these take.
+  const [{ createStore }, { openApi }, { builtInRegistry }, { createLog }, { serveApi }] = await Promise.all([
+    import('../../store/store.ts'),
+    import('../run/open-api.ts'),
+    import('../run/registry.ts'),
+    import('../run/log.ts'),
+    import('../../api/index.ts'),
+  ]);
+  const grants = await grantsFor(config);
+  const store = createStore(outside.databaseUrl);
+  parts.add('store', () => store.close());
+  const log = createLog(
+    'stderr',
+    grants.map((grant) => grant.token),
+  );
+  const { allowedHosts } = config;
+  const app = await openApi(parts, {
+    ...outside,
+    registry: builtInRegistry,
+    store,
+    grants,
+    allowedHosts,
+    log,
+    env: process.env,
+  });
+  const served = await serveApi({ fetch: (request) => app.fetch(request) }, config);
+  parts.add('api', () => served.close());
+  process.stdout.write(`${flags.json ? JSON.stringify({ event: 'ready', url: served.url }) : `ready ${served.url}`}\n`);
+  return { failed: new Promise(() => {}) };
+}
+
+/** On this machine alone the data folder's own token will do. */
+async function grantsFor(config: Config): Promise<readonly Grant[]> {
+  if (!isLoopback(config.host)) return config.tokens;
+  const { ownGrants } = await import('../run/token-file.ts');
+  return (await ownGrants(config.tokens, config.dataDir)).grants;
+}
+
+/** A door that others can reach must have a lock that others cannot guess. */
+function refuseOpenDoor({ host, tokens }: Config): void {
+  if (isLoopback(host) || (tokens.length > 0 && tokens.every(isStrong))) return;
+  throw new ConfigError(
+    `The API is not opened to ${host} without a token of at least 16 characters.`,
+    'Set SECONDWIND_TOKEN, for example to the output of `openssl rand -hex 24`, or leave the host at 127.0.0.1.',
+  );
+}

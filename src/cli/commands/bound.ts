@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+
+interface BoundFlags {
+  plan?: string;
+  agent?: string;
+  policy?: string;
+  json?: boolean;
+}
+
+export function addBound(program: Command): void {
+  program
+    .command('bound')
+    .description('the most that a run can take, before it starts')
+    .option('--plan <file>', 'a JSON file with the plan; without one the agent chooses its steps')
+    .option('--agent <name>', 'an agent, with its own policy and plan')
+    .option('--policy <file>', 'a JSON file with any part of a policy')
+    .option('--json', 'as JSON')
+    .action(async (flags: BoundFlags) => {
+      const { boundSentence } = await import('../../core/bound/index.ts');
+      const bound = await boundOf(flags);
+      const sentence = boundSentence(bound);
+      process.stdout.write(`${flags.json ? JSON.stringify({ ...bound, sentence }) : sentence}\n`);
+    });
+}
+
+async function boundOf(flags: BoundFlags) {
+  const { badInput, readPlan, readPolicy } = await import('../read-input.ts');
+  const plan = flags.plan === undefined ? undefined : await readPlan(flags.plan);
+  const policy = flags.policy === undefined ? undefined : await readPolicy(flags.policy);
+  if (flags.agent === undefined) {
+    const [{ computeBound }, { mergePolicy }] = await Promise.all([
+      import('../../core/bound/index.ts'),
+      import('../../core/policy/index.ts'),
+    ]);
+    return computeBound({ policy: mergePolicy(policy), planLength: plan?.steps.length ?? null });
+  }
+  const [{ prepareRun }, { builtInRegistry }] = await Promise.all([
+    import('../../define/prepare-run.ts'),
+    import('../run/registry.ts'),
+  ]);
+  // The same check as at the start of a run, so that a bound is never given for a run that would be refused.
+  const request = { agent: flags.agent, goal: 'bound', ...(plan && { plan }), ...(policy && { policy }) };
+  const outcome = prepareRun(request, builtInRegistry, 'bound');
+  if (!outcome.ok) throw badInput('This run', outcome.problems);
+  return outcome.prepared.bound;
+}

@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+
+interface DemoFlags {
+  dataDir?: string;
+  json?: boolean;
+}
+
+export function addDemo(program: Command): void {
+  program
+    .command('demo')
+    .description('watch a run fail, learn, lose its worker and ask before it repeats a side effect')
+    .option('--data-dir <folder>', "the demo's own data folder; default: beside that of `dev`")
+    .option('--json', 'only the figures, as one JSON object')
+    .action(async (flags: DemoFlags) => {
+      const [{ readConfig }, { runDemo }] = await Promise.all([
+        import('../../config.ts'),
+        import('../../demo/run-demo.ts'),
+      ]);
+      const config = readConfig(process.env);
+      const say = (line: string): void => void (flags.json ? null : process.stdout.write(`${line}\n`));
+      const startedAt = Date.now();
+      const figures = await runDemo({
+        dataDir: flags.dataDir ?? `${config.dataDir}-demo`,
+        bundleDir: `${config.cacheDir}/workflows`,
+        say,
+        progress: (line) => void process.stderr.write(`${line}\n`),
+      });
+      if (flags.json) process.stdout.write(`${JSON.stringify({ ok: true, figures })}\n`);
+      say(`\nThat took ${Math.round((Date.now() - startedAt) / 1000)} s. Next:`);
+      say('  npm start                 the whole stack, with an API to start runs of your own');
+      say('  npx secondwind bound      what a run may take at most, under any policy');
+    });
+}

@@ -1,0 +1,50 @@
+import type { Command } from 'commander';
+import { type Config, readConfig } from '../../config.ts';
+import { reportError } from '../report-error.ts';
+import type { Parts } from '../run/parts.ts';
+import type { Failure } from '../run/run-parts.ts';
+
+export function addWorker(program: Command): void {
+  program
+    .command('worker')
+    .description('run a worker against TEMPORAL_ADDRESS and DATABASE_URL')
+    .option('--json', 'tell when it is ready in one JSON line')
+    .action(async (flags: { json?: boolean }) => {
+      const config = readConfig(process.env);
+      const { runParts } = await import('../run/run-parts.ts');
+      process.exitCode = await runParts({
+        say: (line) => void process.stderr.write(`${line}\n`),
+        report: (error) => reportError(error, flags),
+        start: (parts) => start(config, parts, flags),
+      });
+    });
+}
+
+async function start(config: Config, parts: Parts, flags: { json?: boolean }): Promise<{ failed: Promise<Failure> }> {
+  const { reachOutside } = await import('../run/outside.ts');
+  const outside = await reachOutside(config);
+  // Loaded only now: that a server is missing should not take the seconds that these take.
+  const [{ createStore }, { startWorker, workflowBundle }, { builtInRegistry }, { createLog }] = await Promise.all([
+    import('../../store/store.ts'),
+    import('../../worker/main.ts'),
+    import('../run/registry.ts'),
+    import('../run/log.ts'),
+  ]);
+  const store = createStore(outside.databaseUrl);
+  parts.add('store', () => store.close());
+  const worker = await startWorker({
+    ...outside,
+    registry: builtInRegistry,
+    store,
+    workflowBundlePath: await workflowBundle(config.cacheDir),
+    logger: createLog('stderr', []).temporal,
+    env: process.env,
+  });
+  parts.add('worker', () => worker.stop());
+  const { temporalAddress, namespace } = outside;
+  const news = { event: 'ready', temporal_address: temporalAddress, namespace };
+  process.stdout.write(`${flags.json ? JSON.stringify(news) : `ready worker on ${temporalAddress}`}\n`);
+  return {
+    failed: worker.ended.then((end) => (end.reason === 'failed' ? { error: end.error } : new Promise(() => {}))),
+  };
+}

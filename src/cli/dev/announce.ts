@@ -1,0 +1,46 @@
+import type { Stack } from '../../stack/index.ts';
+
+export interface ReadyNews {
+  url: string;
+  token: string;
+  tokenFile: string | null;
+  logPath: string;
+  stack: Pick<Stack, 'temporalAddress' | 'uiUrl' | 'dataDir' | 'searchAttributes'>;
+}
+
+/** What a person needs to go on, the last line being the one that programs wait for. */
+export function readyLines(news: ReadyNews, ms: number, hint: boolean): string[] {
+  const { url, token, stack } = news;
+  const curl = `curl -s ${url}/v1/runs -H 'Authorization: Bearer ${token}' -d '{"agent":"demo","goal":"try it"}'`;
+  return [
+    `  API          ${url}/#token=${token}`,
+    `  Temporal     ${stack.temporalAddress}`,
+    ...(stack.uiUrl === undefined ? [] : [`  Temporal UI  ${stack.uiUrl}`]),
+    `  Data folder  ${stack.dataDir}${news.tokenFile === null ? '' : ' (the token is in its file "token")'}`,
+    `  Log          ${news.logPath}`,
+    ...(stack.searchAttributes
+      ? []
+      : ['  Runs are listed without filters: this Temporal has no search attributes of ours.']),
+    '',
+    'Start a run:',
+    `  ${curl}`,
+    ...(hint ? ['See what happens when things fail:', '  npm run demo'] : []),
+    '',
+    `Ready ${(ms / 1000).toFixed(1)} s after the start. Ctrl-C ends all of it.`,
+    `ready ${url}`,
+  ];
+}
+
+/** The same for programs, in one line; the token is named by its file, because such lines end up in logs. */
+export function readyJson(news: ReadyNews, ms: number): string {
+  return JSON.stringify({
+    event: 'ready',
+    url: news.url,
+    ms: Math.round(ms),
+    token_file: news.tokenFile,
+    temporal_address: news.stack.temporalAddress,
+    temporal_ui: news.stack.uiUrl ?? null,
+    data_dir: news.stack.dataDir,
+    log: news.logPath,
+  });
+}

@@ -1,0 +1,110 @@
+import { join } from 'node:path';
+import { type Fetching, Problem, serveApi } from '../../api/index.ts';
+import type { Config } from '../../config.ts';
+import { SEARCH_ATTRIBUTE_TYPES } from '../../protocol/names.ts';
+import { startStack } from '../../stack/index.ts';
+import { lockOwner } from '../../stack/machine/folder-lock.ts';
+import { createLog } from '../run/log.ts';
+import type { Parts } from '../run/parts.ts';
+import { builtInRegistry } from '../run/registry.ts';
+import type { Failure } from '../run/run-parts.ts';
+import { ownGrants } from '../run/token-file.ts';
+import type { ReadyNews } from './announce.ts';
+
+export interface StartDevOptions {
+  config: Config;
+  parts: Parts;
+  ui: boolean;
+  say: (line: string) => void;
+}
+
+/** Everything of a stack in this process tree. The order is that of what needs what; what needs nothing runs beside. */
+export async function startDev(options: StartDevOptions): Promise<{ news: ReadyNews; failed: Promise<Failure> }> {
+  const { config, parts, say } = options;
+  // Loading and bundling keep this process busy while the keeper's parts start.
+  const heavy = preload(config.cacheDir);
+  const door = { fetch: (): Response => stillStarting() } as Fetching;
+  const served = await listen(door, config);
+  if (served) parts.add('api', () => served.close());
+
+  const stack = await startStack({
+    dataDir: config.dataDir,
+    progress: say,
+    searchAttributes: SEARCH_ATTRIBUTE_TYPES,
+    ui: options.ui,
+    ...(served && { url: served.url }),
+  });
+  parts.add('stack', () => stack.stop());
+  if (!served) throw new Error('The data folder was taken a moment ago and is free now. Start again.');
+
+  const { grants, operatorToken, file } = await ownGrants(config.tokens, stack.dataDir);
+  const logPath = join(stack.dataDir, 'logs', 'secondwind.log');
+  const tokens = grants.map((grant) => grant.token);
+  const log = createLog({ file: logPath }, tokens);
+  const { store, workerMain, bundlePath, openApi } = await heavy;
+  await store.migrateToLatest(stack.databaseUrl);
+  const opened = store.createStore(stack.databaseUrl);
+  parts.add('store', () => opened.close());
+
+  // Keys in the environment are for a Temporal of one's own, not for the dev server.
+  const env = stack.owned.temporal ? {} : process.env;
+  const shared = { ...stack, registry: builtInRegistry, store: opened };
+  const api = openApi(parts, { ...shared, grants, allowedHosts: config.allowedHosts, log, env });
+  const worker = await workerMain.startWorker({
+    ...shared,
+    workflowBundlePath: bundlePath,
+    logger: log.temporal,
+    env,
+  });
+  parts.add('worker', () => worker.stop());
+  const app = await api;
+  door.fetch = (request) => app.fetch(request);
+  await answersReady(served.url);
+
+  const failed = Promise.race([
+    stack.exited.then((exit): Failure | null => (exit.reason === 'failed' ? { error: exit.error } : null)),
+    worker.ended.then((end): Failure | null => (end.reason === 'failed' ? { error: end.error } : null)),
+  ]).then((failure) => failure ?? new Promise<Failure>(() => {}));
+  return {
+    news: { url: served.url, token: operatorToken, tokenFile: file, logPath, stack },
+    failed,
+  };
+}
+
+async function preload(cacheDir: string) {
+  const [workerMain, { createStore }, { migrateToLatest }, { openApi }] = await Promise.all([
+    import('../../worker/main.ts'),
+    import('../../store/store.ts'),
+    import('../../store/migrate.ts'),
+    import('../run/open-api.ts'),
+  ]);
+  return {
+    workerMain,
+    store: { createStore, migrateToLatest },
+    openApi,
+    bundlePath: await workerMain.workflowBundle(cacheDir),
+  };
+}
+
+/**
+ * The port is taken first, so that nothing is started in vain and nobody else gets it meanwhile. When it is taken because
+ * this very folder is served there, the stack's own refusal, which names the owner, says more.
+ */
+async function listen(door: Fetching, config: Config) {
+  try {
+    return await serveApi(door, { host: '127.0.0.1', port: config.port });
+  } catch (error) {
+    if (lockOwner(join(config.dataDir, 'lock')) === undefined) throw error;
+    return undefined;
+  }
+}
+
+const stillStarting = (): Response =>
+  new Problem('starting', 'Wait until `secondwind dev` prints the line that begins with "ready".').toResponse();
+
+/** Asked over the wire, as everybody else will. */
+async function answersReady(url: string): Promise<void> {
+  const answer = await fetch(`${url}/readyz`);
+  if (!answer.ok)
+    throw new Error(`The stack started, but ${url}/readyz answers ${answer.status}: ${await answer.text()}`);
+}

@@ -1,0 +1,44 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Logger, LogLevel, LogMetadata } from '@temporalio/common';
+import { pino } from 'pino';
+import { createRedactor, secretsOf } from '../../core/redaction/index.ts';
+import { openLog } from '../../stack/machine/log-file.ts';
+
+export interface CommandLog {
+  error(fields: object, message: string): void;
+  /** The same log in the shape that Temporal's SDK wants. */
+  temporal: Logger;
+}
+
+/** JSON lines to a file or to stderr; secrets are taken out of every line. */
+export function createLog(to: { file: string } | 'stderr', secrets: readonly string[]): CommandLog {
+  const redact = createRedactor([...secretsOf(process.env), ...secrets]);
+  const fd = to === 'stderr' ? 2 : logFile(to.file);
+  // Written at once: what a process said before it died is what matters most.
+  const log = pino({ base: null, hooks: { streamWrite: redact } }, pino.destination({ fd, sync: true }));
+  return { error: (fields, message) => log.error(fields, message), temporal: temporalLogger(log) };
+}
+
+function logFile(path: string): number {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  return openLog(path).fd;
+}
+
+function temporalLogger(log: pino.Logger): Logger {
+  const write = (level: LogLevel, message: string, meta: LogMetadata = {}): void => {
+    // BigInt timestamps are no JSON, and pino has its own time.
+    const fields = Object.fromEntries(Object.entries(meta).filter(([, value]) => typeof value !== 'bigint'));
+    log[PINO_LEVEL[level]](fields, message);
+  };
+  return {
+    log: write,
+    trace: (message, meta) => write('TRACE', message, meta),
+    debug: (message, meta) => write('DEBUG', message, meta),
+    info: (message, meta) => write('INFO', message, meta),
+    warn: (message, meta) => write('WARN', message, meta),
+    error: (message, meta) => write('ERROR', message, meta),
+  };
+}
+
+const PINO_LEVEL = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;

@@ -1,0 +1,43 @@
+import type { Hono } from 'hono';
+import { type ApiLog, createApi } from '../../api/index.ts';
+import type { ApiEnv } from '../../api/context.ts';
+import { connectClient, createRunsClient } from '../../client/index.ts';
+import type { Grant } from '../../config/roles.ts';
+import type { Registry } from '../../define/registry.ts';
+import type { Store } from '../../store/store.ts';
+import { ownVersion } from '../version.ts';
+import type { Parts } from './parts.ts';
+
+export interface OpenApiOptions {
+  temporalAddress: string;
+  namespace: string;
+  searchAttributes: boolean;
+  registry: Registry;
+  store: Store;
+  grants: readonly Grant[];
+  allowedHosts: readonly string[];
+  log: ApiLog;
+  /** Where the keys of an own Temporal are read from; `{}` for ours. */
+  env: NodeJS.ProcessEnv;
+}
+
+const CHECK_MS = 2_000;
+
+/** Connects the API to Temporal and the store. It has no port yet. */
+export async function openApi(parts: Parts, options: OpenApiOptions): Promise<Hono<ApiEnv>> {
+  const { temporalAddress: address, namespace, store, registry, searchAttributes } = options;
+  const client = await connectClient({ address, namespace, env: options.env });
+  parts.add('client', () => client.connection.close());
+  return createApi({
+    runs: createRunsClient({ client, registry, store, searchAttributes }),
+    tokens: options.grants,
+    allowedHosts: options.allowedHosts,
+    checks: {
+      temporal: () =>
+        client.withDeadline(Date.now() + CHECK_MS, () => client.workflowService.describeNamespace({ namespace })),
+      store: () => store.ping(),
+    },
+    log: options.log,
+    version: ownVersion(),
+  });
+}

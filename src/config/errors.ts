@@ -1,0 +1,11 @@
+/** A setting that cannot be meant as it stands. Nothing was started. */
+export class ConfigError extends Error {
+  override readonly name = 'ConfigError';
+  readonly code = 'bad_setting';
+  readonly nextStep: string;
+
+  constructor(message: string, nextStep: string) {
+    super(message);
+    this.nextStep = nextStep;
+  }
+}

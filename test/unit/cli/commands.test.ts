@@ -1,0 +1,65 @@
+/** The commands that need no server, as processes. */
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { afterAll, describe, expect, it } from 'vitest';
+import { DEFAULT_POLICY } from '../../../src/protocol/policy.ts';
+
+const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'secondwind-cli-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+const run = (...args: string[]) => {
+  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', MAIN, ...args], {
+    encoding: 'utf8',
+  });
+  return { status, stdout, stderr };
+};
+const file = (name: string, value: unknown): string => {
+  const path = join(folder, name);
+  writeFileSync(path, JSON.stringify(value));
+  return path;
+};
+
+// Each command is a process of its own, and the machine may be busy.
+describe('secondwind', { timeout: 60_000 }, () => {
+  it('shows its commands in groups, and no group without a command', () => {
+    const { status, stdout } = run('--help');
+    expect(status).toBe(0);
+    for (const text of ['Decide:', 'Operate:', 'dev', 'bound']) expect(stdout).toContain(text);
+    expect(stdout).not.toContain('Look:');
+  });
+
+  it('does not know a command or a flag that is not there: exit code 2', () => {
+    expect(run('devv')).toMatchObject({ status: 2, stderr: expect.stringContaining('Did you mean dev?') });
+    expect(run('dev', '--frob')).toMatchObject({ status: 2, stderr: expect.stringContaining('--frob') });
+  });
+
+  it('policy prints every default, and a file of yours over them', () => {
+    expect(JSON.parse(run('policy', '--json').stdout)).toEqual(DEFAULT_POLICY);
+    const mine = file('policy.json', { retry: { network: 0 } });
+    expect(run('policy', '--policy', mine).stdout).toContain('retry.network  0\n');
+  });
+
+  it('bound tells the most that a run can take', () => {
+    const plan = file('plan.json', { steps: [{ phase: 'look', tool: 'any', input: {} }] });
+    expect(JSON.parse(run('bound', '--plan', plan, '--json').stdout)).toMatchObject({
+      loops: 7,
+      steps: 7,
+      model_calls: 0,
+    });
+    expect(run('bound', '--agent', 'demo').stdout).toMatch(/^At most \d+ attempts/);
+  });
+
+  it('names what is wrong with a file by its path: exit code 2', () => {
+    const wrong = file('wrong.json', { retry: { netwrok: 1 } });
+    expect(run('bound', '--policy', wrong)).toMatchObject({
+      status: 2,
+      stderr: expect.stringContaining('$.retry.netwrok: unknown key; did you mean network?'),
+    });
+    expect(run('bound', '--plan', join(folder, 'none.json'))).toMatchObject({ status: 2 });
+    expect(run('bound', '--agent', 'demmo')).toMatchObject({ status: 2, stderr: expect.stringContaining('demo?') });
+  });
+});

@@ -1,0 +1,19 @@
+import { readdirSync, readFileSync } from 'node:fs';
+import { join, resolve } from 'node:path';
+import type { FeedbackType } from '../../../../src/core/feedback/index.ts';
+
+export type Sample = {
+  id: string;
+  text: string;
+  label: FeedbackType | null;
+  command: string | null;
+  source: 'tool' | 'person';
+  held_out: boolean;
+};
+
+const folder = resolve(import.meta.dirname, '../../../corpus/feedback');
+
+export const corpus: Sample[] = readdirSync(folder)
+  .filter((name) => name.endsWith('.jsonl'))
+  .flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n'))
+  .map((line) => JSON.parse(line) as Sample);

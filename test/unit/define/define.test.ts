@@ -1,0 +1,80 @@
+/** Defining tools and agents: what is refused at once, in the author's own process, and what a manifest says. */
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineAgent } from '../../../src/define/define-agent.ts';
+import { defineTool } from '../../../src/define/define-tool.ts';
+import { createRegistry, manifestOf } from '../../../src/define/registry.ts';
+
+const parts = { effect: 'read' as const, input: z.json(), output: z.json(), run: () => null };
+
+describe('a tool', () => {
+  it.each(['', '1st', 'has space', 'ünicode', 'a/b', 'a'.repeat(65)])('cannot be named "%s"', (name) => {
+    expect(() => defineTool({ name, ...parts })).toThrow(TypeError);
+  });
+
+  it.each(['a', 'demo.flaky', 'web_search-2', 'A'.repeat(64)])('can be named "%s"', (name) => {
+    expect(defineTool({ name, ...parts }).manifest.name).toBe(name);
+  });
+
+  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('cannot have a time-out of %d ms', (timeoutMs) => {
+    expect(() => defineTool({ name: 'slow', timeoutMs, ...parts })).toThrow(/timeoutMs of the tool slow/);
+  });
+
+  it('is described by a manifest of plain JSON, with defaults where nothing is said', () => {
+    const { manifest } = defineTool({ name: 'plain', ...parts });
+    expect(manifest).toEqual({
+      name: 'plain',
+      effect: 'read',
+      kind: 'action',
+      min_confidence: 0.5,
+      timeout_ms: 60_000,
+      approval: false,
+      reconcile: false,
+      schema_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
+    });
+    expect(JSON.parse(JSON.stringify(manifest))).toEqual(manifest);
+  });
+
+  it('gets another schema hash when its schema changes, and only then', () => {
+    const hash = (input: z.ZodType, run: () => null = () => null) =>
+      defineTool({ name: 't', ...parts, input, run }).manifest.schema_hash;
+    const before = hash(z.object({ a: z.string(), b: z.number() }));
+    expect(
+      hash(z.object({ a: z.string(), b: z.number() }), () => {
+        throw new Error('other code');
+      }),
+    ).toBe(before);
+    expect(hash(z.object({ a: z.string(), b: z.string() }))).not.toBe(before);
+  });
+
+  it('may have a schema that JSON schema cannot express', () => {
+    const input = z.string().transform((text) => text.length);
+    expect(() => defineTool({ ...parts, name: 'length', input })).not.toThrow();
+  });
+});
+
+describe('an agent and a registry', () => {
+  const one = defineTool({ name: 'one', ...parts });
+  const other = defineTool({ name: 'one', ...parts });
+
+  it('refuse two tools of one name in an agent', () => {
+    expect(() => defineAgent({ name: 'a', tools: [one, other] })).toThrow(/two tools named one/);
+  });
+
+  it('refuse two agents of one name', () => {
+    const agent = defineAgent({ name: 'a', tools: [] });
+    expect(() => createRegistry([agent, { ...agent }])).toThrow(/Two agents are named a/);
+  });
+
+  it('refuse one name for two tools of two agents, because one activity serves both', () => {
+    const agents = [defineAgent({ name: 'a', tools: [one] }), defineAgent({ name: 'b', tools: [other] })];
+    expect(() => createRegistry(agents)).toThrow(/Two different tools are named one/);
+  });
+
+  it('let two agents share a tool', () => {
+    const agents = [defineAgent({ name: 'a', tools: [one] }), defineAgent({ name: 'b', tools: [one] })];
+    const registry = createRegistry(agents);
+    expect([...registry.tools.keys()]).toEqual(['one']);
+    expect(agents.map((agent) => manifestOf(agent))).toEqual([{ one: one.manifest }, { one: one.manifest }]);
+  });
+});
