@@ -1,4 +1,5 @@
 import { log } from '@temporalio/activity';
+import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
 import type { RecordBatch, RunArchive, TextArtifact } from '../protocol/records.ts';
 import type { ActivityStore } from './store-port.ts';
 
@@ -8,7 +9,7 @@ const JSON_TYPE = 'application/json';
 export function createRecordActivities(store: ActivityStore) {
   const record = async (batch: RecordBatch): Promise<void> => {
     // Artifacts first: a record must never point to something that is not there.
-    await store.artifacts.putMany(batch.artifacts.map(artifactRow));
+    await store.artifacts.putMany(artifactsOf(batch).flatMap(intact).map(artifactRow));
     const { refused } = await store.records.append(batch.records, { agent: batch.agent });
     for (const { failure_id, reason } of refused) {
       log.warn('record_refused', { run_id: batch.run_id, failure_id, reason });
@@ -35,6 +36,19 @@ export function createRecordActivities(store: ActivityStore) {
       });
     },
   };
+}
+
+/** Outputs travel as JSON; what their ids name is the canonical text. */
+const artifactsOf = (batch: RecordBatch): TextArtifact[] => [
+  ...batch.artifacts,
+  ...batch.outputs.map(({ id, output }) => ({ id, text: canonicalJson(output) })),
+];
+
+/** A text that was redacted after its id was made no longer fits it. It is left out; the rest must not suffer for it. */
+function intact(artifact: TextArtifact): TextArtifact[] {
+  if (sha256Hex(artifact.text) === artifact.id) return [artifact];
+  log.warn('artifact_left_out', { id: artifact.id, reason: 'its text does not have this hash' });
+  return [];
 }
 
 const artifactRow = ({ id, text }: TextArtifact) => ({

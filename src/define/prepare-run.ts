@@ -42,7 +42,7 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
     ...(ID_PATTERN.test(runId)
       ? []
       : [{ path: '$.run_id', message: `${runId.slice(0, 80)} is no id (${ID_PATTERN.source})` }]),
-    ...(isRerunId(loopId) ? [{ path: asked.loop_id === undefined ? '$.run_id' : '$.loop_id', message: RERUN_ID }] : []),
+    ...(isRerunId(loopId) ? [{ path: '$.loop_id', message: RERUN_ID }] : []),
     ...(!chooses && plan === null ? [{ path: '$.plan', message: `the agent ${agent.name} needs a plan` }] : []),
     ...(chooses || plan === null ? [] : checkPlan(plan, new Map(agent.tools.map((tool) => [tool.name, tool])))),
   ];

@@ -4,16 +4,18 @@ export const LIMIT = {
   stateBytes: 256 * 1024,
   /** A tool output up to this size travels in the activity's result; larger ones go to the store by id. */
   inlineOutputBytes: 8 * 1024,
-  /** What a door accepts as one run: goal, input and plan together. */
-  runInputBytes: 512 * 1024,
+  /** What a door accepts as one run: goal, input and plan together. They live in the state, so this is part of its cap. */
+  runInputBytes: 96 * 1024,
+  /** Outputs that only the state holds; beyond it they are written to the store early. */
+  heldOutputBytes: 48 * 1024,
   goalChars: 4_000,
-  planSteps: 500,
+  planSteps: 250,
   messagePreviewChars: 300,
   textChars: 4_000,
   nameChars: 128,
   labels: 20,
   /** Distinct fingerprints kept in a run's state; the least useful are folded away beyond it. */
   fingerprintsInState: 100,
-  outboxRecords: 50,
+  outboxRecords: 20,
   ignoredMessages: 20,
 } as const;

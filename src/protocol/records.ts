@@ -8,6 +8,11 @@ export interface TextArtifact {
   text: string;
 }
 
+export interface HeldOutput {
+  id: string;
+  output: Json;
+}
+
 /** How a shown row of guidance turned out, or how a failure came to rest: appended, never changed. */
 export interface FailureRevision {
   revision_id: string;
@@ -28,6 +33,8 @@ export interface RecordBatch {
   records: FailureRecord[];
   revisions: FailureRevision[];
   artifacts: TextArtifact[];
+  /** Outputs of steps by artifact id; the id is the sha256 of their canonical JSON, which the activity makes. */
+  outputs: HeldOutput[];
 }
 
 /** One finished step as the archive keeps it. */

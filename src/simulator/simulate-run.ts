@@ -33,6 +33,8 @@ export interface SimulationOptions {
   seed?: number;
   handOverShare?: number;
   startAt?: number;
+  /** Sees the state as it travels at a hand-over. */
+  onHandOver?: (state: string) => void;
 }
 
 export interface Simulated {
@@ -78,8 +80,8 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
       atWork -= 1;
     }
   };
-  const take = async <T extends { duration_ms: number }>(outcome: T, cancelled: T): Promise<T> => {
-    if (outcome.duration_ms <= 0) return outcome;
+  const take = <T extends { duration_ms: number }>(outcome: T, cancelled: T): Promise<T> => {
+    if (outcome.duration_ms <= 0) return Promise.resolve(outcome);
     return new Promise<T>((resolve) => {
       const startedAt = clock.now;
       const finish = (value: T) => {
@@ -126,9 +128,12 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
         waiting.add(look);
       });
     },
-    call: async (request) => {
+    call: (request) => {
       simulated.calls += 1;
-      return take(await asked(() => world.call(request)), cancelledCall);
+      const outcome = world.call(request);
+      // Most worlds answer at once; only one that thinks needs to be waited for.
+      if (!(outcome instanceof Promise)) return take(outcome, cancelledCall);
+      return asked(() => outcome).then((told) => take(told, cancelledCall));
     },
     reconcile: async (request) => {
       return asked(async () => (await world.reconcile?.(request)) ?? { verdict: 'unknown' });
@@ -157,7 +162,9 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
     const how = await live(simulated.state, ports, clock, () => atWork > 0);
     if (how === 'ended') return simulated;
     simulated.handOvers += 1;
-    simulated.state = JSON.parse(JSON.stringify(simulated.state)) as RunState;
+    const travelling = JSON.stringify(simulated.state);
+    options.onHandOver?.(travelling);
+    simulated.state = JSON.parse(travelling) as RunState;
   }
 }
 

@@ -19,7 +19,7 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe.each(scenarios)('$name', (scenario) => {
+describe.concurrent.each(scenarios)('$name', (scenario) => {
   it('ends in the same state in the simulator and on Temporal, records included', async () => {
     const runId = world.newRunId('two');
     const simulated = await liveInSimulator(scenario, world.registry, runId);

@@ -24,7 +24,7 @@ const lessUseful = (a: FoldedFailure, b: FoldedFailure): number =>
   (a.fingerprint < b.fingerprint ? -1 : 1);
 
 /** Kept in a run's state, where much else has to fit: about a third of it, however long names and paths are. */
-const MEMORY_CHARS = 96 * 1024;
+const MEMORY_CHARS = 64 * 1024;
 /** So few always fit, so they need no measuring. */
 const SURELY_FIT = 25;
 

@@ -1,3 +1,4 @@
+import { LIMIT } from '../../protocol/limits.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { closeFamily, completeLoop } from '../guardrails/index.ts';
 import { limitsOf, runningSeconds } from './ledger.ts';
@@ -21,7 +22,7 @@ export async function runAgent(state: RunState, ports: RunPorts): Promise<StoryE
   while (state.ending === null) {
     const how = await runLoop(state, ports, writer);
     if (how === 'hand_over') {
-      await writer.settle();
+      await makeSmall(state, writer);
       return 'hand_over';
     }
     judge(state, ports);
@@ -70,6 +71,24 @@ const WHY_FINAL = {
   max_reruns_reached: 'no rerun is left; the best result is kept',
   fatigue_threshold_exceeded: 'reruns stopped helping; the best result is kept',
 } as const;
+
+/** The state travels to the next execution, so it goes within its cap: the store takes what it can hold instead. */
+async function makeSmall(state: RunState, writer: OutboxWriter): Promise<void> {
+  await writer.settle();
+  if (sizeOf(state) <= LIMIT.stateBytes) return;
+  await writer.saveOutputs();
+  // What a planner chose long ago is in the history; its latest choices are what it still looks at.
+  for (const result of state.loop.results.slice(0, -LATEST_CHOICES)) result.input = null;
+}
+const LATEST_CHOICES = 10;
+
+/** At most three bytes a UTF-16 unit: an estimate from above that needs no encoder. */
+function sizeOf(state: RunState): number {
+  const text = JSON.stringify(state);
+  let beyondAscii = 0;
+  for (let index = 0; index < text.length; index += 1) if (text.charCodeAt(index) > 0x7f) beyondAscii += 1;
+  return text.length + 2 * beyondAscii;
+}
 
 async function close(state: RunState, ports: RunPorts, writer: OutboxWriter): Promise<void> {
   await writer.settle();

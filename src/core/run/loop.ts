@@ -21,7 +21,6 @@ const RESULTS_IN_STATE = 200;
 export async function runLoop(state: RunState, ports: RunPorts, writer: OutboxWriter): Promise<'done' | 'hand_over'> {
   for (;;) {
     if (isOver(state)) return 'done';
-    if (ports.shouldHandOver()) return 'hand_over';
     const calls = await nextCalls(state, ports, writer);
     if (calls.length === 0 || isOver(state)) return 'done';
     const { steps, short } = openBatch(state, calls);
@@ -31,6 +30,8 @@ export async function runLoop(state: RunState, ports: RunPorts, writer: OutboxWr
     if (last !== undefined) notePressure(state, last, ports.now());
     writer.kick();
     if (outputsNeedRoom(state)) await writer.saveOutputs();
+    // Asked after a batch, never before the first: an execution that only hands over would go on for ever.
+    if (!isOver(state) && ports.shouldHandOver()) return 'hand_over';
   }
 }
 
@@ -50,7 +51,7 @@ async function nextCalls(state: RunState, ports: RunPorts, writer: OutboxWriter)
 async function runBatch(state: RunState, ports: RunPorts, writer: OutboxWriter, steps: StepInFlight[]): Promise<void> {
   const perform = performTool(state, ports);
   state.batch = steps;
-  for (const step of steps) await seekApproval(state, ports, step);
+  for (const step of steps) if (needsApproval(state, step)) await seekApproval(state, ports, step);
   const toRun = isOver(state) ? [] : steps.filter((step) => step.end === null);
   await Promise.all(toRun.map((step) => runStep(state, ports, writer, step, perform)));
   for (const step of steps) await settleStep(state, ports, writer, step, perform);
@@ -58,9 +59,11 @@ async function runBatch(state: RunState, ports: RunPorts, writer: OutboxWriter, 
   if (state.run.planner === 'chooses') state.loop.results.splice(0, state.loop.results.length - RESULTS_IN_STATE);
 }
 
+const needsApproval = (state: RunState, step: StepInFlight): boolean =>
+  state.run.manifest[step.tool]?.approval === true && !isOver(state);
+
 /** A tool that needs a person's word gets it before anything of it runs. */
 async function seekApproval(state: RunState, ports: RunPorts, step: StepInFlight): Promise<void> {
-  if (state.run.manifest[step.tool]?.approval !== true || isOver(state)) return;
   const answer = await askHuman(state, ports, step, {
     text: `Step ${step.step_id} (${step.phase}) wants to run ${step.tool}. May it?`,
     tried: [],

@@ -1,11 +1,9 @@
 import { LIMIT } from '../../protocol/limits.ts';
 import type { FailureRevision, RecordBatch, TextArtifact } from '../../protocol/records.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
+import type { CallSucceeded } from '../../protocol/tools.ts';
 import type { RunPorts } from './ports.ts';
 import type { RunState } from './state.ts';
-
-/** Outputs that only the run's state holds are saved early once they weigh this much: the state is capped. */
-const OUTPUTS_TO_HOLD_BYTES = LIMIT.stateBytes / 2;
 
 /**
  * What is to be stored waits in the run's state and is written beside the back-off, so a dead store never stops a
@@ -82,27 +80,28 @@ export function enqueueRevisions(state: RunState, revisions: FailureRevision[]):
   state.outbox.revisions.splice(0, Math.max(0, state.outbox.revisions.length - 4 * LIMIT.outboxRecords));
 }
 
-export function holdOutput(state: RunState, artifactId: string, text: string): void {
+export function holdOutput(state: RunState, { artifact_id: id, output, bytes }: CallSucceeded): void {
   const { outbox } = state;
-  if (outbox.outputs[artifactId] !== undefined) return;
-  outbox.outputs[artifactId] = text;
-  outbox.outputs_bytes += text.length;
+  if (outbox.outputs[id] !== undefined) return;
+  outbox.outputs[id] = { output, bytes };
+  outbox.outputs_bytes += bytes;
 }
 
-export const outputsNeedRoom = (state: RunState): boolean => state.outbox.outputs_bytes > OUTPUTS_TO_HOLD_BYTES;
+export const outputsNeedRoom = (state: RunState): boolean => state.outbox.outputs_bytes > LIMIT.heldOutputBytes;
 
 const isEmpty = (state: RunState): boolean =>
   state.outbox.records.length === 0 && state.outbox.revisions.length === 0 && state.outbox.artifacts.length === 0;
 
 export function waitingBatch(state: RunState, withOutputs: boolean): RecordBatch {
   const { outbox, run } = state;
-  const outputs = withOutputs ? Object.entries(outbox.outputs).map(([id, text]) => ({ id, text })) : [];
+  const outputs = withOutputs ? Object.entries(outbox.outputs).map(([id, { output }]) => ({ id, output })) : [];
   return {
     run_id: run.run_id,
     agent: run.agent,
     records: [...outbox.records],
     revisions: [...outbox.revisions],
-    artifacts: [...outbox.artifacts, ...outputs],
+    artifacts: [...outbox.artifacts],
+    outputs,
   };
 }
 
@@ -119,9 +118,9 @@ function forget(state: RunState, batch: RecordBatch, keep: string | null): void 
   outbox.records = outbox.records.filter((record) => !records.has(record.failure_id));
   outbox.revisions = outbox.revisions.filter((revision) => !revisions.has(revision.revision_id));
   outbox.artifacts = outbox.artifacts.filter((artifact) => !artifacts.has(artifact.id));
-  for (const [id, text] of Object.entries(outbox.outputs)) {
-    if (!artifacts.has(id) || id === keep) continue;
-    outbox.outputs_bytes -= text.length;
+  for (const { id } of batch.outputs) {
+    if (id === keep) continue;
+    outbox.outputs_bytes -= outbox.outputs[id]?.bytes ?? 0;
     delete outbox.outputs[id];
   }
 }

@@ -1,4 +1,3 @@
-import type { Json } from '../../protocol/json.ts';
 import { isNamed } from '../../protocol/json.ts';
 import type { CallFailed, CallOutcome, Guidance } from '../../protocol/tools.ts';
 import type { PlannedCall } from './batch.ts';
@@ -68,7 +67,7 @@ function plannerStep(state: RunState, result: StepResult): PlannerStep {
     tool: result.tool,
     input: result.input,
     status: result.status,
-    ...(held === undefined ? {} : { output: JSON.parse(held) as Json }),
+    ...(held === undefined ? {} : { output: held.output }),
     ...(result.artifact_id === null ? {} : { artifact_id: result.artifact_id }),
     ...(result.error_code === undefined ? {} : { error_code: result.error_code }),
     ...(result.message_preview === undefined ? {} : { message_preview: result.message_preview }),

@@ -23,7 +23,7 @@ export function resolvePointers(state: RunState, input: Json): Resolved {
       return null;
     }
     const held = state.outbox.outputs[artifactId];
-    return held === undefined ? { $artifact: artifactId } : (JSON.parse(held) as Json);
+    return held === undefined ? { $artifact: artifactId } : held.output;
   };
   const resolved = resolve(input);
   return missing === null ? { ok: true, input: resolved } : { ok: false, pointer: missing };

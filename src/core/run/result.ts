@@ -32,8 +32,7 @@ function bestResult(state: RunState): RunResult['result'] {
   const last = loop.results.findLast((result) => result.status === 'ok');
   if (last === undefined) return null;
   const held = last.artifact_id === null ? undefined : outbox.outputs[last.artifact_id];
-  const output = held === undefined ? null : (JSON.parse(held) as Json);
-  return { output, artifact_id: last.artifact_id, loop_id: loop.loop_id };
+  return { output: held?.output ?? null, artifact_id: last.artifact_id, loop_id: loop.loop_id };
 }
 
 export const archiveOf = (state: RunState, result: RunResult, pending: RecordBatch): RunArchive => ({

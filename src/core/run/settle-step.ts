@@ -1,4 +1,3 @@
-import { canonicalJson } from '../../protocol/ids.ts';
 import type { CallFailed } from '../../protocol/tools.ts';
 import { escalate } from '../failures/index.ts';
 import { attemptsLeft, turnsLeft } from './ledger.ts';
@@ -114,7 +113,7 @@ function keepSuccess(
   if (step.kind === 'planner') return;
   const isNew = !state.loop.results.some((result) => result.artifact_id === outcome.artifact_id);
   if (isNew) progressMade(state);
-  if (outcome.inline) holdOutput(state, outcome.artifact_id, canonicalJson(outcome.output));
+  if (outcome.inline) holdOutput(state, outcome);
   keep(state, step, { status: 'ok', artifact_id: outcome.artifact_id });
 }
 

@@ -117,8 +117,8 @@ export interface Outbox {
   records: FailureRecord[];
   revisions: FailureRevision[];
   artifacts: TextArtifact[];
-  /** Outputs of successful steps that only this state holds so far, as canonical text by artifact id. */
-  outputs: Record<string, string>;
+  /** Outputs of successful steps that only this state holds so far, by artifact id. */
+  outputs: Record<string, { output: Json; bytes: number }>;
   outputs_bytes: number;
   /** Records that were given up on after the store stayed away. */
   lost: number;

@@ -33,7 +33,8 @@ export async function runStep(
     step.attempt += 1;
     state.ledger.used[drawsOn(step)] += 1;
     const guidance = guidanceFor(state, step);
-    const outcome = await settleUnknown(state, ports, step, guidance, await perform(step, guidance));
+    const told = await perform(step, guidance);
+    const outcome = isUnsure(state, step, told) ? await settleUnknown(state, ports, step, guidance, told) : told;
     const now = ports.now();
     state.updated_at = now;
 
@@ -114,16 +115,17 @@ function callRequest(
   };
 }
 
+const isUnsure = (state: RunState, step: StepInFlight, outcome: CallOutcome): outcome is CallFailed =>
+  outcome.class === 'failed' && outcome.certainty === 'unknown' && effectOf(state, step) === 'side_effect';
+
 /** Started and no answer: the tool itself may know. What it finds out replaces the guess. */
 async function settleUnknown(
   state: RunState,
   ports: RunPorts,
   step: StepInFlight,
   guidance: Guidance,
-  outcome: CallOutcome,
+  outcome: CallFailed,
 ): Promise<CallOutcome> {
-  const isUnknown = outcome.class === 'failed' && outcome.certainty === 'unknown';
-  if (!isUnknown || effectOf(state, step) !== 'side_effect') return outcome;
   if (state.run.manifest[step.tool]?.reconcile !== true) return outcome;
   const resolved = resolvePointers(state, step.input);
   if (!resolved.ok) return outcome;

@@ -1,0 +1,119 @@
+/** What people send to a run: checked and applied by pure functions, the same for signals and updates. */
+import { describe, expect, it } from 'vitest';
+import fc from 'fast-check';
+import { apply, check, ignore, openRun, type RunState } from '../../../../src/core/run/index.ts';
+import { LIMIT } from '../../../../src/protocol/limits.ts';
+import { MESSAGE } from '../../../../src/protocol/names.ts';
+import { plainRegistry, prepared } from '../../../support/fixtures.ts';
+
+const NOW = 1_900_000_000_000;
+const newState = (): RunState => {
+  const plan = { steps: [{ phase: 'work', tool: 'look', input: {} }] };
+  return openRun(prepared({ agent: 'plain', goal: 'g', plan }, plainRegistry), NOW);
+};
+const send = (state: RunState, type: 'override' | 'answer' | 'feedback' | 'cancel_run', body: unknown) => {
+  const checked = check(state, type, body);
+  return checked.ok ? apply(state, checked.message, NOW) : checked;
+};
+
+describe('a message', () => {
+  it.each([
+    ['override', {}, '$.override_by'],
+    ['override', { override_by: 'ada' }, '$'],
+    ['override', { override_fatigue: 'yes', override_by: 'ada' }, '$.override_fatigue'],
+    ['answer', { question_id: 'q', decision: 'perhaps', by: 'ada' }, '$.decision'],
+    ['answer', { question_id: 'q', decision: 'correct', by: 'ada' }, '$.text'],
+    ['feedback', { text: ' ', by: 'ada' }, '$.text'],
+    ['feedback', { text: 'x'.repeat(LIMIT.textChars + 1), by: 'ada' }, '$.text'],
+    ['cancel_run', {}, '$.by'],
+    ['cancel_run', { by: 'ada', because: 'x' }, '$.because'],
+  ] as const)('%s with %j is refused at %s', (type, body, path) => {
+    const checked = check(newState(), type, body);
+    expect(checked).toMatchObject({ ok: false, problem: 'bad_body' });
+    expect(checked.ok ? [] : checked.errors.map((error) => error.path)).toContain(path);
+  });
+
+  it('of any shape never throws and, when refused, changes nothing', () => {
+    fc.assert(
+      fc.property(fc.constantFrom(...Object.values(MESSAGE)), fc.anything(), (type, body) => {
+        const state = newState();
+        const before = JSON.stringify(state);
+        const checked = check(state, type, body);
+        if (!checked.ok) expect(JSON.stringify(state)).toBe(before);
+      }),
+    );
+  });
+
+  it('that cannot be used is kept for people, and only the latest of many', () => {
+    const state = newState();
+    for (let index = 0; index < LIMIT.ignoredMessages + 5; index += 1) ignore(state, 'answer', `reason ${index}`, NOW);
+    expect(state.ignored_messages).toHaveLength(LIMIT.ignoredMessages);
+    expect(state.ignored_messages.at(-1)?.reason).toBe(`reason ${LIMIT.ignoredMessages + 4}`);
+  });
+});
+
+describe('an answer', () => {
+  it('to no open question is told so and not taken', () => {
+    const body = { question_id: 'nope', decision: 'retry', by: 'ada' };
+    expect(send(newState(), 'answer', body)).toMatchObject({
+      accepted: false,
+      reason: 'no question with this id is open',
+    });
+  });
+
+  it('counts once: a second one to the same question is told that it is late', () => {
+    const state = newState();
+    state.question = {
+      question_id: 'q1',
+      text: 't',
+      tried: [],
+      options: ['retry', 'stop'],
+      asked_at: '',
+      deadline: '',
+      step_id: 1,
+      answer: null,
+    };
+    const body = { question_id: 'q1', decision: 'retry', by: 'ada' };
+    expect(send(state, 'answer', { ...body, decision: 'approve' })).toMatchObject({ accepted: false });
+    expect(send(state, 'answer', body)).toMatchObject({ accepted: true });
+    expect(send(state, 'answer', body)).toMatchObject({
+      accepted: false,
+      reason: 'this question has already been answered',
+    });
+  });
+});
+
+describe('an override', () => {
+  it('waits for its bound; a second for the same bound is already_pending and costs nothing', () => {
+    const state = newState();
+    const body = { override_fatigue: true, override_by: 'ada' };
+    expect(send(state, 'override', body)).toMatchObject({ status: 'success' });
+    expect(send(state, 'override', body)).toMatchObject({ status: 'already_pending' });
+    expect(state.guard.overrides.entries.filter((entry) => entry.outcome === 'pending')).toHaveLength(1);
+  });
+});
+
+describe('feedback', () => {
+  it('is taken as often as the policy says', () => {
+    const state = newState();
+    const body = { text: 'hm', by: 'ada' };
+    for (let count = 0; count < state.run.policy.humans.max_feedback; count += 1) {
+      expect(send(state, 'feedback', body)).toMatchObject({ feedback_type: null });
+    }
+    expect(send(state, 'feedback', body)).toMatchObject({ ok: false, problem: 'limit_reached' });
+  });
+});
+
+describe('after the end', () => {
+  it('only a late answer and a cancel are answered; they change nothing', () => {
+    const state = newState();
+    state.ending = { outcome: 'completed', reason: 'thresholds_met', why: 'done' };
+    expect(send(state, 'feedback', { text: 'x', by: 'ada' })).toMatchObject({ ok: false, problem: 'ended' });
+    expect(send(state, 'override', { override_fatigue: true, override_by: 'ada' })).toMatchObject({
+      ok: false,
+      problem: 'ended',
+    });
+    expect(send(state, 'cancel_run', { by: 'ada' })).toMatchObject({ accepted: false });
+    expect(state.cancel).toBeNull();
+  });
+});
