@@ -8,7 +8,7 @@ const BEAT_MS = 1_000;
 /** What a call gets from Temporal's activity context, in plain words. */
 export interface Surroundings {
   signal: AbortSignal;
-  stopped(): 'cancelled' | 'shutdown' | null;
+  stopped: () => 'cancelled' | 'shutdown' | null;
   heartbeat(details?: Json): void;
 }
 

@@ -20,7 +20,6 @@ const runPart = (runId: string): string =>
   runId.length <= 80 ? runId : `${runId.slice(0, 60)}-${sha256Hex(runId).slice(0, 16)}`;
 
 export const workflowIdOfRun = (runId: string): string => `agent-run/${runId}`;
-export const workflowIdOfGuard = (family: string): string => `loop-guard/${family}`;
 export const runIdOfWorkflow = (workflowId: string): string | null =>
   workflowId.startsWith('agent-run/') ? workflowId.slice('agent-run/'.length) : null;
 

@@ -198,7 +198,7 @@ export const scenarios: Scenario[] = [
   {
     name: 'a planner that chooses, fails, adapts and gives its own result',
     request: { agent: 'chooser', goal: 'find a way', policy: QUICK },
-    expect: { outcome: 'completed', result: { output: { found: true }, artifact_id: null, loop_id: '' } },
+    expect: { outcome: 'completed', result: { output: { found: true }, artifact_id: null, loop_id: 'loop_run-1' } },
   },
   {
     name: 'a planner that meets the same failure too often, and a person who stops it',

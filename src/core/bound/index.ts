@@ -1,2 +1,2 @@
 export { computeBound } from './compute-bound.ts';
-export { boundSentence, duration } from './sentence.ts';
+export { boundSentence } from './sentence.ts';

@@ -21,7 +21,7 @@ const grouped = (count: number): string => String(count).replace(/\B(?=(?:\d{3})
 
 const dollars = (microUsd: number): string => `$${(microUsd / 1_000_000).toFixed(2)}`;
 
-export function duration(ms: number): string {
+function duration(ms: number): string {
   const units: [number, string][] = [
     [86_400_000, 'd'],
     [3_600_000, 'h'],

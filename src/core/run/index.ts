@@ -1,6 +1,6 @@
-export { runAgent, type StoryEnd } from './agent.ts';
+export { runAgent } from './agent.ts';
 export { failuresOf } from './memory.ts';
-export { apply, check, ignore, type Checked, type MessageAnswer } from './messages.ts';
+export { apply, check, ignore, type MessageAnswer } from './messages.ts';
 export type * from './ports.ts';
 export { refuseRun } from './refuse-run.ts';
 export { openRun, type RunState } from './state.ts';
