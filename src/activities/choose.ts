@@ -9,16 +9,19 @@ import { LIMIT } from '../protocol/limits.ts';
 export async function choose(
   planner: Planner | undefined,
   view: PlannerView,
-  env: { redact: Redact; now: () => number; stopped: () => 'cancelled' | 'shutdown' | null },
+  env: { redact: Redact; now: () => number; stopped: () => 'cancelled' | 'shutdown' | null; signal: AbortSignal },
 ): Promise<PlannerOutcome> {
   const startedAt = env.now();
+  const over = new AbortController();
   try {
     if (planner === undefined) throw new TypeError(`The agent ${view.agent} has no planner on this worker.`);
-    const choice = await planner.choose(view);
+    // A planner knows no signal: when the work has to stop it is left behind, and its late answer is not waited for.
+    const choice = await Promise.race([planner.choose(view), rejectedBy(env.signal, over.signal)]);
     return { class: 'ok', tokens: 0, cost_micro_usd: 0, ...choice, duration_ms: env.now() - startedAt };
   } catch (error) {
     const duration_ms = env.now() - startedAt;
     if (env.stopped() === 'cancelled') return { class: 'cancelled', duration_ms };
+    if (env.stopped() === 'shutdown') return { ...WORKER_HAD_TO_STOP, duration_ms };
     const facts = factsOfError(error);
     return {
       class: 'failed',
@@ -27,5 +30,24 @@ export async function choose(
       message_preview: env.redact(salientLine(facts.message ?? '')).slice(0, LIMIT.messagePreviewChars),
       duration_ms,
     };
+  } finally {
+    over.abort();
   }
 }
+
+/** A deploy must not look like a planner that fails. */
+const WORKER_HAD_TO_STOP = {
+  class: 'failed',
+  certainty: 'unknown',
+  origin: 'infrastructure',
+  category: 'worker_lost',
+  error_code: 'WORKER_SHUTDOWN',
+  message_preview: 'the worker had to stop while the planner was choosing',
+} as const;
+
+const rejectedBy = (signal: AbortSignal, over: AbortSignal): Promise<never> =>
+  new Promise((_, reject) => {
+    const stop = (): void => reject(signal.reason as Error);
+    if (signal.aborted) stop();
+    else signal.addEventListener('abort', stop, { once: true, signal: over });
+  });

@@ -4,6 +4,7 @@ import type { Registry } from '../define/registry.ts';
 import type { PrepareOutcome } from '../protocol/run.ts';
 import { createPlannerActivities } from './planner.ts';
 import { createRecordActivities } from './records.ts';
+import { createReviewActivities } from './review.ts';
 import type { ActivityStore } from './store-port.ts';
 import { createToolActivities } from './tools/create-tool-activities.ts';
 
@@ -18,6 +19,7 @@ export function createActivities(deps: ActivityDeps) {
   return {
     ...createToolActivities(deps),
     ...createPlannerActivities(deps),
+    ...createReviewActivities(deps),
     ...createRecordActivities(deps.store),
     prepare: async (request: unknown, runId: string): Promise<PrepareOutcome> =>
       prepareRun(request, deps.registry, runId),

@@ -8,9 +8,9 @@ import { returnOrThrow, withHeartbeat } from './run-in-activity.ts';
 export function createPlannerActivities({ registry, redact }: { registry: Registry; redact: Redact }) {
   return {
     callModel: (view: PlannerView): Promise<PlannerChoice> =>
-      withHeartbeat(async ({ stopped }) => {
+      withHeartbeat(async (around) => {
         const planner = registry.agents.get(view.agent)?.planner;
-        return returnOrThrow(await choose(planner, view, { redact, now: () => Date.now(), stopped }));
+        return returnOrThrow(await choose(planner, view, { ...around, redact, now: () => Date.now() }));
       }),
   };
 }

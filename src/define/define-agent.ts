@@ -1,4 +1,5 @@
-import type { PlannerChoice, PlannerView } from '../core/run/ports.ts';
+import type { ReviewReport } from '../core/guardrails/index.ts';
+import type { PlannerChoice, PlannerView, ReviewView } from '../core/run/ports.ts';
 import type { Json } from '../protocol/json.ts';
 import type { Plan } from '../protocol/schemas/plan.ts';
 import type { PolicyPatch } from '../protocol/schemas/policy.ts';
@@ -12,12 +13,17 @@ export interface Planner {
   choose(view: PlannerView): Promise<Choice> | Choice;
 }
 
+/** Judges a finished loop: how well it meets the goal (alignment) and how far it strayed (drift), each from 0 to 1. */
+export type Reviewer = (view: ReviewView) => Promise<ReviewReport> | ReviewReport;
+
 export interface AgentDefinition {
   name: string;
   tools: Tool[];
   /** What to do when a run brings no plan of its own. */
   plan?: Plan;
   planner?: Planner;
+  /** Without one the rules judge: the share of steps that succeeded. */
+  review?: Reviewer;
   policy?: PolicyPatch;
 }
 export type Agent = AgentDefinition;

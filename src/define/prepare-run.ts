@@ -2,13 +2,14 @@ import { computeBound } from '../core/bound/index.ts';
 import { isRerunId } from '../core/guardrails/index.ts';
 import { mergePolicy } from '../core/policy/index.ts';
 import { defaultLoopId, ID_PATTERN } from '../protocol/ids.ts';
+import { pathTooDeep } from '../protocol/json.ts';
 import { LIMIT } from '../protocol/limits.ts';
 import type { PrepareOutcome, RequestProblem, RunRequest } from '../protocol/run.ts';
 import type { Plan } from '../protocol/schemas/plan.ts';
 import { policySchema } from '../protocol/schemas/policy.ts';
 import { runRequestSchema } from '../protocol/schemas/run-request.ts';
 import { checkPlan } from './check-plan.ts';
-import { pathOf, problemsOf, suggestion } from './problems.ts';
+import { problemsOf, suggestion } from './problems.ts';
 import { manifestOf, type Registry } from './registry.ts';
 
 /**
@@ -17,8 +18,9 @@ import { manifestOf, type Registry } from './registry.ts';
  */
 export function prepareRun(request: unknown, registry: Registry, runId: string): PrepareOutcome {
   const bytes = sizeOf(request);
-  const deep = bytes === null || bytes <= LIMIT.runInputBytes ? pathBeyond(request, MAX_LEVELS) : null;
-  if (deep !== null) return refused([{ path: deep, message: `nested deeper than ${MAX_LEVELS} levels; flatten it` }]);
+  const deep = bytes === null || bytes <= LIMIT.runInputBytes ? pathTooDeep(request) : null;
+  if (deep !== null)
+    return refused([{ path: deep, message: `nested deeper than ${LIMIT.jsonLevels} levels; flatten it` }]);
   if (bytes === null) return refused([{ path: '$', message: 'expected JSON' }]);
   if (bytes > LIMIT.runInputBytes) {
     const message = `${bytes} bytes are over the cap of ${LIMIT.runInputBytes}; store large inputs and point to them`;
@@ -57,6 +59,7 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
       input: asked.input ?? null,
       planner: chooses ? 'chooses' : 'given',
       plan: given,
+      reviewer: agent.review === undefined ? 'rules' : 'own',
       policy,
       manifest: manifestOf(agent),
       bound: computeBound({ policy, planLength: given?.steps.length ?? null }),
@@ -83,24 +86,6 @@ function sizeOf(request: unknown): number | null {
   } catch {
     return null;
   }
-}
-
-/** What hashes and checks JSON walks it by recursion, here and in the workflow: deeper input would end in a stack overflow. */
-const MAX_LEVELS = 100;
-
-/** Where a value goes deeper than that many levels, or null. A loop, not recursion, for the reason above. */
-function pathBeyond(value: unknown, levels: number): string | null {
-  const isOpen = typeof value === 'object' && value !== null;
-  const open: { value: object; path: string; level: number }[] = isOpen ? [{ value, path: '$', level: 0 }] : [];
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (next.level === levels) return next.path.length > 200 ? `${next.path.slice(0, 200)}…` : next.path;
-    const isList = Array.isArray(next.value);
-    for (const [key, inner] of Object.entries(next.value)) {
-      if (typeof inner !== 'object' || inner === null) continue;
-      open.push({ value: inner, path: pathOf(next.path, [isList ? Number(key) : key]), level: next.level + 1 });
-    }
-  }
-  return null;
 }
 
 /** The keys that a policy knows at a path, for the "did you mean". */

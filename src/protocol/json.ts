@@ -1,5 +1,26 @@
+import { LIMIT } from './limits.ts';
+
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** Is this an object whose own `field` is a text? What comes from outside is asked, never trusted. */
 export const isNamed = (value: unknown, field: string): boolean =>
   typeof value === 'object' && value !== null && typeof (value as Record<string, unknown>)[field] === 'string';
+
+/**
+ * Where a value is nested deeper than JSON may be here, or null. What hashes and checks JSON walks it by recursion, so
+ * deeper input would end in a stack overflow; for the same reason this is a loop.
+ */
+export function pathTooDeep(value: unknown): string | null {
+  const isOpen = typeof value === 'object' && value !== null;
+  const open: { value: object; path: string; level: number }[] = isOpen ? [{ value, path: '$', level: 0 }] : [];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    if (next.level === LIMIT.jsonLevels) return next.path.length > 200 ? `${next.path.slice(0, 200)}…` : next.path;
+    const isList = Array.isArray(next.value);
+    for (const [key, inner] of Object.entries(next.value)) {
+      if (typeof inner !== 'object' || inner === null) continue;
+      const path = next.path + (isList ? `[${key}]` : `.${key}`);
+      open.push({ value: inner as object, path, level: next.level + 1 });
+    }
+  }
+  return null;
+}

@@ -8,6 +8,12 @@ export const LIMIT = {
   runInputBytes: 96 * 1024,
   /** Outputs that only the state holds; beyond it they are written to the store early. */
   heldOutputBytes: 48 * 1024,
+  /** How deep JSON may be nested. */
+  jsonLevels: 100,
+  /** What a planner may put into one call. */
+  chosenInputBytes: 16 * 1024,
+  /** What a planner gets to see of its earlier steps, in characters. */
+  plannerViewChars: 96 * 1024,
   goalChars: 4_000,
   planSteps: 250,
   messagePreviewChars: 300,

@@ -27,6 +27,7 @@ export const QUERY = {
 export const ACTIVITY = {
   prepare: 'prepare',
   callModel: 'callModel',
+  review: 'review',
   reconcile: 'reconcile',
   record: 'record',
   archive: 'archive',

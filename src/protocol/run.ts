@@ -39,6 +39,8 @@ export interface PreparedRun {
   /** `given`: the steps are fixed in `plan`. `chooses`: the agent's planner or model decides each next batch. */
   planner: 'given' | 'chooses';
   plan: Plan | null;
+  /** `rules` costs nothing; `own` is a function of the agent's, called as an activity. */
+  reviewer: 'rules' | 'own';
   policy: Policy;
   manifest: ToolManifest;
   bound: Bound;

@@ -1,8 +1,10 @@
+import type { ReviewReport } from '../core/guardrails/index.ts';
 import { apply, check, ignore, openRun, runAgent } from '../core/run/index.ts';
 import type {
   PlannerOutcome,
   PlannerView,
   PublishedState,
+  ReviewView,
   RunLogEvent,
   RunPorts,
   RunState,
@@ -10,7 +12,7 @@ import type {
 import type { RunMessage } from '../protocol/messages.ts';
 import type { RecordBatch, RunArchive } from '../protocol/records.ts';
 import type { PreparedRun } from '../protocol/run.ts';
-import type { CallOutcome, ReconcileOutcome, ToolCallRequest } from '../protocol/tools.ts';
+import type { CallCancelled, CallOutcome, ReconcileOutcome, ToolCallRequest } from '../protocol/tools.ts';
 import { VirtualClock } from './clock.ts';
 import { seededRandom } from './seeded-random.ts';
 
@@ -20,6 +22,7 @@ export interface World {
   call(request: ToolCallRequest): CallOutcome | Promise<CallOutcome>;
   reconcile?(request: ToolCallRequest): ReconcileOutcome | Promise<ReconcileOutcome>;
   plan?: (view: PlannerView) => PlannerOutcome | Promise<PlannerOutcome>;
+  review?: (view: ReviewView, send: Send) => ReviewReport;
   /** Called whenever the run shows a new state: a person may react, now or later. */
   react?(shown: PublishedState, send: Send): void;
   /** False: the store is away. */
@@ -52,6 +55,7 @@ export class StuckRunError extends Error {
 }
 
 const START = Date.UTC(2030, 0, 1);
+const REVIEW_MS = 1;
 
 /** Lives one run to its end through the same story that the workflow runs. */
 export async function simulateRun(run: PreparedRun, options: SimulationOptions): Promise<Simulated> {
@@ -109,7 +113,7 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
   };
 
   const storeIsUp = () => world.storeIsUp?.() ?? true;
-  const cancelledCall: CallOutcome = { class: 'cancelled', duration_ms: 0 };
+  const cancelledCall: CallCancelled = { class: 'cancelled', duration_ms: 0 };
   const ports: RunPorts = {
     now: () => clock.now,
     until: (condition, ms) => {
@@ -142,6 +146,13 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
       const { plan } = world;
       if (plan === undefined) throw new TypeError('This world has no planner.');
       return take<PlannerOutcome>(await asked(() => plan(view)), { class: 'cancelled', duration_ms: 0 });
+    },
+    review: async (view) => {
+      const review = world.review?.(view, send);
+      if (review === undefined) return cancelledCall;
+      // A reviewer takes its time, so what was sent meanwhile is there when the loop is decided.
+      await take({ duration_ms: REVIEW_MS }, { duration_ms: 0 });
+      return { class: 'ok', review };
     },
     record: async (batch) => {
       if (!storeIsUp()) return { saved: false, reason: 'the store is away' };

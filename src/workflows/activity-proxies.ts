@@ -1,5 +1,6 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
-import type { PlannerChoice, PlannerView } from '../core/run/index.ts';
+import type { ReviewReport } from '../core/guardrails/index.ts';
+import type { PlannerChoice, PlannerView, ReviewView } from '../core/run/index.ts';
 import { toolActivity } from '../protocol/names.ts';
 import type { RecordBatch, RunArchive } from '../protocol/records.ts';
 import type { PrepareOutcome, RunRequest } from '../protocol/run.ts';
@@ -21,6 +22,7 @@ const once = {
 export interface RuntimeActivities {
   prepare(request: Partial<RunRequest>, runId: string): Promise<PrepareOutcome>;
   callModel(view: PlannerView): Promise<PlannerChoice>;
+  review(view: ReviewView): Promise<{ class: 'ok'; review: ReviewReport }>;
   reconcile(request: ToolCallRequest): Promise<ReconcileOutcome>;
   record(batch: RecordBatch): Promise<void>;
   archive(archive: RunArchive): Promise<void>;
@@ -39,7 +41,7 @@ export function callTool(request: ToolCallRequest): Promise<CallSucceeded> {
 
 /** A model may think for minutes; the planner's activity ends itself earlier. */
 const MODEL_TIMEOUT_MS = 600_000;
-export const { callModel } = proxyActivities<Pick<RuntimeActivities, 'callModel'>>({
+export const { callModel, review } = proxyActivities<Pick<RuntimeActivities, 'callModel' | 'review'>>({
   ...once,
   startToCloseTimeout: MODEL_TIMEOUT_MS,
 });

@@ -27,7 +27,7 @@ const now = (): number => Date.now();
 /** One agent run: the story with durable ports. All that is decided is decided in core; this is wiring. */
 export async function agentRun(given?: AgentRunInput | null): Promise<RunResult> {
   // A bare start may bring nothing at all: it is then refused like any other request that cannot be run.
-  const input = given ?? {};
+  const input = trusted(given ?? {});
   const holder: StateHolder = { state: input.state ?? null };
   let stopCalls = (): void => {};
   acceptMessages(holder, now, () => stopCalls());
@@ -54,6 +54,24 @@ export async function agentRun(given?: AgentRunInput | null): Promise<RunResult>
   });
 }
 
+/** A state is believed from the execution before only, and a prepared run only when it is one. */
+function trusted(input: AgentRunInput): AgentRunInput {
+  const { state, prepared, ...rest } = input;
+  return {
+    ...rest,
+    ...(state !== undefined && workflowInfo().continuedFromExecutionRunId !== undefined && { state }),
+    ...(isPrepared(prepared) && { prepared }),
+  };
+}
+
+/** Only our client prepares runs; whoever else sends one gets it checked like any request. */
+const isPrepared = (run: PreparedRun | undefined): boolean =>
+  typeof run === 'object' &&
+  run !== null &&
+  typeof run.run_id === 'string' &&
+  typeof run.policy === 'object' &&
+  run.bound !== undefined;
+
 /** A bare start is resolved by an activity, because only a worker knows agents and tools. */
 async function begin(input: AgentRunInput): Promise<RunState> {
   if (input.prepared !== undefined) return openRun(input.prepared, now());
@@ -74,6 +92,7 @@ function unprepared(input: AgentRunInput, runId: string): PreparedRun {
     input: null,
     planner: 'given',
     plan: null,
+    reviewer: 'rules',
     policy: DEFAULT_POLICY,
     manifest: {},
     bound: computeBound({ policy: DEFAULT_POLICY, planLength: 0 }),

@@ -37,6 +37,7 @@ export function durablePorts(
     until: (holds, ms, why) => condition(holds, ms, { summary: why }),
     call: (request) => guarded(() => activities.callTool(request)),
     callModel: (view) => guarded(() => activities.callModel(view)),
+    review: (view) => guarded(() => activities.review(view)),
     reconcile: async (request) => {
       const found = await guarded(() => activities.reconcile(request));
       return 'verdict' in found ? found : { verdict: 'unknown' };

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { condition, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import { condition, defineSignal, defineUpdate, log, setHandler } from '@temporalio/workflow';
 import { apply, check, ignore, type MessageAnswer, type RunState } from '../core/run/index.ts';
 import { MESSAGE } from '../protocol/names.ts';
 
@@ -28,7 +28,7 @@ export function acceptMessages(holder: StateHolder, now: () => number, onCancel:
       const state = await ready(holder);
       const checked = check(state, name, body);
       if (checked.ok) take(state, name, body);
-      else ignore(state, name, checked.errors.map((error) => `${error.path}: ${error.message}`).join('; '), now());
+      else ignored(state, name, checked, now());
     });
     setHandler(defineUpdate<MessageAnswer, [unknown]>(name), async (body) => take(await ready(holder), name, body), {
       validator: (body) => {
@@ -39,15 +39,24 @@ export function acceptMessages(holder: StateHolder, now: () => number, onCancel:
   }
 }
 
+function ignored(state: RunState, name: MessageName, refused: Refused, now: number): void {
+  const reason = told(refused);
+  log.warn('message_ignored', { message: name, reason });
+  ignore(state, name, reason, now);
+}
+
 async function ready(holder: StateHolder): Promise<RunState> {
   if (holder.state === null) await condition(() => holder.state !== null);
   if (holder.state === null) throw new TypeError('A run without a state took a message.');
   return holder.state;
 }
 
-const refusal = (refused: Extract<ReturnType<typeof check>, { ok: false }>): ApplicationFailure =>
+type Refused = Extract<ReturnType<typeof check>, { ok: false }>;
+const told = (refused: Refused): string => refused.errors.map((error) => `${error.path}: ${error.message}`).join('; ');
+
+const refusal = (refused: Refused): ApplicationFailure =>
   ApplicationFailure.create({
-    message: refused.errors.map((error) => `${error.path}: ${error.message}`).join('; '),
+    message: told(refused),
     type: refused.problem,
     nonRetryable: true,
     details: [refused.errors],

@@ -196,9 +196,13 @@ export const scenarios: Scenario[] = [
     expect: { outcome: 'completed' },
   },
   {
-    name: 'a planner that chooses, fails, adapts and gives its own result',
+    name: 'a planner that fails, adapts, is sent back by the review and does better in its second pass',
     request: { agent: 'chooser', goal: 'find a way', policy: QUICK },
-    expect: { outcome: 'completed', result: { output: { found: true }, artifact_id: null, loop_id: 'loop_run-1' } },
+    expect: {
+      outcome: 'completed',
+      loops: 2,
+      result: { output: { found: true }, artifact_id: null, loop_id: 'loop_run-1_r1' },
+    },
   },
   {
     name: 'a planner that meets the same failure too often, and a person who stops it',

@@ -6,7 +6,7 @@ import { classifyError, factsOfError } from '../../core/retry/index.ts';
 import { problemsOf } from '../../define/problems.ts';
 import type { Tool, ToolContext } from '../../define/define-tool.ts';
 import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
-import type { Json } from '../../protocol/json.ts';
+import { type Json, pathTooDeep } from '../../protocol/json.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import type {
   CallFailed,
@@ -135,6 +135,10 @@ async function checkOutput(
   const violated = (error_code: string, problems: { path: string; message: string }[]): CallFailed =>
     fail({ category: 'contract_violation', error_code, certainty }, sentence(problems), problems);
 
+  const deep = pathTooDeep(value);
+  if (deep !== null) {
+    return violated('INVALID_OUTPUT', [{ path: deep, message: `nested deeper than ${LIMIT.jsonLevels} levels` }]);
+  }
   const output = asJson(value);
   if (output === undefined) return violated('INVALID_OUTPUT', [{ path: '$', message: 'the output is not JSON' }]);
   const parsed = tool.output.safeParse(output);

@@ -41,9 +41,10 @@ const RULES: Rule[] = [
     replace: '$1:[redacted:url_password]@',
   },
   {
+    // A page token is no secret, and a tool that pages needs it back as it was.
     name: 'assignment',
     pattern:
-      /\b((?:[A-Za-z0-9]{1,30}[_-]){0,4}(?:password|passwd|secret|api[_-]?key|access[_-]?key|auth[_-]?token|token)["']?\s{0,3}[=:]\s{0,3}["']?)(?!\[redacted)[^\s"',;&]{8,500}/gi,
+      /\b((?:[A-Za-z0-9]{1,30}[_-]){0,4}(?:password|passwd|secret|api[_-]?key|access[_-]?key|(?<!(?:page|next|sync|continuation)[_-])token)["']?\s{0,3}[=:]\s{0,3}["']?)(?!\[redacted)[^\s"',;&]{8,500}/gi,
     replace: '$1[redacted:assignment]',
   },
 ];

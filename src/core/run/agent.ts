@@ -1,6 +1,6 @@
 import { LIMIT } from '../../protocol/limits.ts';
 import { isoTime } from '../../protocol/time.ts';
-import { closeFamily, completeLoop } from '../guardrails/index.ts';
+import { closeFamily } from '../guardrails/index.ts';
 import { limitsOf, runningSeconds } from './ledger.ts';
 import { runLoop } from './loop.ts';
 import type { OutboxWriter } from './outbox.ts';
@@ -8,7 +8,8 @@ import { openOutbox, waitingBatch } from './outbox.ts';
 import type { RunPorts } from './ports.ts';
 import { publish } from './questions.ts';
 import { archiveOf, resultOf } from './result.ts';
-import { endWith, openLoop, type RunState } from './state.ts';
+import { reviewLoop } from './review.ts';
+import { endWith, type RunState } from './state.ts';
 
 export type StoryEnd = 'ended' | 'hand_over';
 
@@ -25,52 +26,17 @@ export async function runAgent(state: RunState, ports: RunPorts): Promise<StoryE
       await makeSmall(state, writer);
       return 'hand_over';
     }
-    judge(state, ports);
+    if (state.ending === null && state.cancel === null) await reviewLoop(state, ports);
+    if (state.cancel !== null) endAsCancelled(state, state.cancel);
   }
   await close(state, ports, writer);
   return 'ended';
 }
 
-/** A finished loop is reviewed and the guardrails decide: another loop, or the end. */
-function judge(state: RunState, ports: RunPorts): void {
-  if (state.cancel !== null) {
-    const { by, reason } = state.cancel;
-    const why = `${by} cancelled the run${reason === '' ? '' : `: ${reason}`}`;
-    return endWith(state, { outcome: 'cancelled', reason: 'cancelled', why });
-  }
-  if (state.ending !== null) return;
-  state.state = 'reviewing';
-  const report = { loop_id: state.loop.loop_id, reflection_status: 'done', reflection_result: review() };
-  const judged = completeLoop(state.guard, report, state.run.policy, isoTime(ports.now()), {
-    // Nobody else can report our own loop, so its name is all that tells one report from another.
-    bodyHash: state.loop.loop_id,
-  });
-  // Our own report of our own loop is always in order: a refusal would be a bug.
-  if (!judged.ok) throw new RangeError(judged.detail);
-  state.guard = judged.state;
-  const decision = judged.answer.decision_result;
-  ports.log({ event: 'decision', loop_id: state.loop.loop_id, decision: decision.decision });
-  if (decision.decision === 'rerun') {
-    state.loop = openLoop(decision.new_loop_id);
-    state.state = 'running';
-    return;
-  }
-  endWith(state, {
-    outcome: decision.finalize_reason === 'thresholds_met' ? 'completed' : 'finalized',
-    reason: decision.finalize_reason,
-    why: WHY_FINAL[decision.finalize_reason],
-  });
+function endAsCancelled(state: RunState, { by, reason }: NonNullable<RunState['cancel']>): void {
+  const why = `${by} cancelled the run${reason === '' ? '' : `: ${reason}`}`;
+  endWith(state, { outcome: 'cancelled', reason: 'cancelled', why });
 }
-
-/** The reviewer that passes: a finished loop is a good loop. Real reviewers take its place. */
-const review = () => ({ alignment_score: 1, drift_score: 0, summary_valid: true });
-
-const WHY_FINAL = {
-  thresholds_met: 'all of its work is done',
-  bias_echo: 'the same bias came back too often',
-  max_reruns_reached: 'no rerun is left; the best result is kept',
-  fatigue_threshold_exceeded: 'reruns stopped helping; the best result is kept',
-} as const;
 
 /** The state travels to the next execution, so it goes within its cap: the store takes what it can hold instead. */
 async function makeSmall(state: RunState, writer: OutboxWriter): Promise<void> {

@@ -1,4 +1,5 @@
-import { isNamed } from '../../protocol/json.ts';
+import { isNamed, type Json, pathTooDeep } from '../../protocol/json.ts';
+import { LIMIT } from '../../protocol/limits.ts';
 import type { CallFailed, CallOutcome, Guidance } from '../../protocol/tools.ts';
 import type { PlannedCall } from './batch.ts';
 import { newStep } from './batch.ts';
@@ -52,13 +53,29 @@ const viewOf = (state: RunState, step: StepInFlight, guidance: Guidance): Planne
   loop_id: state.loop.loop_id,
   turn: state.loop.turn,
   attempt: step.attempt,
-  steps: state.loop.results.slice(-STEPS_IN_VIEW).map((result) => plannerStep(state, result)),
+  steps: stepsInView(state),
   guidance,
   feedback: state.feedback.map((kept) => kept.text),
 });
 
 export const plannedCalls = (choice: PlannerChoice): PlannedCall[] =>
   choice.calls.map((call) => ({ plan_index: null, phase: call.phase ?? 'act', tool: call.tool, input: call.input }));
+
+/** The latest steps whole; of older ones, once the view is full, only how they ended. */
+function stepsInView(state: RunState): PlannerStep[] {
+  let room: number = LIMIT.plannerViewChars;
+  const latestFirst = state.loop.results
+    .slice(-STEPS_IN_VIEW)
+    .reverse()
+    .map((result) => plannerStep(state, result));
+  const fitting = latestFirst.map((step) => {
+    room -= JSON.stringify(step).length;
+    if (room >= 0) return step;
+    const { output: _output, ...ending } = step;
+    return { ...ending, input: null };
+  });
+  return fitting.reverse();
+}
 
 function plannerStep(state: RunState, result: StepResult): PlannerStep {
   const held = result.artifact_id === null ? undefined : state.outbox.outputs[result.artifact_id];
@@ -84,8 +101,17 @@ function problemOfChoice(state: RunState, choice: PlannerChoice): { path: string
     if (!Object.hasOwn(state.run.manifest, call.tool)) {
       return { path: `$.calls[${index}].tool`, message: `no tool named ${call.tool.slice(0, 60)}` };
     }
+    const problem = problemOfInput(call.input);
+    if (problem !== null) return { path: `$.calls[${index}].input`, message: problem };
   }
   return null;
+}
+
+/** What a planner chose lives in the state and travels with every view, so it is capped like everything else. */
+function problemOfInput(input: Json): string | null {
+  if (pathTooDeep(input) !== null) return `nested deeper than ${LIMIT.jsonLevels} levels`;
+  const size = JSON.stringify(input)?.length ?? 0;
+  return size > LIMIT.chosenInputBytes ? `${size} characters are over the cap of ${LIMIT.chosenInputBytes}` : null;
 }
 
 const invalidChoice = (problem: { path: string; message: string }, durationMs: number): CallFailed => ({

@@ -1,4 +1,5 @@
 import type { Json } from '../../protocol/json.ts';
+import type { ReviewReport } from '../guardrails/index.ts';
 import type { RecordBatch, RunArchive, SaveOutcome } from '../../protocol/records.ts';
 import type { PendingQuestion, RunLifeState, RunOutcome } from '../../protocol/run.ts';
 import type {
@@ -53,6 +54,19 @@ export interface PlannerChoice {
 }
 export type PlannerOutcome = PlannerChoice | CallFailed | CallCancelled;
 
+/** What a reviewer of one's own gets to judge. */
+export interface ReviewView {
+  run_id: string;
+  agent: string;
+  goal: string;
+  loop_id: string;
+  steps: { step_id: number; tool: string; status: PlannerStep['status']; artifact_id: string | null }[];
+  output: Json;
+  /** What the rules say: alignment as the share of steps that succeeded. */
+  by_rules: { alignment_score: number; drift_score: number; summary_valid: boolean };
+}
+export type ReviewOutcome = { class: 'ok'; review: ReviewReport } | CallFailed | CallCancelled;
+
 /** Something worth a line in the log; the name is stable, the fields are small. */
 export interface RunLogEvent {
   event: string;
@@ -78,6 +92,7 @@ export interface RunPorts {
   call(request: ToolCallRequest): Promise<CallOutcome>;
   reconcile(request: ToolCallRequest): Promise<ReconcileOutcome>;
   callModel(view: PlannerView): Promise<PlannerOutcome>;
+  review(view: ReviewView): Promise<ReviewOutcome>;
   record(batch: RecordBatch): Promise<SaveOutcome>;
   archive(archive: RunArchive): Promise<SaveOutcome>;
   publish(change: PublishedState): void;

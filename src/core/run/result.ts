@@ -25,9 +25,11 @@ export function resultOf(state: RunState, now: number): RunResult {
   };
 }
 
+/** What the run hands back: the best loop's result once a loop was judged, else what the loop under way has. */
+const bestResult = (state: RunState): RunResult['result'] => state.best?.result ?? resultOfLoop(state);
+
 /** A planner's own output, else that of the last step that succeeded. */
-function bestResult(state: RunState): RunResult['result'] {
-  const { loop, outbox } = state;
+export function resultOfLoop({ loop, outbox }: RunState): RunResult['result'] {
   if (loop.output !== null) return { output: loop.output, artifact_id: null, loop_id: loop.loop_id };
   const last = loop.results.findLast((result) => result.status === 'ok');
   if (last === undefined) return null;

@@ -39,6 +39,8 @@ export interface RunState {
   outbox: Outbox;
   /** Signals that could not be understood: kept for people, without effect. */
   ignored_messages: { type: string; reason: string; at: number }[];
+  /** The best loop so far, by its review: what a run that a guard stops hands back. */
+  best: { alignment_score: number; drift_score: number; result: RunResult['result'] } | null;
   ending: Ending | null;
   result: RunResult | null;
 }
@@ -150,6 +152,7 @@ export function openRun(run: PreparedRun, now: number): RunState {
     cancel: null,
     outbox: { records: [], revisions: [], artifacts: [], outputs: {}, outputs_bytes: 0, lost: 0 },
     ignored_messages: [],
+    best: null,
     ending: null,
     result: null,
   };

@@ -70,10 +70,10 @@ const rows: Row[] = [
   { what: 'an empty plan', request: plan(), path: '$.plan.steps', says: />=1/ },
   { what: 'a plan without steps', request: asked({ plan: {} }), path: '$.plan.steps', says: /expected array/ },
   {
-    what: 'a plan of 501 steps',
-    request: plan(...Array.from({ length: 501 }, () => look())),
+    what: 'a step more than a plan may have',
+    request: plan(...Array.from({ length: LIMIT.planSteps + 1 }, () => look())),
     path: '$.plan.steps',
-    says: /500/,
+    says: new RegExp(`<=${LIMIT.planSteps} items`),
   },
   {
     what: 'a tool nobody has',
@@ -322,6 +322,11 @@ describe('a request that is in order', () => {
     expect(free).toMatchObject({ ok: true, prepared: { planner: 'chooses', plan: null } });
   });
 
+  it('may have a run_id that looks like a rerun: its loop then does not', () => {
+    const outcome = prepareRun(asked(), registry, 'work_r1');
+    expect(outcome).toMatchObject({ ok: true, prepared: { loop_id: expect.not.stringMatching(/_r\d+$/) } });
+  });
+
   it('may point to a step that it waits for through another', () => {
     const steps = [look({ id: 'a' }), look({ id: 'b' }), look({ input: { more: { $step: 'a' } } })];
     expect(problems(plan(...steps))).toEqual([]);
@@ -330,7 +335,7 @@ describe('a request that is in order', () => {
   it('takes the largest plan in a moment', () => {
     const step = (n: number) => look({ id: `s${n}`, ...(n > 0 && { input: { more: { $step: `s${n - 1}` } } }) });
     const began = performance.now();
-    expect(problems(plan(...Array.from({ length: 500 }, (_, n) => step(n))))).toEqual([]);
+    expect(problems(plan(...Array.from({ length: LIMIT.planSteps }, (_, n) => step(n))))).toEqual([]);
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 });

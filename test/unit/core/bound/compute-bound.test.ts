@@ -98,7 +98,7 @@ describe('the formula', () => {
     expect(boundSentence(bound(1))).toMatch(/^At most 59 attempts, 7 steps in 7 passes, .* of waiting\.$/);
     expect(boundSentence(bound(1, BARE))).toBe('At most 1 attempt, 1 step in 1 pass, 0 ms of waiting.');
     const chooses = boundSentence(bound(null, { budget: { max_cost_micro_usd: 1_500_000 } }));
-    expect(chooses).toMatch(/80 model calls, 1000000 tokens, \$1\.50/);
+    expect(chooses).toMatch(/80 model calls, 1,000,000 tokens, \$1\.50/);
     expect(bound(1).wait_ms).toBeGreaterThanOrEqual(3 * DAY_MS);
   });
 });
@@ -111,7 +111,7 @@ describe('for any policy and plan', () => {
       fc.property(anyPolicy, planLength, (patch, length) => {
         for (const [name, figure] of Object.entries(bound(length, patch))) {
           if (name === 'cost_micro_usd' && figure === null) continue;
-          expect(Number.isSafeInteger(figure), `${name} is ${figure}`).toBe(true);
+          expect(`${name} ${figure}: ${Number.isSafeInteger(figure)}`).toBe(`${name} ${figure}: true`);
           expect(figure).toBeGreaterThanOrEqual(0);
         }
       }),

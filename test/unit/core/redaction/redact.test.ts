@@ -68,7 +68,15 @@ describe('a secret is taken out and the text around it stays', () => {
       MONKEY: 'bananabanana',
       EMPTY_TOKEN: undefined,
     };
-    expect(secretsOf(environment)).toEqual(['one-secret', 'two-secret', 'three-secret', 'four-secret']);
+    expect(new Set(secretsOf(environment))).toEqual(
+      new Set(['one-secret', 'two-secret', 'three-secret', 'four-secret']),
+    );
+  });
+
+  it('a list of secrets in one variable is each of them', () => {
+    expect(secretsOf({ SECONDWIND_TOKENS: 'viewer:first-secret,reporter:second-secret' })).toEqual(
+      expect.arrayContaining(['first-secret', 'second-secret']),
+    );
   });
 });
 

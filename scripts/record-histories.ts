@@ -1,0 +1,167 @@
+/**
+ * Records the histories that test/stack/replay.test.ts replays: `npx tsx scripts/record-histories.ts`. Starts a stack of
+ * its own in a temporary folder. Until the first tagged release they are recorded anew with each change of the story;
+ * after it never again, because then they stand for runs that are open somewhere.
+ */
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import type { Client } from '@temporalio/client';
+import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { connectClient, createRunsClient, type RunsClient } from '../src/client/index.ts';
+import { createRegistry } from '../src/define/registry.ts';
+import { workflowIdOfRun } from '../src/protocol/ids.ts';
+import { MESSAGE, SEARCH_ATTRIBUTE_TYPES } from '../src/protocol/names.ts';
+import type { RunRequest } from '../src/protocol/run.ts';
+import { startStack } from '../src/stack/index.ts';
+import { migrateToLatest } from '../src/store/migrate.ts';
+import { createStore } from '../src/store/store.ts';
+import { bundleWorkflows } from '../src/worker/bundle-workflows.ts';
+import { createWorker } from '../src/worker/create-worker.ts';
+import { scenarios } from '../test/scenarios/scenarios.ts';
+import { scriptedAgents } from '../test/scenarios/scripted-agents.ts';
+
+const FOLDER = fileURLToPath(new URL('../test/replay/histories', import.meta.url));
+const TASK_QUEUE = 'recording';
+
+interface Recording {
+  /** The file's name, without its date. */
+  what: string;
+  /** The scenario to live, by its name. */
+  scenario: string;
+  handOverAfterEvents?: number;
+  answerBy?: 'signal' | 'update';
+  /** Cancel by Temporal as soon as the first question is open. */
+  cancel?: true;
+}
+
+const recordings: Recording[] = [
+  { what: 'three-steps', scenario: 'three steps that succeed' },
+  { what: 'retries', scenario: 'a server that is away twice' },
+  { what: 'answered-by-signal', scenario: 'a failure for good, and a person who says retry', answerBy: 'signal' },
+  { what: 'corrected-by-update', scenario: 'a person who corrects, and the correction helps', answerBy: 'update' },
+  { what: 'reconciled', scenario: 'a side effect that the tool itself finds not done, so it is tried again' },
+  { what: 'parallel', scenario: 'four steps side by side, two of which fail at first' },
+  { what: 'planner', scenario: 'a planner that chooses, fails, adapts and gives its own result' },
+  { what: 'bad-messages', scenario: 'messages that nobody can use, a feedback and an override that waits' },
+  { what: 'cancelled', scenario: 'a failure for good, and a person who says retry', cancel: true },
+  { what: 'handed-over', scenario: 'four steps side by side, two of which fail at first', handOverAfterEvents: 8 },
+];
+
+interface World {
+  client: Client;
+  runs: RunsClient;
+}
+
+async function live(world: World, recording: Recording): Promise<string[]> {
+  const scenario = scenarios.find((candidate) => candidate.name === recording.scenario);
+  if (scenario === undefined) throw new Error(`There is no scenario "${recording.scenario}".`);
+  const runId = `kept-${recording.what}`;
+  const request: RunRequest = { ...scenario.request, run_id: runId };
+  const { handOverAfterEvents } = recording;
+  const workflow = handOverAfterEvents === undefined ? {} : { hand_over_after_events: handOverAfterEvents };
+  await world.runs.start(request, { workflow });
+  const handle = world.client.workflow.getHandle(workflowIdOfRun(runId));
+  for (const message of scenario.atOnce ?? []) await handle.signal(message.type, message.body);
+  for (const [number, reply] of Object.entries(scenario.answers ?? {})) {
+    const body = { question_id: await openQuestion(world, runId, number), ...reply.body };
+    if (recording.cancel) await handle.cancel();
+    else if (recording.answerBy === 'signal') await handle.signal(MESSAGE.answer, body);
+    else await world.runs.answer(runId, body);
+  }
+  const result = await world.runs.result(runId);
+  const expected = recording.cancel ? 'cancelled' : scenario.expect.outcome;
+  if (result.outcome !== expected) throw new Error(`${recording.what} ended ${result.outcome}, not ${expected}.`);
+  return histories(world.client, runId);
+}
+
+async function openQuestion(world: World, runId: string, number: string): Promise<string> {
+  for (;;) {
+    const { pending_question: question } = await world.runs.status(runId);
+    if (question?.question_id.endsWith(`q${number}`)) return question.question_id;
+    await new Promise((resolve) => setTimeout(resolve, 30));
+  }
+}
+
+/** Of each execution of the chain, oldest first. */
+async function histories(client: Client, runId: string): Promise<string[]> {
+  const workflowId = workflowIdOfRun(runId);
+  const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
+  let execution = events?.[0]?.workflowExecutionStartedEventAttributes?.firstExecutionRunId;
+  const found: string[] = [];
+  while (execution) {
+    const history = await client.workflow.getHandle(workflowId, execution).fetchHistory();
+    found.push(clean(historyToJSON(history)));
+    execution = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
+  }
+  return found;
+}
+
+/** Who and where it was recorded is nobody's business and would differ each time: `<pid>@<host>`, paths in stacks. */
+function clean(json: string): string {
+  const strange = /^\d+@/;
+  const value: unknown = JSON.parse(json, (key, inner: unknown) => {
+    if (typeof inner !== 'string') return inner;
+    if (key === 'stackTrace') return '';
+    if (key === 'identity') return 'recorder';
+    // A sticky queue is named after its worker.
+    return strange.test(inner) ? 'sticky' : inner;
+  });
+  return `${JSON.stringify(value, null, 1)}\n`;
+}
+
+async function removeOld(): Promise<void> {
+  for (const name of await readdir(FOLDER)) if (name.endsWith('.json')) await rm(join(FOLDER, name));
+}
+
+async function main(): Promise<void> {
+  Runtime.install({ logger: new DefaultLogger('ERROR') });
+  const folder = await mkdtemp(join(tmpdir(), 'secondwind-record-'));
+  const stack = await startStack({
+    dataDir: join(folder, 'data'),
+    searchAttributes: SEARCH_ATTRIBUTE_TYPES,
+    progress: (line) => console.log(line),
+  });
+  try {
+    await migrateToLatest(stack.databaseUrl);
+    const registry = createRegistry(scriptedAgents);
+    const store = createStore(stack.databaseUrl);
+    const { temporalAddress: address, namespace } = stack;
+    const connection = await NativeConnection.connect({ address });
+    const workflowBundlePath = await bundleWorkflows(folder);
+    const worker = await createWorker({
+      connection,
+      namespace,
+      registry,
+      store,
+      taskQueue: TASK_QUEUE,
+      workflowBundlePath,
+    });
+    const client = await connectClient({ address, namespace });
+    const world = { client, runs: createRunsClient({ client, registry, store, taskQueue: TASK_QUEUE }) };
+    await mkdir(FOLDER, { recursive: true });
+    await worker.runUntil(async () => {
+      const recorded = new Map<string, string[]>();
+      for (const recording of recordings) recorded.set(recording.what, await live(world, recording));
+      await removeOld();
+      const date = new Date().toISOString().slice(0, 10);
+      for (const [what, executions] of recorded) {
+        for (const [index, json] of executions.entries()) {
+          const name = `${what}${executions.length > 1 ? `-${index + 1}` : ''}-${date}.json`;
+          await writeFile(join(FOLDER, name), json);
+          console.log(`${name} ${json.length} bytes`);
+        }
+      }
+    });
+    await client.connection.close();
+    await connection.close();
+    await store.close();
+  } finally {
+    await stack.stop();
+    await rm(folder, { recursive: true, force: true });
+  }
+}
+
+await main();

@@ -1,0 +1,137 @@
+import type { Json } from '../../protocol/json.ts';
+import type { RunOutcome } from '../../protocol/run.ts';
+import { isoTime } from '../../protocol/time.ts';
+import {
+  beginReview,
+  completeLoop,
+  couldBeOverridden,
+  errorsOfReview,
+  type LoopAnswer,
+  type ReviewReport,
+} from '../guardrails/index.ts';
+import { newStep } from './batch.ts';
+import type { RunPorts } from './ports.ts';
+import { type Answered, askHuman, publish } from './questions.ts';
+import { resultOfLoop } from './result.ts';
+import { endWith, openLoop, type RunState } from './state.ts';
+
+/**
+ * A finished loop is judged, and the guardrails decide: another loop with what was learnt, or the end. The best loop's
+ * result is kept, so that a run which is stopped by a guard still hands back the best it had.
+ */
+export async function reviewLoop(state: RunState, ports: RunPorts): Promise<void> {
+  state.state = 'reviewing';
+  state.guard = beginReview(state.guard);
+  const review = await reviewOf(state, ports);
+  if (state.cancel !== null) return;
+  keepBest(state, review);
+  const answer = await decide(state, ports, review);
+  if (answer === null) return;
+  const decision = answer.decision_result;
+  ports.log({ event: 'decision', loop_id: answer.loop_id, decision: decision.decision, ...scores(review) });
+  if (decision.decision === 'rerun') {
+    state.loop = openLoop(decision.new_loop_id);
+    state.state = 'running';
+    publish(state, ports);
+    return;
+  }
+  const outcome: RunOutcome = decision.finalize_reason === 'thresholds_met' ? 'completed' : 'finalized';
+  endWith(state, { outcome, reason: decision.finalize_reason, why: WHY_FINAL[decision.finalize_reason] });
+}
+
+const WHY_FINAL = {
+  thresholds_met: 'all of its work is done',
+  bias_echo: 'the same bias came back too often',
+  max_reruns_reached: 'no rerun is left; the best result is kept',
+  fatigue_threshold_exceeded: 'reruns stopped helping; the best result is kept',
+} as const;
+
+/**
+ * The rules reviewer costs nothing and asks nobody: alignment is the share of steps that succeeded (a step that a person
+ * left out is nobody's failure), drift the share of steps outside the plan, and a given plan is never left.
+ */
+export function reviewByRules(state: RunState): ReviewReport {
+  const { results } = state.loop;
+  const judged = results.filter((result) => result.status === 'ok' || result.status === 'failed');
+  const succeeded = judged.filter((result) => result.status === 'ok').length;
+  const share = judged.length === 0 ? 1 : succeeded / judged.length;
+  // Scores are decimal: four places are more than any threshold asks for.
+  return {
+    alignment_score: Math.round(share * 10_000) / 10_000,
+    drift_score: 0,
+    summary_valid: true,
+    reflection_persona: 'RULES',
+  };
+}
+
+async function reviewOf(state: RunState, ports: RunPorts): Promise<ReviewReport> {
+  const byRules = reviewByRules(state);
+  if (state.run.reviewer === 'rules') return byRules;
+  const outcome = await ports.review({
+    run_id: state.run.run_id,
+    agent: state.run.agent,
+    goal: state.run.goal,
+    loop_id: state.loop.loop_id,
+    steps: state.loop.results.map(({ step_id, tool, status, artifact_id }) => ({ step_id, tool, status, artifact_id })),
+    output: resultOfLoop(state)?.output ?? null,
+    by_rules: { ...scores(byRules), summary_valid: true },
+  });
+  const errors = outcome.class === 'ok' ? errorsOfReview(outcome.review) : [];
+  if (outcome.class === 'ok' && errors.length === 0) return outcome.review;
+  // A reviewer is a help, never a gate: without its word the rules decide, and the log says so.
+  ports.log({ event: 'review_failed', loop_id: state.loop.loop_id, reason: errors[0]?.path ?? outcome.class });
+  return byRules;
+}
+
+/** The decision; where a guard would end the run and the policy asks people first, their answer decides. */
+async function decide(state: RunState, ports: RunPorts, review: ReviewReport): Promise<LoopAnswer | null> {
+  let judged = judge(state, ports, review, {});
+  if (state.run.policy.reruns.on_guard === 'ask_human' && couldBeOverridden(state.guard, judged.answer)) {
+    const answer = await askForOneMore(state, ports, review, judged.answer);
+    if (state.cancel !== null) return null;
+    const flags = { override_fatigue: true, override_max_reruns: true, override_by: answer.by ?? 'policy' };
+    // Judged again: an override may have come in while the person thought.
+    judged = judge(state, ports, review, answer.decision === 'retry' ? flags : {});
+  }
+  state.guard = judged.state;
+  return judged.answer;
+}
+
+function askForOneMore(
+  state: RunState,
+  ports: RunPorts,
+  { alignment_score: alignment, drift_score: drift }: ReviewReport,
+  { decision_result: decision }: LoopAnswer,
+): Promise<Answered> {
+  const reason = decision.decision === 'finalize' ? decision.finalize_reason : '';
+  const step = newStep('tool', Math.max(0, state.next_step_id - 1), NO_CALL, 0);
+  return askHuman(state, ports, step, {
+    text: `${state.loop.loop_id} ends with alignment ${alignment} and drift ${drift}, and ${reason} ends the run. One more pass?`,
+    tried: [],
+    options: ['retry', 'stop'],
+  });
+}
+
+const NO_CALL = { plan_index: null, phase: 'review', tool: 'review', input: null };
+
+function judge(state: RunState, ports: RunPorts, review: ReviewReport, flags: Record<string, Json>) {
+  const report = { loop_id: state.loop.loop_id, reflection_status: 'done', reflection_result: review, ...flags };
+  const judged = completeLoop(state.guard, report, state.run.policy, isoTime(ports.now()), {
+    // Nobody else can report our own loop, so its name is all that tells one report from another.
+    bodyHash: state.loop.loop_id,
+  });
+  // Our own report of our own loop is always in order: a refusal would be a bug.
+  if (!judged.ok) throw new RangeError(judged.detail);
+  return judged;
+}
+
+function keepBest(state: RunState, review: ReviewReport): void {
+  const { best } = state;
+  const isBetter =
+    best === null ||
+    review.alignment_score > best.alignment_score ||
+    (review.alignment_score === best.alignment_score && review.drift_score <= best.drift_score);
+  if (isBetter) state.best = { ...scores(review), result: resultOfLoop(state) };
+}
+
+const scores = ({ alignment_score, drift_score }: ReviewReport) => ({ alignment_score, drift_score });

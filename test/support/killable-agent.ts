@@ -1,0 +1,73 @@
+/** An agent whose tools are slow on purpose: they say in a file that they have begun, and wait for the worst. */
+import { appendFileSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { defineAgent } from '../../src/define/define-agent.ts';
+import { defineTool } from '../../src/define/define-tool.ts';
+import { ToolError } from '../../src/define/tool-error.ts';
+
+export interface WorkerProcessOptions {
+  address: string;
+  namespace: string;
+  taskQueue: string;
+  databaseUrl: string;
+  bundlePath: string;
+  noteFile: string;
+}
+
+const FOREVER_MS = 600_000;
+
+export function killableAgent(noteFile: string) {
+  const note = (what: string, key: string) => appendFileSync(noteFile, `${what} ${key}\n`);
+  const common = { input: z.object({}).loose(), output: z.json() };
+  return defineAgent({
+    name: 'killable',
+    tools: [
+      /** The first attempt hangs until it is stopped; the next one answers at once. */
+      defineTool({
+        ...common,
+        name: 'hang.read',
+        effect: 'read',
+        timeoutMs: FOREVER_MS,
+        run: async (_input, { attempt, idempotencyKey, signal }) => {
+          note('begun', idempotencyKey);
+          if (attempt === 1) await sleep(FOREVER_MS, undefined, { signal });
+          return { attempt };
+        },
+      }),
+      /** Has its effect, and never gets to say so. */
+      defineTool({
+        ...common,
+        name: 'hang.effect',
+        effect: 'side_effect',
+        timeoutMs: FOREVER_MS,
+        run: async (_input, { idempotencyKey, signal }) => {
+          note('effect', idempotencyKey);
+          await sleep(FOREVER_MS, undefined, { signal });
+          return null;
+        },
+      }),
+      /** Needs a moment more than the signal to stop, but less than the worker's grace. */
+      defineTool({
+        ...common,
+        name: 'finish.effect',
+        effect: 'side_effect',
+        run: async (_input, { idempotencyKey }) => {
+          note('effect', idempotencyKey);
+          await sleep(1_500);
+          return { done: true };
+        },
+      }),
+      defineTool({
+        ...common,
+        name: 'fail.thrice',
+        effect: 'read',
+        run: (_input, { attempt, idempotencyKey }) => {
+          note('begun', idempotencyKey);
+          if (attempt <= 3) throw new ToolError('the service is away', { category: 'server_error', code: 'HTTP_503' });
+          return { attempt };
+        },
+      }),
+    ],
+  });
+}
