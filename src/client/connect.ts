@@ -16,7 +16,12 @@ export async function connectClient(options: ConnectOptions): Promise<Client> {
   const { address, namespace, connectTimeoutMs = 5_000, env = process.env } = options;
   try {
     const keys = await externalConnection(address, env);
-    const connection = await Connection.connect({ ...keys, connectTimeout: connectTimeoutMs });
+    const connection = await Connection.connect({
+      ...keys,
+      connectTimeout: connectTimeoutMs,
+      // An event carries up to two megabytes, and the default of gRPC holds only two such.
+      channelArgs: { 'grpc.max_receive_message_length': 128 * 1024 * 1024 },
+    });
     return new Client({ connection, namespace, dataConverter: createDataConverter() });
   } catch (error) {
     const nextStep = 'Start it (`secondwind dev`) or set TEMPORAL_ADDRESS to one that runs.';

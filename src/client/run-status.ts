@@ -1,9 +1,7 @@
 import { type Client, WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
-import { computeBound } from '../core/bound/index.ts';
 import { workflowIdOfRun } from '../protocol/ids.ts';
 import { MEMO, QUERY } from '../protocol/names.ts';
-import { DEFAULT_POLICY } from '../protocol/policy.ts';
-import type { Amounts, PendingQuestion, RunResult, RunStatus } from '../protocol/run.ts';
+import type { Amounts, Bound, PendingQuestion, RunResult, RunStatus } from '../protocol/run.ts';
 import { RunNotFoundError } from './errors.ts';
 import { lastPoll } from './task-queue.ts';
 
@@ -12,7 +10,7 @@ const QUERY_DEADLINE_MS = 2_000;
 
 /** Where the ending of a run can be found when neither the workflow nor its history is there any more. */
 export interface RunArchiveReader {
-  get(runId: string): Promise<{ summary: unknown } | null>;
+  get(runId: string): Promise<{ summary: unknown; goal?: string } | null>;
 }
 
 /**
@@ -26,9 +24,10 @@ export async function runStatus(client: Client, runId: string, archive?: RunArch
   } catch (error) {
     const description = await describe(client, runId);
     const kept = description?.status.name === 'RUNNING' ? null : await archivedResult(runId, archive);
-    if (kept !== null) return statusOfResult(kept);
+    if (kept !== null) return statusOfResult(kept.result, kept.goal);
     if (description === null) throw new RunNotFoundError(runId, error);
-    if (description.status.name === 'COMPLETED') return statusOfResult((await handle.result()) as RunResult);
+    if (description.status.name === 'COMPLETED')
+      return statusOfResult((await handle.result()) as RunResult, String(description.memo?.[MEMO.goal] ?? ''));
     return fallbackStatus(client, description, runId, error);
   }
 }
@@ -42,17 +41,20 @@ async function describe(client: Client, runId: string): Promise<WorkflowExecutio
   }
 }
 
-async function archivedResult(runId: string, archive: RunArchiveReader | undefined): Promise<RunResult | null> {
+async function archivedResult(
+  runId: string,
+  archive: RunArchiveReader | undefined,
+): Promise<{ result: RunResult; goal: string } | null> {
   const archived = await archive?.get(runId);
-  return archived ? (archived.summary as { result: RunResult }).result : null;
+  return archived ? { ...(archived.summary as { result: RunResult }), goal: archived.goal ?? '' } : null;
 }
 
 /** What a closed run left behind, in the shape of a status. */
-export function statusOfResult(result: RunResult): RunStatus {
+export function statusOfResult(result: RunResult, goal = ''): RunStatus {
   return {
     run_id: result.run_id,
     agent: result.agent,
-    goal: '',
+    goal,
     state: 'ended',
     outcome: result.outcome,
     loop_id: result.result?.loop_id ?? '',
@@ -72,6 +74,16 @@ export function statusOfResult(result: RunResult): RunStatus {
 }
 
 const NO_LIMITS = { steps: null, attempts: null, model_calls: null, tokens: null, cost_micro_usd: null, seconds: null };
+/** A bare start that no worker has prepared yet has no bound that anybody could know. */
+const UNKNOWN_BOUND: Bound = {
+  loops: 0,
+  steps: 0,
+  attempts: 0,
+  model_calls: 0,
+  tokens: 0,
+  cost_micro_usd: null,
+  wait_ms: 0,
+};
 const NOTHING: Amounts = { steps: 0, attempts: 0, model_calls: 0, tokens: 0, cost_micro_usd: 0, seconds: 0 };
 
 /** The server's view alone: nobody is there to answer for the run. */
@@ -84,10 +96,11 @@ async function fallbackStatus(
   const closed = description.closeTime;
   const question = (description.memo?.[MEMO.pendingQuestion] ?? null) as PendingQuestion | null;
   const outcome = description.memo?.[MEMO.outcome] as RunStatus['outcome'];
+  const known = (name: string): string => String(description.memo?.[name] ?? '');
   return {
     run_id: runId,
-    agent: '',
-    goal: '',
+    agent: known(MEMO.agent),
+    goal: known(MEMO.goal),
     state: closed ? 'ended' : question === null ? 'running' : 'waiting_for_human',
     ...(closed ? { outcome: outcome ?? outcomeOfClose(description.status.name) } : {}),
     loop_id: '',
@@ -96,7 +109,7 @@ async function fallbackStatus(
     attempt: 0,
     guardrails: {},
     budget: { limit: NO_LIMITS, used: NOTHING, left: NO_LIMITS },
-    bound: computeBound({ policy: DEFAULT_POLICY, planLength: null }),
+    bound: (description.memo?.[MEMO.bound] as Bound | undefined) ?? UNKNOWN_BOUND,
     failures: { total: 0, active: 0, by_signal: {} },
     ...(question === null ? {} : { pending_question: question }),
     next_action: closed ? 'nothing: the run has ended' : 'start a worker: `secondwind worker`',

@@ -40,7 +40,7 @@ export async function startRun(deps: StartDeps, request: unknown, options: Start
   const requestHash = hashOfJson(request);
   const input: AgentRunInput = {
     prepared,
-    options: { ...options.workflow, ...(deps.searchAttributes ? {} : { search_attributes: false }) },
+    options: { ...options.workflow, search_attributes: deps.searchAttributes },
   };
   const started: StartedRun = { run_id: runId, workflow_id: workflowIdOfRun(runId), bound: prepared.bound };
   try {
@@ -51,7 +51,12 @@ export async function startRun(deps: StartDeps, request: unknown, options: Start
       // A run's id belongs to one run for ever.
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
-      memo: { [MEMO.requestHash]: requestHash },
+      memo: {
+        [MEMO.requestHash]: requestHash,
+        [MEMO.agent]: prepared.agent,
+        [MEMO.goal]: prepared.goal,
+        [MEMO.bound]: prepared.bound,
+      },
       ...(deps.searchAttributes ? { typedSearchAttributes: attributesOf(prepared) } : {}),
       staticSummary: prepared.goal.slice(0, 200),
     });

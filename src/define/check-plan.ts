@@ -1,7 +1,9 @@
+import { z } from 'zod';
 import { waitsFor } from '../core/run/given-plan.ts';
 import { pointersIn } from '../core/run/pointers.ts';
 import type { RequestProblem } from '../protocol/run.ts';
-import type { Plan } from '../protocol/schemas/plan.ts';
+import type { Json } from '../protocol/json.ts';
+import type { Plan, PlanStep } from '../protocol/schemas/plan.ts';
 import type { Tool } from './define-tool.ts';
 import { problemsOf, suggestion } from './problems.ts';
 
@@ -40,10 +42,31 @@ function checkTools(plan: Plan, tools: ReadonlyMap<string, Tool>, root: string):
       return [{ path: `${at}.tool`, message }];
     }
     // With a pointer inside, the input is complete only when the pointer is resolved: the tool's activity checks it.
-    if (pointersIn(step.input).length > 0) return [];
-    const parsed = tool.input.safeParse(step.input);
-    return parsed.success ? [] : problemsOf(parsed.error, `${at}.input`);
+    if (pointersIn(step.input).length > 0) return problemsOfOutputSchema(step.output_schema, at);
+    return [...problemsOfOutputSchema(step.output_schema, at), ...problemsOfInput(tool, step.input, `${at}.input`)];
   });
+}
+
+/** A schema with asynchronous checks cannot be asked here; the tool's activity asks it before the tool runs. */
+function problemsOfInput(tool: Tool, input: Json, path: string): RequestProblem[] {
+  try {
+    const parsed = tool.input.safeParse(input);
+    return parsed.success ? [] : problemsOf(parsed.error, path);
+  } catch {
+    return [];
+  }
+}
+
+/** A schema that cannot be understood would be found out only after the tool has run. */
+function problemsOfOutputSchema(schema: PlanStep['output_schema'], at: string): RequestProblem[] {
+  if (schema === undefined) return [];
+  try {
+    z.fromJSONSchema(schema);
+    return [];
+  } catch (error) {
+    const message = `cannot be used as a JSON Schema: ${error instanceof Error ? error.message : 'unknown error'}`;
+    return [{ path: `${at}.output_schema`, message }];
+  }
 }
 
 function checkOrder(plan: Plan, root: string): RequestProblem[] {

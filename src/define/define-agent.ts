@@ -6,7 +6,13 @@ import type { PolicyPatch } from '../protocol/schemas/policy.ts';
 import type { Tool } from './define-tool.ts';
 
 /** What a planner decides: calls to run now, in parallel when there are several; none ends the loop. */
-export type Choice = Pick<PlannerChoice, 'calls'> & { message?: string; output?: Json };
+export type Choice = Pick<PlannerChoice, 'calls'> & {
+  message?: string;
+  output?: Json;
+  /** What the turn used, where it asked a model: the run's budgets count them. */
+  tokens?: number;
+  cost_micro_usd?: number;
+};
 
 /** A planner that chooses. It runs in an activity, never inside the workflow. */
 export interface Planner {

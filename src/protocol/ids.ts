@@ -23,6 +23,11 @@ export const workflowIdOfRun = (runId: string): string => `agent-run/${runId}`;
 export const runIdOfWorkflow = (workflowId: string): string | null =>
   workflowId.startsWith('agent-run/') ? workflowId.slice('agent-run/'.length) : null;
 
+const GUARD_PREFIX = 'loop-guard/';
+export const workflowIdOfGuard = (family: string): string => GUARD_PREFIX + family;
+export const familyOfGuardWorkflow = (workflowId: string): string | null =>
+  workflowId.startsWith(GUARD_PREFIX) ? workflowId.slice(GUARD_PREFIX.length) : null;
+
 /** `loop_<run>`; a run called `r7` must not get a loop that looks like the seventh rerun of something. */
 export const defaultLoopId = (runId: string): string => {
   const id = `loop_${runPart(runId)}`;

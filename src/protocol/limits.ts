@@ -14,6 +14,12 @@ export const LIMIT = {
   chosenInputBytes: 16 * 1024,
   /** What a planner gets to see of its earlier steps, in characters. */
   plannerViewChars: 96 * 1024,
+  /** The longest that one turn of a planner or one review may take. */
+  turnMs: 600_000,
+  /** What people said that the state keeps, in characters. */
+  feedbackChars: 32 * 1024,
+  /** Steps of earlier passes that the archive lists. */
+  pastSteps: 200,
   goalChars: 4_000,
   planSteps: 250,
   messagePreviewChars: 300,

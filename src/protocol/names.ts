@@ -14,6 +14,9 @@ export const MESSAGE = {
   cancelRun: 'cancel_run',
 } as const;
 
+/** What a guard of another orchestrator's loops takes; each a signal too, as with runs. */
+export const GUARD_MESSAGE = { loopComplete: 'loop_complete', override: MESSAGE.override } as const;
+
 export const QUERY = {
   status: 'status',
   guardrails: 'guardrails',
@@ -56,4 +59,11 @@ export const SEARCH_ATTRIBUTE_TYPES: Record<string, 'Keyword' | 'KeywordList' | 
 };
 
 /** What the memo of a run holds for those who cannot or need not ask the workflow itself. */
-export const MEMO = { pendingQuestion: 'pending_question', outcome: 'outcome', requestHash: 'request_hash' } as const;
+export const MEMO = {
+  pendingQuestion: 'pending_question',
+  outcome: 'outcome',
+  requestHash: 'request_hash',
+  agent: 'agent',
+  goal: 'goal',
+  bound: 'bound',
+} as const;

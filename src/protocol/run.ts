@@ -54,7 +54,9 @@ export interface RequestProblem {
   path: string;
   message: string;
 }
-export type PrepareOutcome = { ok: true; prepared: PreparedRun } | { ok: false; problems: RequestProblem[] };
+export type PrepareOutcome =
+  | { ok: true; prepared: PreparedRun; search_attributes?: boolean }
+  | { ok: false; problems: RequestProblem[] };
 
 export type RunLifeState = 'running' | 'backing_off' | 'waiting_for_human' | 'reviewing' | 'stopping' | 'ended';
 export type RunOutcome = 'completed' | 'finalized' | 'system_error' | 'budget_exhausted' | 'cancelled';

@@ -51,6 +51,8 @@ export interface ToolCallRequest {
   constraints: Constraints;
   idempotency_key: string;
   timeout_ms: number;
+  /** What the run has left of its time: nobody waits longer than that for a worker to take the call. */
+  time_left_ms: number;
   /** The back-off that came before this attempt; what history's timers show, told where the attempt is. */
   waited_ms: number;
 }
@@ -67,6 +69,8 @@ export interface CallSucceeded {
   artifact_id: string;
   bytes: number;
   duration_ms: number;
+  /** The store was away, so a large output could not be kept: the step succeeded, its output is gone. */
+  unsaved?: true;
   /** What the tool says it did differently (`ctx.changed`). */
   changed?: string;
 }

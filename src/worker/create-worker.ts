@@ -14,6 +14,8 @@ export interface CreateWorkerOptions {
   /** The file that `bundleWorkflows` wrote. */
   workflowBundlePath: string;
   taskQueue?: string;
+  /** True where the server has our search attributes. */
+  searchAttributes?: boolean;
 }
 
 /** On shutdown a tool may finish within the grace; then it is told to stop, and at last the worker goes. */
@@ -27,7 +29,12 @@ export function createWorker(options: CreateWorkerOptions): Promise<Worker> {
     namespace: options.namespace,
     taskQueue: options.taskQueue ?? TASK_QUEUE,
     workflowBundle: { codePath: options.workflowBundlePath },
-    activities: createActivities({ registry: options.registry, store: options.store, redact }),
+    activities: createActivities({
+      registry: options.registry,
+      store: options.store,
+      redact,
+      searchAttributes: options.searchAttributes ?? false,
+    }),
     dataConverter: createDataConverter({ redact }),
     // A killed worker's runs move on after a second instead of ten.
     stickyQueueScheduleToStartTimeout: 1_000,

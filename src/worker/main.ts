@@ -19,6 +19,8 @@ export interface StartWorkerOptions {
   /** TLS, keys and headers of the `TEMPORAL_*` family are read from here. */
   env: NodeJS.ProcessEnv;
   taskQueue?: string;
+  /** True where the server has our search attributes. */
+  searchAttributes: boolean;
 }
 
 export type WorkerEnd = { reason: 'stopped' } | { reason: 'failed'; error: unknown };

@@ -1,3 +1,4 @@
+import { ActivityFailure } from '@temporalio/common';
 import {
   allHandlersFinished,
   CancellationScope,
@@ -5,6 +6,7 @@ import {
   condition,
   continueAsNew,
   defineQuery,
+  isCancellation,
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
@@ -31,28 +33,39 @@ export async function agentRun(given?: AgentRunInput | null): Promise<RunResult>
   const holder: StateHolder = { state: input.state ?? null };
   let stopCalls = (): void => {};
   acceptMessages(holder, now, () => stopCalls());
-  answerQueries(holder);
+  answerQueries(holder, input);
 
   // The story itself is never cancelled: a cancel is a message to it, so that a cancelled run still has its ending.
+  const root = CancellationScope.current();
   return CancellationScope.nonCancellable(async () => {
-    const state = (holder.state ??= await begin(input));
-    const options = input.options ?? {};
-    const publish = createPublisher(state.run, options.search_attributes !== false);
+    const cancelled = { byTemporal: false };
+    root.cancelRequested.catch(() => {
+      cancelled.byTemporal = true;
+      if (holder.state !== null) apply(holder.state, CANCELLED_BY_TEMPORAL, now());
+      stopCalls();
+    });
+    const begun = holder.state === null ? await begin(input, (stop) => (stopCalls = stop)) : null;
+    const state = (holder.state ??= begun?.state ?? null);
+    if (state === null) throw new TypeError('A run began without a state.');
+    if (cancelled.byTemporal) apply(state, CANCELLED_BY_TEMPORAL, now());
+    const options = { ...input.options, search_attributes: begun?.searchAttributes ?? searchable(input) };
+    const publish = createPublisher(state.run, options.search_attributes);
     const ports = durablePorts(now, publish, options.hand_over_after_events);
     stopCalls = () => ports.stopCalls();
-    const cancelled = watchForCancel(state, stopCalls);
 
     const end = await runAgent(state, ports);
     await condition(allHandlersFinished);
-    if (end === 'hand_over') {
-      return continueAsNew<typeof agentRun>({ state, ...(input.options && { options: input.options }) });
-    }
+    if (end === 'hand_over') return continueAsNew<typeof agentRun>({ state, options });
     // A cancel that came after the end was decided changes nothing, here as little as in the result.
     if (cancelled.byTemporal && state.result?.outcome === 'cancelled') throw new CancelledFailure(state.result.why);
     if (state.result === null) throw new TypeError('A run ended without a result.');
     return state.result;
   });
 }
+
+const CANCELLED_BY_TEMPORAL = { type: 'cancel_run', by: 'temporal' } as const;
+/** Upserting attributes that a server does not know fails the task for ever, so only who knows better turns them on. */
+const searchable = (input: AgentRunInput): boolean => input.options?.search_attributes === true;
 
 /** A state is believed from the execution before only, and a prepared run only when it is one. */
 function trusted(input: AgentRunInput): AgentRunInput {
@@ -72,14 +85,30 @@ const isPrepared = (run: PreparedRun | undefined): boolean =>
   typeof run.policy === 'object' &&
   run.bound !== undefined;
 
+interface Begun {
+  state: RunState;
+  searchAttributes: boolean;
+}
+
 /** A bare start is resolved by an activity, because only a worker knows agents and tools. */
-async function begin(input: AgentRunInput): Promise<RunState> {
-  if (input.prepared !== undefined) return openRun(input.prepared, now());
+async function begin(input: AgentRunInput, onStop: (stop: () => void) => void): Promise<Begun> {
+  if (input.prepared !== undefined)
+    return { state: openRun(input.prepared, now()), searchAttributes: searchable(input) };
   const { options: _options, state: _state, ...request } = input;
   const runId = runIdOfWorkflow(workflowInfo().workflowId) ?? workflowInfo().workflowId;
-  const outcome = await prepare(request, runId);
-  if (outcome.ok) return openRun(outcome.prepared, now());
-  return refuseRun(openRun(unprepared(input, runId), now()), outcome.problems);
+  const scope = new CancellationScope({ cancellable: true });
+  onStop(() => scope.cancel());
+  const unresolved = () => openRun(unprepared(input, runId), now());
+  try {
+    const outcome = await scope.run(() => prepare(request, runId));
+    if (!outcome.ok) return { state: refuseRun(unresolved(), outcome.problems), searchAttributes: searchable(input) };
+    return { state: openRun(outcome.prepared, now()), searchAttributes: outcome.search_attributes === true };
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    if (isCancellation(error)) return { state: unresolved(), searchAttributes: searchable(input) };
+    const message = `could not be prepared: ${error.cause?.message ?? error.message}`;
+    return { state: refuseRun(unresolved(), [{ path: '$', message }]), searchAttributes: searchable(input) };
+  }
 }
 
 /** What is known of a run that could not be prepared: enough to end it properly. */
@@ -103,34 +132,14 @@ function unprepared(input: AgentRunInput, runId: string): PreparedRun {
   };
 }
 
-function watchForCancel(state: RunState, stopCalls: () => void): { byTemporal: boolean } {
-  const cancelled = { byTemporal: false };
-  const root = CancellationScope.current().parent ?? CancellationScope.current();
-  root.cancelRequested.catch(() => {
-    cancelled.byTemporal = true;
-    apply(state, { type: 'cancel_run', by: 'temporal' }, now());
-    stopCalls();
-  });
-  return cancelled;
-}
-
-function answerQueries(holder: StateHolder): void {
-  const when =
-    <T>(ask: (state: RunState) => T) =>
-    (): T | { state: 'running'; why: string } =>
-      holder.state === null ? { state: 'running', why: 'The run is being prepared.' } : ask(holder.state);
-  setHandler(defineQuery(QUERY.status), when(statusOf));
+/** Before a bare start is prepared, what is known of it answers. */
+function answerQueries(holder: StateHolder, input: AgentRunInput): void {
+  const runId = runIdOfWorkflow(workflowInfo().workflowId) ?? workflowInfo().workflowId;
+  const begunAt = now();
+  const state = (): RunState => holder.state ?? openRun(unprepared(input, runId), begunAt);
+  setHandler(defineQuery(QUERY.status), () => statusOf(state()));
   setHandler(defineQuery(QUERY.result), () => holder.state?.result ?? null);
-  setHandler(
-    defineQuery(QUERY.guardrails),
-    when((state) => guardrailsStatus(state.guard)),
-  );
-  setHandler(
-    defineQuery(QUERY.trace),
-    when((state) => ({ trace: loopTrace(state.guard) })),
-  );
-  setHandler(
-    defineQuery(QUERY.failures),
-    when((state) => ({ failures: failuresOf(state) })),
-  );
+  setHandler(defineQuery(QUERY.guardrails), () => guardrailsStatus(state().guard));
+  setHandler(defineQuery(QUERY.trace), () => ({ trace: loopTrace(state().guard) }));
+  setHandler(defineQuery(QUERY.failures), () => ({ failures: failuresOf(state()) }));
 }

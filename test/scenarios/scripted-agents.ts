@@ -11,7 +11,7 @@ export const scriptedAgents = [
     name: 'chooser',
     tools: scriptedTools,
     planner: scriptedPlanner((view) => {
-      const isFirstPass = !view.loop_id.includes('_r');
+      const isFirstPass = !/_r\d+$/.test(view.loop_id);
       if (view.turn === 1 && isFirstPass) return { calls: [failing('FIRST'), working('beside it')] };
       if (view.turn === 1) return { calls: [working('known by now')] };
       const failedBefore = view.steps.some((step) => step.status === 'failed');

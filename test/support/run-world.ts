@@ -50,6 +50,7 @@ export async function openRunWorld(agents: Agent[]): Promise<RunWorld> {
         registry,
         store,
         taskQueue,
+        searchAttributes: true,
         workflowBundlePath: workflowBundlePath(),
       });
       const running = worker.run();

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { salientLine } from '../../core/failures/index.ts';
 import type { Redact } from '../../core/redaction/index.ts';
@@ -35,7 +36,11 @@ export interface ToolEnvironment {
 export async function executeTool(tool: Tool, request: ToolCallRequest, env: ToolEnvironment): Promise<CallOutcome> {
   const startedAt = env.now();
   const fail = failer(env, () => env.now() - startedAt);
-  const resolved = await resolveArtifacts(request.input, env.loadArtifact);
+  const resolved = await resolveArtifacts(request.input, env.loadArtifact).catch(() => null);
+  if (resolved === null) {
+    const away = { category: 'network', error_code: 'STORE_UNREACHABLE', certainty: 'not_started' } as const;
+    return fail(away, 'the store is away, so the pointers of the input cannot be resolved');
+  }
   if (!resolved.ok) {
     const message = `cannot resolve $artifact ${resolved.id}`;
     return fail(
@@ -43,7 +48,7 @@ export async function executeTool(tool: Tool, request: ToolCallRequest, env: Too
       message,
     );
   }
-  const input = tool.input.safeParse(resolved.input);
+  const input = await tool.input.safeParseAsync(resolved.input);
   if (!input.success) {
     const problems = problemsOf(input.error);
     return fail(
@@ -77,17 +82,21 @@ export async function reconcileTool(
   request: ToolCallRequest,
   env: ToolEnvironment,
 ): Promise<ReconcileOutcome> {
-  const resolved = await resolveArtifacts(request.input, env.loadArtifact);
-  const input = resolved.ok ? tool.input.safeParse(resolved.input) : null;
+  const resolved = await resolveArtifacts(request.input, env.loadArtifact).catch(() => null);
+  const input = resolved?.ok ? await tool.input.safeParseAsync(resolved.input) : null;
   if (tool.reconcile === undefined || input === null || !input.success) return { verdict: 'unknown' };
   const { reconcile } = tool;
   const { data } = input;
   const asked = await withTimeout(env.signal, request.timeout_ms, (signal) =>
     reconcile(data, { idempotencyKey: request.idempotency_key, attempt: request.attempt, signal }),
   );
-  if (asked.kind !== 'returned') return { verdict: 'unknown' };
-  if (asked.value.verdict !== 'done') return { verdict: asked.value.verdict };
-  const kept = await keepOutput(asked.value.output as Json, env);
+  const found = asked.kind === 'returned' ? asked.value : undefined;
+  if (found?.verdict === 'not_done') return { verdict: 'not_done' };
+  if (found?.verdict !== 'done') return { verdict: 'unknown' };
+  // What it found must be what the tool would have answered; anything else proves nothing.
+  const output = await tool.output.safeParseAsync(asJson(found.output));
+  if (!output.success) return { verdict: 'unknown' };
+  const { unsaved: _unsaved, ...kept } = await keepOutput(asJson(output.data) ?? null, env);
   return { verdict: 'done', ...kept };
 }
 
@@ -141,7 +150,7 @@ async function checkOutput(
   }
   const output = asJson(value);
   if (output === undefined) return violated('INVALID_OUTPUT', [{ path: '$', message: 'the output is not JSON' }]);
-  const parsed = tool.output.safeParse(output);
+  const parsed = await tool.output.safeParseAsync(output);
   if (!parsed.success) return violated('INVALID_OUTPUT', problemsOf(parsed.error));
   if (request.output_schema !== undefined) {
     const planned = z.fromJSONSchema(request.output_schema as Parameters<typeof z.fromJSONSchema>[0]).safeParse(output);
@@ -163,14 +172,30 @@ async function checkOutput(
 async function keepOutput(
   raw: Json,
   env: ToolEnvironment,
-): Promise<Pick<CallSucceeded, 'output' | 'artifact_id' | 'bytes' | 'inline'>> {
+): Promise<Pick<CallSucceeded, 'output' | 'artifact_id' | 'bytes' | 'inline' | 'unsaved'>> {
   const output = redactJson(raw, env.redact);
   const text = canonicalJson(output);
   const artifact_id = sha256Hex(text);
   const bytes = new TextEncoder().encode(text).length;
   const inline = bytes <= LIMIT.inlineOutputBytes;
-  if (!inline) await env.saveArtifact(artifact_id, text);
-  return { output: inline ? output : null, artifact_id, bytes, inline };
+  const saved = inline || (await savePatiently(env, artifact_id, text));
+  return { output: inline ? output : null, artifact_id, bytes, inline, ...(saved ? {} : { unsaved: true as const }) };
+}
+
+const SAVE_TRIES = 5;
+const SAVE_PAUSE_MS = 2_000;
+
+/** The tool has done its work: a store that is away must not make that work look undone, or be done again. */
+async function savePatiently(env: ToolEnvironment, id: string, text: string): Promise<boolean> {
+  for (let tried = 1; ; tried += 1) {
+    try {
+      await env.saveArtifact(id, text);
+      return true;
+    } catch {
+      if (tried === SAVE_TRIES || env.stopped() !== null) return false;
+      await sleep(SAVE_PAUSE_MS);
+    }
+  }
 }
 
 const contextOf = (request: ToolCallRequest, env: ToolEnvironment, changed: (text: string) => void): ToolContext => ({

@@ -79,6 +79,9 @@ async function startOf(
   }
 }
 
+/** Events may weigh tens of kilobytes each, and gRPC takes four megabytes in one answer. */
+const PAGE_SIZE = 50;
+
 interface Page {
   events: HistoryEvent[];
   /** undefined: this execution has no more. */
@@ -96,12 +99,12 @@ async function historyPage(
     signal: AbortSignal | undefined;
   },
 ): Promise<Page> {
-  const { execution, token, pageSize, follow, signal } = ask;
+  const { execution, token, pageSize = PAGE_SIZE, follow, signal } = ask;
   const answer = await abortable(client, signal, () =>
     client.workflowService.getWorkflowExecutionHistory({
       namespace: client.options.namespace,
       execution: { workflowId: workflowIdOfRun(runId), runId: execution },
-      ...(pageSize === undefined ? {} : { maximumPageSize: pageSize }),
+      maximumPageSize: pageSize,
       ...(token === undefined ? {} : { nextPageToken: token }),
       waitNewEvent: follow,
       skipArchival: follow,

@@ -1,6 +1,6 @@
 import type { Bound } from '../../protocol/run.ts';
 import type { Policy } from '../../protocol/schemas/policy.ts';
-import { largestLimit, largestWaitOfStep } from '../retry/index.ts';
+import { largestLimit, largestWait, largestWaitOfStep } from '../retry/index.ts';
 
 export interface BoundQuestion {
   policy: Policy;
@@ -10,7 +10,8 @@ export interface BoundQuestion {
 
 /**
  * The most that a run can take, from its policy and plan alone, whatever tools, models and people do. Every figure is
- * also a limit that the run enforces, so the bound is kept by construction.
+ * also a limit that the run enforces, so the bound is kept by construction. One exception until models reserve before
+ * they are called: tokens and cost are known only after a call, so the last one may go past them.
  */
 export function computeBound({ policy, planLength }: BoundQuestion): Bound {
   const { budget, humans, reruns, retry } = policy;
@@ -33,5 +34,10 @@ export function computeBound({ policy, planLength }: BoundQuestion): Bound {
 
 /** Waiting counts as running time, so the policy's seconds cap it too. */
 function backOffMs(policy: Policy, steps: number, turns: number): number {
-  return Math.min((steps + turns) * largestWaitOfStep(policy.retry), policy.budget.max_seconds * 1000);
+  const { retry } = policy;
+  const lostWorkers = Array.from({ length: retry.worker_lost }, (_, index) =>
+    largestWait('not_registered', index + 1, retry),
+  );
+  const ofStep = largestWaitOfStep(retry) + lostWorkers.reduce((sum, wait) => sum + wait, 0);
+  return Math.min((steps + turns) * ofStep, policy.budget.max_seconds * 1000);
 }

@@ -31,7 +31,7 @@ const RULES: Rule[] = [
   { name: 'npm_token', pattern: /\bnpm_[A-Za-z0-9]{36}\b/g, replace: '[redacted:npm_token]' },
   {
     name: 'jwt',
-    pattern: /\beyJ[A-Za-z0-9_-]{8,2000}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,2000}/g,
+    pattern: /\beyJ[A-Za-z0-9_-]{8,300}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,2000}/g,
     replace: '[redacted:jwt]',
   },
   { name: 'bearer', pattern: /\b(Bearer|Basic) +[A-Za-z0-9._~+/=-]{16,4000}/g, replace: '$1 [redacted:bearer]' },
@@ -44,7 +44,7 @@ const RULES: Rule[] = [
     // A page token is no secret, and a tool that pages needs it back as it was.
     name: 'assignment',
     pattern:
-      /\b((?:[A-Za-z0-9]{1,30}[_-]){0,4}(?:password|passwd|secret|api[_-]?key|access[_-]?key|(?<!(?:page|next|sync|continuation)[_-])token)["']?\s{0,3}[=:]\s{0,3}["']?)(?!\[redacted)[^\s"',;&]{8,500}/gi,
+      /\b((?:[A-Za-z0-9]{1,30}[_-]){0,4}(?:password|passwd|secret|api[_-]?key|access[_-]?key|(?:(?<![A-Za-z0-9][_-])|(?<=(?:access|api|auth|bearer|bot|deploy|github|gitlab|id|npm|personal|refresh|secondwind|session)[_-]))token)["']?\s{0,3}[=:]\s{0,3}["']?)(?!\[redacted)[^\s"',;&]{8,500}/gi,
     replace: '$1[redacted:assignment]',
   },
 ];

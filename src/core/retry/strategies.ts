@@ -76,7 +76,8 @@ export const STRATEGIES: Readonly<Record<FailureCategory, Readonly<RetryStrategy
   unknown_error: passing('unknown_error', 'exponential_jitter'),
   context_length: { limit: 'context_length', backoff: 'none', mended_by: 'prompt', enhancement: 'generic' },
   worker_lost: infrastructure,
-  not_registered: infrastructure,
+  // In a rolling deploy the old workers are the quick ones: without a wait they would use the allowance up at once.
+  not_registered: { ...infrastructure, backoff: 'exponential_jitter' },
   auth: never('human'),
   quota: never('human'),
   content_filter: never('model'),

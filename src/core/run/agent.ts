@@ -1,10 +1,10 @@
 import { LIMIT } from '../../protocol/limits.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { closeFamily } from '../guardrails/index.ts';
-import { limitsOf, runningSeconds } from './ledger.ts';
+import { runningSeconds } from './ledger.ts';
 import { runLoop } from './loop.ts';
 import type { OutboxWriter } from './outbox.ts';
-import { openOutbox, waitingBatch } from './outbox.ts';
+import { dropOutputs, openOutbox, waitingBatch } from './outbox.ts';
 import type { RunPorts } from './ports.ts';
 import { publish } from './questions.ts';
 import { archiveOf, resultOf } from './result.ts';
@@ -34,7 +34,10 @@ export async function runAgent(state: RunState, ports: RunPorts): Promise<StoryE
 }
 
 function endAsCancelled(state: RunState, { by, reason }: NonNullable<RunState['cancel']>): void {
-  const why = `${by} cancelled the run${reason === '' ? '' : `: ${reason}`}`;
+  const unsure = state.loop.results.filter((result) => result.error_code === 'EFFECT_UNKNOWN');
+  const said = `${by} cancelled the run${reason === '' ? '' : `: ${reason}`}`;
+  const steps = unsure.map((result) => `step ${result.step_id} (${result.tool})`).join(', ');
+  const why = unsure.length === 0 ? said : `${said}; ${steps} was under way and may have had its effect`;
   endWith(state, { outcome: 'cancelled', reason: 'cancelled', why });
 }
 
@@ -42,7 +45,8 @@ function endAsCancelled(state: RunState, { by, reason }: NonNullable<RunState['c
 async function makeSmall(state: RunState, writer: OutboxWriter): Promise<void> {
   await writer.settle();
   if (sizeOf(state) <= LIMIT.stateBytes) return;
-  await writer.saveOutputs();
+  // What the store does not take cannot travel either: it is counted as lost, and the run goes on.
+  if (!(await writer.saveOutputs())) dropOutputs(state);
   // What a planner chose long ago is in the history; its latest choices are what it still looks at.
   for (const result of state.loop.results.slice(0, -LATEST_CHOICES)) result.input = null;
 }
@@ -59,10 +63,7 @@ function sizeOf(state: RunState): number {
 async function close(state: RunState, ports: RunPorts, writer: OutboxWriter): Promise<void> {
   await writer.settle();
   const now = ports.now();
-  state.ledger.used.seconds = Math.min(
-    runningSeconds(state.started_at, now, state.ledger.human_wait_ms),
-    limitsOf(state.run).seconds ?? Infinity,
-  );
+  state.ledger.used.seconds = runningSeconds(state.started_at, now, state.ledger.human_wait_ms);
   state.batch = [];
   state.guard = closeFamily(state.guard, isoTime(now));
   const result = resultOf(state, now);

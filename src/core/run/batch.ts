@@ -1,4 +1,4 @@
-import { largestLimit } from '../retry/index.ts';
+import { largestLimit, type RetryPolicy } from '../retry/index.ts';
 import type { Json } from '../../protocol/json.ts';
 import { attemptsLeft, limitsOf } from './ledger.ts';
 import type { RunState, StepInFlight } from './state.ts';
@@ -23,7 +23,7 @@ export function openBatch(
 ): { steps: StepInFlight[]; short: 'steps' | 'attempts' | null } {
   const limits = limitsOf(state.run);
   const { retry } = state.run.policy;
-  const worstCase = 1 + largestLimit(retry) + retry.worker_lost;
+  const most = worstCase(retry);
   let stepsLeft = Math.max(0, (limits.steps ?? Infinity) - state.ledger.used.steps);
   let unreserved = attemptsLeft(state.run, state.ledger);
   const steps: StepInFlight[] = [];
@@ -34,7 +34,7 @@ export function openBatch(
     if (short !== null) break;
     const stillToCome = calls.length - position - 1;
     // Every step of the batch gets its first attempt before any gets a retry.
-    const granted = Math.min(worstCase, Math.max(1, unreserved - stillToCome));
+    const granted = Math.min(most, Math.max(1, unreserved - stillToCome));
     steps.push(newStep('tool', state.next_step_id + position, call, granted));
     stepsLeft -= 1;
     unreserved -= granted;
@@ -43,6 +43,9 @@ export function openBatch(
   state.ledger.used.steps += steps.length;
   return { steps, short };
 }
+
+/** The most attempts that a step can take by itself. */
+export const worstCase = (retry: RetryPolicy): number => 1 + largestLimit(retry) + retry.worker_lost;
 
 export function newStep(kind: StepInFlight['kind'], stepId: number, call: PlannedCall, granted: number): StepInFlight {
   return {
@@ -59,6 +62,7 @@ export function newStep(kind: StepInFlight['kind'], stepId: number, call: Planne
     retries_used: 0,
     infrastructure_used: 0,
     waited_ms: 0,
+    owed_wait_ms: 0,
     backing_off_until: null,
     correction: null,
     events: [],

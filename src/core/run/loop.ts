@@ -7,7 +7,7 @@ import { outputsNeedRoom } from './outbox.ts';
 import { openTurn, plannedCalls } from './planner.ts';
 import type { RunPorts } from './ports.ts';
 import { askHuman } from './questions.ts';
-import { budgetSpent, settleStep } from './settle-step.ts';
+import { budgetSpent, endingOf, settleStep } from './settle-step.ts';
 import { performTool, runStep } from './step.ts';
 import { endWith, type RunState, type StepInFlight } from './state.ts';
 
@@ -28,8 +28,7 @@ export async function runLoop(state: RunState, ports: RunPorts, writer: OutboxWr
     if (short !== null) budgetSpent(state, short);
     const last = steps.at(-1);
     if (last !== undefined) notePressure(state, last, ports.now());
-    writer.kick();
-    if (outputsNeedRoom(state)) await writer.saveOutputs();
+    writer.kick(outputsNeedRoom(state));
     // Asked after a batch, never before the first: an execution that only hands over would go on for ever.
     if (!isOver(state) && ports.shouldHandOver()) return 'hand_over';
   }
@@ -70,14 +69,9 @@ async function seekApproval(state: RunState, ports: RunPorts, step: StepInFlight
     options: ['approve', 'deny', 'stop'],
   });
   if (answer.decision === 'approve' || state.cancel !== null) return;
-  step.end = { kind: 'refused', status: answer.kind === 'timed_out' ? 'timed_out' : 'denied' };
-  if (answer.decision === 'stop') {
-    endWith(state, {
-      outcome: 'finalized',
-      reason: answer.kind === 'timed_out' ? 'question_timed_out' : 'stopped_by_human',
-      why: `step ${step.step_id} was not approved (${answer.kind})`,
-    });
-  }
+  const refused = { answered: 'denied', denied: 'denied', timed_out: 'timed_out', policy: 'policy' } as const;
+  step.end = { kind: 'refused', status: refused[answer.kind] };
+  if (answer.decision === 'stop') endWith(state, { outcome: 'finalized', ...endingOf(answer, step.step_id) });
 }
 
 const isOver = (state: RunState): boolean => state.ending !== null || state.cancel !== null;

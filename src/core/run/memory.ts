@@ -30,7 +30,7 @@ export function guidanceFor(state: RunState, step: StepInFlight): Guidance {
   const memory = foldEvents(state, state.failures, step).memory;
   const { guidance_k: k, guidance_max_chars: maxChars } = state.run.policy.failures;
   const guidance = selectGuidance(memory, situationOf(memory, step), { k, maxChars });
-  return step.correction === null ? guidance : withCorrection(guidance, step, step.correction);
+  return step.correction === null ? guidance : withCorrection(guidance, step, step.correction, { k, maxChars });
 }
 
 /** What the attempt is about. A planner's turn is about what went wrong last, until there is progress again. */
@@ -53,7 +53,12 @@ function situationOf(memory: FailureMemory, step: StepInFlight): GuidanceSituati
 }
 
 /** A person's word goes first: it is about this step and newer than anything the run has learnt by itself. */
-function withCorrection(guidance: Guidance, step: StepInFlight, correction: { text: string; by: string }): Guidance {
+function withCorrection(
+  guidance: Guidance,
+  step: StepInFlight,
+  correction: { text: string; by: string },
+  limits: { k: number; maxChars: number },
+): Guidance {
   const said = correction.text.replace(/\s+/g, ' ').slice(0, 400);
   const row = {
     fingerprint: step.events.findLast((event) => event.kind === 'failure')?.record.fingerprint ?? '',
@@ -62,7 +67,14 @@ function withCorrection(guidance: Guidance, step: StepInFlight, correction: { te
     why: `${correction.by} corrected this step`,
     text: `If step ${step.step_id} is tried again, then do as ${correction.by} said: "${said}".`,
   };
-  return { rows: [row, ...guidance.rows], text: [row.text, guidance.text].filter((line) => line !== '').join('\n') };
+  const rows = [row, ...guidance.rows].slice(0, Math.max(1, limits.k));
+  return {
+    rows,
+    text: rows
+      .map((kept) => kept.text)
+      .join('\n')
+      .slice(0, Math.max(limits.maxChars, row.text.length)),
+  };
 }
 
 /** Records a failed attempt: with its step until the batch is folded, and in the outbox for the store. */

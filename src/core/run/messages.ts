@@ -46,6 +46,7 @@ export function apply(state: RunState, message: RunMessage, now: number): Messag
     case 'feedback': {
       // The detector joins with the feedback module; until then a text is kept as it was said.
       state.feedback.push({ text: message.text, by: message.by, feedback_type: null, at: now });
+      keepWithin(state.feedback, LIMIT.feedbackChars);
       return { feedback_type: null, confidence: 0, effect: 'kept for the next planning turn' };
     }
     case 'cancel_run':
@@ -54,6 +55,15 @@ export function apply(state: RunState, message: RunMessage, now: number): Messag
         state.state = 'stopping';
       }
       return { accepted: state.ending === null, state: state.state };
+  }
+}
+
+/** The latest of what was said; the rest is in the history. Texts are emptied, not removed: their number is limited too. */
+function keepWithin(feedback: RunState['feedback'], chars: number): void {
+  let room = chars;
+  for (const kept of feedback.toReversed()) {
+    room -= kept.text.length;
+    if (room < 0) kept.text = '';
   }
 }
 

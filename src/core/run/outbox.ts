@@ -10,8 +10,8 @@ import type { RunState } from './state.ts';
  * retry. Every part has a derived id: writing twice is writing once.
  */
 export interface OutboxWriter {
-  /** Starts writing what waits, without being waited for. */
-  kick(): void;
+  /** Starts writing what waits, and the outputs too when they need room, without being waited for. */
+  kick(withOutputs?: boolean): void;
   /** Waits for the write under way, so that nobody is left writing when the run ends or hands over. */
   settle(): Promise<void>;
   /** Makes room by writing the outputs too. True when they are safe in the store. */
@@ -49,10 +49,10 @@ export function openOutbox(state: RunState, ports: RunPorts): OutboxWriter {
   };
 
   return {
-    kick() {
-      if (underWay !== null || isEmpty(state)) return;
+    kick(withOutputs = false) {
+      if (underWay !== null || (isEmpty(state) && !withOutputs)) return;
       // Nobody waits for this write, so a bug in it is kept and thrown by settle(), which every ending awaits.
-      start(false).catch((error: unknown) => {
+      start(withOutputs).catch((error: unknown) => {
         bug = { error };
       });
     },
@@ -85,6 +85,13 @@ export function holdOutput(state: RunState, { artifact_id: id, output, bytes }: 
   if (outbox.outputs[id] !== undefined) return;
   outbox.outputs[id] = { output, bytes };
   outbox.outputs_bytes += bytes;
+}
+
+export function dropOutputs(state: RunState): void {
+  const { outbox } = state;
+  outbox.lost += Object.keys(outbox.outputs).length;
+  outbox.outputs = {};
+  outbox.outputs_bytes = 0;
 }
 
 export const outputsNeedRoom = (state: RunState): boolean => state.outbox.outputs_bytes > LIMIT.heldOutputBytes;

@@ -5,7 +5,7 @@ import type { PlannedCall } from './batch.ts';
 import { newStep } from './batch.ts';
 import { turnsLeft } from './ledger.ts';
 import type { PlannerChoice, PlannerStep, PlannerView, RunPorts } from './ports.ts';
-import type { Perform } from './step.ts';
+import { millisecondsLeft, type Perform } from './step.ts';
 import type { RunState, StepInFlight, StepResult } from './state.ts';
 
 /** The name under which a planner's own failures are remembered. */
@@ -31,11 +31,13 @@ export function openTurn(state: RunState, ports: RunPorts): Turn {
   const turn: Turn = {
     step: newStep('planner', state.next_step_id, call, granted),
     perform: async (step, guidance): Promise<CallOutcome> => {
-      const outcome = await ports.callModel(viewOf(state, step, guidance));
+      const outcome = await ports.callModel(viewOf(state, ports, step, guidance));
       if (outcome.class !== 'ok') return outcome;
-      state.ledger.used.tokens += outcome.tokens;
-      state.ledger.used.cost_micro_usd += outcome.cost_micro_usd;
-      const problem = problemOfChoice(state, outcome);
+      const problem = problemOfUse(outcome) ?? problemOfChoice(state, outcome);
+      if (problemOfUse(outcome) === null) {
+        state.ledger.used.tokens += outcome.tokens;
+        state.ledger.used.cost_micro_usd += outcome.cost_micro_usd;
+      }
       if (problem !== null) return invalidChoice(problem, outcome.duration_ms);
       turn.choice = outcome;
       return { class: 'ok', output: null, inline: true, artifact_id: '', bytes: 0, duration_ms: outcome.duration_ms };
@@ -45,7 +47,7 @@ export function openTurn(state: RunState, ports: RunPorts): Turn {
   return turn;
 }
 
-const viewOf = (state: RunState, step: StepInFlight, guidance: Guidance): PlannerView => ({
+const viewOf = (state: RunState, ports: RunPorts, step: StepInFlight, guidance: Guidance): PlannerView => ({
   run_id: state.run.run_id,
   agent: state.run.agent,
   goal: state.run.goal,
@@ -55,7 +57,8 @@ const viewOf = (state: RunState, step: StepInFlight, guidance: Guidance): Planne
   attempt: step.attempt,
   steps: stepsInView(state),
   guidance,
-  feedback: state.feedback.map((kept) => kept.text),
+  feedback: state.feedback.map((kept) => kept.text).filter((text) => text !== ''),
+  timeout_ms: Math.min(LIMIT.turnMs, Math.max(1, millisecondsLeft(state, ports.now()))),
 });
 
 export const plannedCalls = (choice: PlannerChoice): PlannedCall[] =>
@@ -91,11 +94,20 @@ function plannerStep(state: RunState, result: StepResult): PlannerStep {
   };
 }
 
+/** A figure that is no count would switch its budget off for good. */
+function problemOfUse({ tokens, cost_micro_usd: cost }: PlannerChoice): { path: string; message: string } | null {
+  const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0;
+  if (!isCount(tokens)) return { path: '$.tokens', message: 'expected a whole number, 0 or more' };
+  return isCount(cost) ? null : { path: '$.cost_micro_usd', message: 'expected a whole number, 0 or more' };
+}
+
 function problemOfChoice(state: RunState, choice: PlannerChoice): { path: string; message: string } | null {
   if (!Array.isArray(choice.calls)) return { path: '$.calls', message: 'expected a list of calls' };
   if (choice.calls.length > CALLS_IN_BATCH) {
     return { path: '$.calls', message: `at most ${CALLS_IN_BATCH} calls at once` };
   }
+  const output = problemOfInput(choice.output ?? null);
+  if (output !== null) return { path: '$.output', message: output };
   for (const [index, call] of choice.calls.entries()) {
     if (!isNamed(call, 'tool')) return { path: `$.calls[${index}]`, message: 'expected {tool, input}' };
     if (!Object.hasOwn(state.run.manifest, call.tool)) {

@@ -25,12 +25,14 @@ export interface PlannerView {
   guidance: Guidance;
   /** What people said during the run, oldest first. */
   feedback: string[];
+  /** What is left for this turn of the run's time. */
+  timeout_ms: number;
 }
 export interface PlannerStep {
   step_id: number;
   tool: string;
   input: Json;
-  status: 'ok' | 'failed' | 'skipped' | 'denied' | 'timed_out';
+  status: 'ok' | 'failed' | 'skipped' | 'denied' | 'timed_out' | 'policy' | 'cancelled';
   output?: Json;
   artifact_id?: string;
   error_code?: string;
@@ -64,6 +66,7 @@ export interface ReviewView {
   output: Json;
   /** What the rules say: alignment as the share of steps that succeeded. */
   by_rules: { alignment_score: number; drift_score: number; summary_valid: boolean };
+  timeout_ms: number;
 }
 export type ReviewOutcome = { class: 'ok'; review: ReviewReport } | CallFailed | CallCancelled;
 

@@ -1,5 +1,5 @@
 import type { Json } from '../../protocol/json.ts';
-import type { RecordBatch, RunArchive } from '../../protocol/records.ts';
+import type { ArchivedStep, RecordBatch, RunArchive } from '../../protocol/records.ts';
 import type { RunResult } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { countFailures } from '../failures/index.ts';
@@ -37,21 +37,25 @@ export function resultOfLoop({ loop, outbox }: RunState): RunResult['result'] {
   return { output: held?.output ?? null, artifact_id: last.artifact_id, loop_id: loop.loop_id };
 }
 
+/** The steps of the loop under way, as the archive lists them. */
+export const rowsOf = ({ loop }: RunState): ArchivedStep[] =>
+  loop.results.map(({ step_id, phase, tool, status, attempts, artifact_id }) => ({
+    loop_id: loop.loop_id,
+    step_id,
+    phase,
+    tool,
+    status,
+    attempts,
+    artifact_id,
+  }));
+
 export const archiveOf = (state: RunState, result: RunResult, pending: RecordBatch): RunArchive => ({
   run_id: state.run.run_id,
   agent: state.run.agent,
   goal: state.run.goal,
   labels: state.run.labels,
   result,
-  steps: state.loop.results.map((step) => ({
-    loop_id: state.loop.loop_id,
-    step_id: step.step_id,
-    phase: step.phase,
-    tool: step.tool,
-    status: step.status,
-    attempts: step.attempts,
-    artifact_id: step.artifact_id,
-  })),
+  steps: [...state.past_steps, ...rowsOf(state)],
   trace: loopTrace(state.guard) as unknown as Json[],
   pending,
 });

@@ -1,4 +1,5 @@
 import type { Json } from '../../protocol/json.ts';
+import { LIMIT } from '../../protocol/limits.ts';
 import type { RunOutcome } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
 import {
@@ -12,7 +13,8 @@ import {
 import { newStep } from './batch.ts';
 import type { RunPorts } from './ports.ts';
 import { type Answered, askHuman, publish } from './questions.ts';
-import { resultOfLoop } from './result.ts';
+import { resultOfLoop, rowsOf } from './result.ts';
+import { millisecondsLeft } from './step.ts';
 import { endWith, openLoop, type RunState } from './state.ts';
 
 /**
@@ -30,6 +32,7 @@ export async function reviewLoop(state: RunState, ports: RunPorts): Promise<void
   const decision = answer.decision_result;
   ports.log({ event: 'decision', loop_id: answer.loop_id, decision: decision.decision, ...scores(review) });
   if (decision.decision === 'rerun') {
+    state.past_steps = [...state.past_steps, ...rowsOf(state)].slice(-LIMIT.pastSteps);
     state.loop = openLoop(decision.new_loop_id);
     state.state = 'running';
     publish(state, ports);
@@ -75,6 +78,7 @@ async function reviewOf(state: RunState, ports: RunPorts): Promise<ReviewReport>
     steps: state.loop.results.map(({ step_id, tool, status, artifact_id }) => ({ step_id, tool, status, artifact_id })),
     output: resultOfLoop(state)?.output ?? null,
     by_rules: { ...scores(byRules), summary_valid: true },
+    timeout_ms: Math.min(LIMIT.turnMs, Math.max(1, millisecondsLeft(state, ports.now()))),
   });
   const errors = outcome.class === 'ok' ? errorsOfReview(outcome.review) : [];
   if (outcome.class === 'ok' && errors.length === 0) return outcome.review;

@@ -1,5 +1,6 @@
 import type { CallFailed } from '../../protocol/tools.ts';
 import { escalate } from '../failures/index.ts';
+import { worstCase } from './batch.ts';
 import { attemptsLeft, turnsLeft } from './ledger.ts';
 import { correctionByHuman, foldStep, occurrencesOf, progressMade, humanAnswered } from './memory.ts';
 import type { OutboxWriter } from './outbox.ts';
@@ -8,7 +9,7 @@ import type { RunPorts } from './ports.ts';
 import type { Answered } from './questions.ts';
 import { askHuman } from './questions.ts';
 import { effectOf, type Perform, runStep } from './step.ts';
-import { endWith, type RunState, type StepInFlight, type StepResult } from './state.ts';
+import { type Ending, endWith, type RunState, type StepInFlight, type StepResult } from './state.ts';
 
 /**
  * Folds one ended step into the run, in step order, and decides what a failure for good leads to: on with new
@@ -24,10 +25,18 @@ export async function settleStep(
   for (;;) {
     foldStep(state, step);
     const how = step.end;
-    if (how === null || how.kind === 'cancelled') return;
+    if (how === null) return;
+    if (how.kind === 'cancelled') return keepCancelled(state, step);
     if (how.kind === 'ok') return keepSuccess(state, step, how.outcome);
     if (how.kind === 'refused') return keep(state, step, { status: how.status, artifact_id: null });
-    if (how.kind === 'budget') return budgetSpent(state, how.budget);
+    if (how.kind === 'budget') {
+      if (grantMore(state, step, how.budget)) {
+        await runStep(state, ports, writer, step, perform);
+        continue;
+      }
+      keep(state, step, { status: 'failed', artifact_id: null, error_code: 'BUDGET' });
+      return budgetSpent(state, how.budget);
+    }
     if (state.ending !== null || state.cancel !== null) return keepFailure(state, step, how.failure);
 
     const next = escalate({
@@ -80,12 +89,24 @@ function askAboutFailure(
   });
 }
 
+/**
+ * A parallel step may have had a small share because its neighbours might have needed theirs. Now that they are done,
+ * what they did not need is there for it: in step order, so it is always the same step that gets it.
+ */
+function grantMore(state: RunState, step: StepInFlight, budget: string): boolean {
+  const left = step.kind === 'tool' && budget === 'attempts' ? attemptsLeft(state.run, state.ledger) : 0;
+  if (left === 0 || state.cancel !== null || state.ending !== null) return false;
+  step.granted = step.attempt + Math.min(left, worstCase(state.run.policy.retry));
+  step.end = null;
+  return true;
+}
+
 function allowOneMore(state: RunState, step: StepInFlight): void {
   const forLostWorkers = state.run.policy.retry.worker_lost - step.infrastructure_used;
   const left = step.kind === 'planner' ? turnsLeft(state.run, state.ledger) : attemptsLeft(state.run, state.ledger);
   step.granted = step.attempt + Math.min(1 + forLostWorkers, left);
   step.single_attempt = true;
-  step.waited_ms = 0;
+  step.owed_wait_ms = 0;
   step.end = null;
 }
 
@@ -95,15 +116,17 @@ function giveUpStep(state: RunState, step: StepInFlight, failure: CallFailed, an
     return keep(state, step, { status: 'skipped', artifact_id: null, error_code: failure.error_code });
   }
   keepFailure(state, step, failure);
-  const by = answer.by ?? 'the policy';
-  const reasons = {
-    answered: { reason: 'stopped_by_human', why: `${by} stopped the run at step ${step.step_id}` },
-    denied: { reason: 'stopped_by_human', why: `${by} denied step ${step.step_id}` },
-    timed_out: { reason: 'question_timed_out', why: `nobody answered in time, so the policy stopped the run` },
-    policy: { reason: 'no_question_left', why: `the run may ask no more questions, so the policy stopped it` },
-  } as const;
-  endWith(state, { outcome: 'finalized', ...reasons[answer.kind] });
+  endWith(state, { outcome: 'finalized', ...endingOf(answer, step.step_id) });
 }
+
+/** Why a run that asked was stopped: the four are different facts. */
+export const endingOf = ({ kind, by }: Answered, stepId: number): Omit<Ending, 'outcome'> =>
+  ({
+    answered: { reason: 'stopped_by_human', why: `${by ?? 'a person'} stopped the run at step ${stepId}` },
+    denied: { reason: 'stopped_by_human', why: `${by ?? 'a person'} denied step ${stepId}` },
+    timed_out: { reason: 'question_timed_out', why: 'nobody answered in time, so the policy stopped the run' },
+    policy: { reason: 'no_question_left', why: 'the run may ask no more questions, so the policy stopped it' },
+  })[kind];
 
 function keepSuccess(
   state: RunState,
@@ -114,7 +137,15 @@ function keepSuccess(
   const isNew = !state.loop.results.some((result) => result.artifact_id === outcome.artifact_id);
   if (isNew) progressMade(state);
   if (outcome.inline) holdOutput(state, outcome);
+  if (outcome.unsaved) state.outbox.lost += 1;
   keep(state, step, { status: 'ok', artifact_id: outcome.artifact_id });
+}
+
+/** Cancelled before it began leaves nothing to tell; a side effect that had begun may have happened. */
+function keepCancelled(state: RunState, step: StepInFlight): void {
+  if (step.attempt === 0) return;
+  const unsure = effectOf(state, step) === 'side_effect';
+  keep(state, step, { status: 'cancelled', artifact_id: null, ...(unsure && { error_code: 'EFFECT_UNKNOWN' }) });
 }
 
 function keepFailure(state: RunState, step: StepInFlight, failure: CallFailed): void {

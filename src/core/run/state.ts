@@ -1,6 +1,6 @@
 import type { Json } from '../../protocol/json.ts';
 import type { FeedbackMessage } from '../../protocol/messages.ts';
-import type { FailureRevision, TextArtifact } from '../../protocol/records.ts';
+import type { ArchivedStep, FailureRevision, TextArtifact } from '../../protocol/records.ts';
 import type { Amounts, PendingQuestion, PreparedRun, RunLifeState, RunOutcome, RunResult } from '../../protocol/run.ts';
 import { STORY_VERSION } from '../../protocol/run.ts';
 import type { FailureRecord, OutcomeKind } from '../../protocol/schemas/failure-record.ts';
@@ -27,6 +27,8 @@ export interface RunState {
   failures: FailureMemory;
   loop: LoopState;
   next_step_id: number;
+  /** Steps of earlier loops, in a few words each; the latest of them when there are many. */
+  past_steps: ArchivedStep[];
   /** The steps under way; empty between batches. */
   batch: StepInFlight[];
   question: OpenQuestion | null;
@@ -61,12 +63,15 @@ export interface StepResult {
   tool: string;
   /** What a planner chose; null for a given plan, which has it already. */
   input: Json;
-  status: 'ok' | 'failed' | 'skipped' | 'denied' | 'timed_out';
+  status: StepStatus;
   attempts: number;
   artifact_id: string | null;
   error_code?: string;
   message_preview?: string;
 }
+
+/** `policy`: the policy decided, because no question was left. `cancelled`: it was under way when the run was. */
+export type StepStatus = 'ok' | 'failed' | 'skipped' | 'denied' | 'timed_out' | 'policy' | 'cancelled';
 
 /** What happened to the failure memory during a step; folded in step order when the batch ends. */
 export type MemoryEvent =
@@ -91,6 +96,8 @@ export interface StepInFlight {
   retries_used: number;
   infrastructure_used: number;
   waited_ms: number;
+  /** A back-off that is due before the next attempt: the step was stopped by its share of the budget before it could wait. */
+  owed_wait_ms: number;
   backing_off_until: number | null;
   correction: { text: string; by: string } | null;
   events: MemoryEvent[];
@@ -102,7 +109,7 @@ export type StepEnd =
   | { kind: 'ok'; outcome: CallSucceeded }
   | { kind: 'cancelled' }
   | { kind: 'budget'; budget: keyof Amounts }
-  | { kind: 'refused'; status: 'denied' | 'timed_out' | 'skipped' }
+  | { kind: 'refused'; status: StepStatus }
   | { kind: 'failed'; failure: CallFailed; observed: OutcomeKind; fingerprint: string | null; reason: string };
 
 export interface OpenQuestion extends PendingQuestion {
@@ -143,6 +150,7 @@ export function openRun(run: PreparedRun, now: number): RunState {
     failures: emptyFailureMemory(),
     loop: openLoop(run.loop_id),
     next_step_id: 1,
+    past_steps: [],
     batch: [],
     question: null,
     questions_asked: 0,

@@ -26,9 +26,10 @@ export async function runStep(
   perform: Perform,
 ): Promise<void> {
   for (;;) {
-    if (state.cancel !== null) return end(step, { kind: 'cancelled' });
-    const spent = spentBudget(state, ports, step);
+    const spent = spentBudget(state, ports, step) ?? outlasts(state, ports, step.owed_wait_ms);
     if (spent !== null) return end(step, { kind: 'budget', budget: spent });
+    await backOff(state, ports, step);
+    if (state.cancel !== null) return end(step, { kind: 'cancelled' });
 
     step.attempt += 1;
     state.ledger.used[drawsOn(step)] += 1;
@@ -73,9 +74,7 @@ export async function runStep(
 
     if (isInfrastructure(outcome.category)) step.infrastructure_used += 1;
     else step.retries_used += 1;
-    const budget = spentBudget(state, ports, step) ?? outlasts(state, ports, decision.wait_ms);
-    if (budget !== null) return end(step, { kind: 'budget', budget });
-    await backOff(state, ports, step, decision.wait_ms);
+    step.owed_wait_ms = decision.wait_ms;
   }
 }
 
@@ -111,6 +110,7 @@ function callRequest(
     constraints: {},
     idempotency_key: idempotencyKey(run.run_id, step.step_id),
     timeout_ms: Math.min(toolTimeoutMs, timeLeftMs),
+    time_left_ms: timeLeftMs,
     waited_ms: step.waited_ms,
   };
 }
@@ -174,9 +174,11 @@ function noteFailure(
   return record;
 }
 
-async function backOff(state: RunState, ports: RunPorts, step: StepInFlight, waitMs: number): Promise<void> {
+async function backOff(state: RunState, ports: RunPorts, step: StepInFlight): Promise<void> {
+  const waitMs = step.owed_wait_ms;
   step.waited_ms = waitMs;
   if (waitMs === 0) return;
+  step.owed_wait_ms = 0;
   step.backing_off_until = ports.now() + waitMs;
   ports.log({ event: 'retry_backoff', step_id: step.step_id, attempt: step.attempt, wait_ms: waitMs });
   await ports.until(
@@ -216,9 +218,9 @@ function spentBudget(state: RunState, ports: RunPorts, step: StepInFlight): keyo
 }
 
 const outlasts = (state: RunState, ports: RunPorts, waitMs: number): 'seconds' | null =>
-  waitMs >= millisecondsLeft(state, ports.now()) ? 'seconds' : null;
+  waitMs > 0 && waitMs >= millisecondsLeft(state, ports.now()) ? 'seconds' : null;
 
-function millisecondsLeft(state: RunState, now: number): number {
+export function millisecondsLeft(state: RunState, now: number): number {
   state.ledger.used.seconds = runningSeconds(state.started_at, now, state.ledger.human_wait_ms);
   return state.run.policy.budget.max_seconds * 1000 - (now - state.started_at - state.ledger.human_wait_ms);
 }

@@ -35,7 +35,7 @@ describe('validation waits', () => {
 });
 
 describe('no wait where time mends nothing', () => {
-  test.each<FailureCategory>(['worker_lost', 'not_registered', 'context_length'])('%s', (category) => {
+  test.each<FailureCategory>(['worker_lost', 'context_length'])('%s', (category) => {
     expect(waitOf(category, 1)).toEqual({ wait_ms: 0 });
     expect(waitOf(category, 7)).toEqual({ wait_ms: 0 });
   });

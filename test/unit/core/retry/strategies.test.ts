@@ -26,7 +26,7 @@ describe('the strategy table', () => {
     ['invalid_input', 0, 'none', 'model', 'none'],
     ['pointer_unresolved', 0, 'none', 'nobody', 'none'],
     ['retrieval_failure', 0, 'none', 'model', 'none'],
-    ['not_registered', 2, 'none', 'infrastructure', 'none'],
+    ['not_registered', 2, 'exponential_jitter', 'infrastructure', 'none'],
   ];
   test.each(table)('%s: %i retries by default, waits by %s, mended by %s, enhanced by %s', (category, ...row) => {
     const { backoff, mended_by, enhancement } = strategyOf(category);

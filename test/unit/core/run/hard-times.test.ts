@@ -95,6 +95,70 @@ describe('a cancel', () => {
   });
 });
 
+describe('a wide batch', () => {
+  it('gives a step that fails late what its neighbours did not need', async () => {
+    const steps = Array.from({ length: 30 }, () => ({ phase: 'work', tool: 'look', input: {}, after: [] }));
+    const wide = prepared({ agent: 'plain', goal: 'g', plan: { steps } }, plainRegistry);
+    const call = (request: ToolCallRequest) => (request.step_id === 25 && request.attempt < 3 ? refused : ok(request));
+    const { state } = await simulateRun(wide, { world: { call } });
+    expect(state.result).toMatchObject({ outcome: 'completed', used: { attempts: 32 } });
+  });
+});
+
+describe('what a run tells about its steps', () => {
+  it('includes one that ended with the budget', async () => {
+    const { archives } = await simulateRun(run(1, 'look', { budget: { max_attempts: 2 } }), {
+      world: { call: () => refused },
+    });
+    expect(archives[0]?.steps).toMatchObject([{ step_id: 1, status: 'failed', attempts: 2 }]);
+  });
+
+  it('says of a cancelled side effect that it may have happened', async () => {
+    const { state, archives } = await simulateRun(run(1, 'pay'), {
+      world: {
+        call: (request) => ({ ...ok(request), duration_ms: 100_000 }),
+        react: (shown, send) => shown.state === 'running' && send(50, 'cancel_run', { by: 'ada' }),
+      },
+    });
+    expect(archives[0]?.steps).toMatchObject([{ step_id: 1, status: 'cancelled' }]);
+    expect(state.result?.why).toBe('ada cancelled the run; step 1 (pay) was under way and may have had its effect');
+  });
+});
+
+describe('an approval that nobody can be asked for', () => {
+  it('is told as the policy, never as a person who denied', async () => {
+    const world = { call: (request: ToolCallRequest) => ok(request) };
+    const stopped = await simulateRun(run(1, 'launch', { humans: { max_questions: 0 } }), { world });
+    expect(stopped.state.result).toMatchObject({ outcome: 'finalized', reason: 'no_question_left' });
+    const denied = await simulateRun(run(1, 'launch', { humans: { max_questions: 0, default: 'deny' } }), { world });
+    expect(denied.archives[0]?.steps).toMatchObject([{ status: 'policy', attempts: 0 }]);
+  });
+});
+
+describe('a question that nobody answers', () => {
+  it('goes up the chain, each with the same time, before the default decides', async () => {
+    const policy = { humans: { deadline_ms: 1_000, chain: ['lead', 'owner'] } };
+    const { state, logs } = await simulateRun(run(1, 'look', policy), {
+      world: { call: () => ({ ...refused, category: 'auth' }) },
+    });
+    const asked = logs.map((event) => event.event).filter((event) => event.startsWith('question_'));
+    expect(asked).toEqual(['question_asked', 'question_escalated', 'question_escalated', 'question_timed_out']);
+    expect(state.ledger.human_wait_ms).toBe(3_000);
+  });
+});
+
+describe('a planner that reports what is no count', () => {
+  it.each([Number.NaN, -1, 0.5])(
+    'as its tokens (%d) is sent back, and the budget stays what it was',
+    async (tokens) => {
+      const chooser = prepared({ agent: 'chooser', goal: 'g' }, plainRegistry);
+      const plan = () => ({ class: 'ok' as const, calls: [], tokens, cost_micro_usd: 0, duration_ms: 1 });
+      const { state } = await simulateRun(chooser, { world: { call: () => refused, plan } });
+      expect(state.result).toMatchObject({ outcome: 'system_error', reason: 'INVALID_PLAN', used: { tokens: 0 } });
+    },
+  );
+});
+
 describe('a budget of seconds', () => {
   it('ends the run before a wait that would outlast it', async () => {
     const { state } = await simulateRun(run(1, 'look', { budget: { max_seconds: 2 } }), {

@@ -1,0 +1,33 @@
+import type { Redact } from '../core/redaction/index.ts';
+
+/** Causes of causes; deeper ones tell nothing new. */
+const MAX_DEPTH = 5;
+
+/**
+ * Messages and stacks of what an activity throws go to history beside the payloads, not through their codec: so they
+ * are cleaned where they are thrown.
+ */
+export function withCleanErrors<Activities extends object>(redact: Redact, activities: Activities): Activities {
+  const entries = Object.entries(activities).map(([name, activity]) => [name, clean(redact, activity as Activity)]);
+  return Object.fromEntries(entries) as Activities;
+}
+
+type Activity = (...args: unknown[]) => Promise<unknown>;
+
+const clean =
+  (redact: Redact, activity: Activity): Activity =>
+  async (...args) => {
+    try {
+      return await activity(...args);
+    } catch (error) {
+      cleanError(error, redact, MAX_DEPTH);
+      throw error;
+    }
+  };
+
+function cleanError(error: unknown, redact: Redact, depth: number): void {
+  if (!(error instanceof Error) || depth === 0) return;
+  error.message = redact(error.message);
+  if (error.stack !== undefined) error.stack = redact(error.stack);
+  cleanError(error.cause, redact, depth - 1);
+}

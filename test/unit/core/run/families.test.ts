@@ -1,0 +1,40 @@
+/** The worked families of loops, lived as runs in the simulated world. */
+import { describe, expect, it } from 'vitest';
+import { loopTrace } from '../../../../src/core/guardrails/index.ts';
+import { createRegistry } from '../../../../src/define/registry.ts';
+import { sha256Hex } from '../../../../src/protocol/ids.ts';
+import { simulateRun } from '../../../../src/simulator/simulate-run.ts';
+import {
+  expectedTrace,
+  families,
+  judgedAgent,
+  overrideOf,
+  readTrace,
+  requestOf,
+  reviewOf,
+} from '../../../scenarios/families.ts';
+import { prepared } from '../../../support/fixtures.ts';
+
+const registry = createRegistry([judgedAgent(async () => undefined)]);
+
+describe.each(families)('the family $family', (family) => {
+  it('is decided pass by pass as the vectors say', async () => {
+    const { state } = await simulateRun(prepared({ ...requestOf(family), run_id: `sim-${family.family}` }, registry), {
+      world: {
+        call: () => ({ class: 'ok', output: 1, inline: true, artifact_id: sha256Hex('1'), bytes: 1, duration_ms: 1 }),
+        review: (view, send) => {
+          const override = overrideOf(view);
+          if (override !== null) send(0, 'override', override);
+          return reviewOf(view);
+        },
+      },
+    });
+    expect(readTrace(loopTrace(state.guard))).toEqual(expectedTrace(family));
+    const last = family.loops.at(-1)?.expect.reason;
+    expect(state.result).toMatchObject({
+      outcome: last === 'thresholds_met' ? 'completed' : 'finalized',
+      reason: last,
+      loops: family.loops.length,
+    });
+  });
+});
