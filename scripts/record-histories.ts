@@ -44,7 +44,10 @@ const recordings: Recording[] = [
   { what: 'corrected-by-update', scenario: 'a person who corrects, and the correction helps', answerBy: 'update' },
   { what: 'reconciled', scenario: 'a side effect that the tool itself finds not done, so it is tried again' },
   { what: 'parallel', scenario: 'four steps side by side, two of which fail at first' },
-  { what: 'planner', scenario: 'a planner that chooses, fails, adapts and gives its own result' },
+  {
+    what: 'planner',
+    scenario: 'a planner that fails, adapts, is sent back by the review and does better in its second pass',
+  },
   { what: 'bad-messages', scenario: 'messages that nobody can use, a feedback and an override that waits' },
   { what: 'cancelled', scenario: 'a failure for good, and a person who says retry', cancel: true },
   { what: 'handed-over', scenario: 'four steps side by side, two of which fail at first', handOverAfterEvents: 8 },

@@ -132,12 +132,13 @@ describe.each(ROUTES.map((route) => [route.method, route.path, route] as const))
     expect((await ask({ host: 'evil.example' })).status).toBe(403);
   });
 
-  it.runIf(route.role !== null)('needs a token', async () => {
+  it(route.role === null ? 'is open to everybody' : 'needs a token', async () => {
+    const isRefused = route.role !== null;
     for (const shown of ['', 'Bearer wrong', 'Basic b3BlcmF0b3I6eA==']) {
       const answer = await ask(shown === '' ? {} : { authorization: shown });
-      expect(answer.status).toBe(401);
-      expect(answer.headers.get('www-authenticate')).toMatch(/^Bearer/);
-      expect(answer.headers.get('content-type')).toBe('application/problem+json');
+      expect(answer.status === 401).toBe(isRefused);
+      expect(/^Bearer/.test(answer.headers.get('www-authenticate') ?? '')).toBe(isRefused);
+      expect(answer.headers.get('content-type') === 'application/problem+json').toBe(isRefused);
     }
   });
 
