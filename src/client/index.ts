@@ -20,6 +20,7 @@ import { endOfRun } from './run-result.ts';
 
 export { connectClient } from './connect.ts';
 export * from './errors.ts';
+export * from './guards/index.ts';
 export type { ProjectedStep, RunEvent } from './history/index.ts';
 export type { StartedRun, StartOptions } from './start-run.ts';
 

@@ -27,7 +27,7 @@ export async function runStatus(client: Client, runId: string, archive?: RunArch
     if (kept !== null) return statusOfResult(kept.result, kept.goal);
     if (description === null) throw new RunNotFoundError(runId, error);
     if (description.status.name === 'COMPLETED')
-      return statusOfResult((await handle.result()) as RunResult, String(description.memo?.[MEMO.goal] ?? ''));
+      return statusOfResult((await handle.result()) as RunResult, textOf(description.memo?.[MEMO.goal]));
     return fallbackStatus(client, description, runId, error);
   }
 }
@@ -74,6 +74,8 @@ export function statusOfResult(result: RunResult, goal = ''): RunStatus {
 }
 
 const NO_LIMITS = { steps: null, attempts: null, model_calls: null, tokens: null, cost_micro_usd: null, seconds: null };
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+
 /** A bare start that no worker has prepared yet has no bound that anybody could know. */
 const UNKNOWN_BOUND: Bound = {
   loops: 0,
@@ -96,7 +98,7 @@ async function fallbackStatus(
   const closed = description.closeTime;
   const question = (description.memo?.[MEMO.pendingQuestion] ?? null) as PendingQuestion | null;
   const outcome = description.memo?.[MEMO.outcome] as RunStatus['outcome'];
-  const known = (name: string): string => String(description.memo?.[name] ?? '');
+  const known = (name: string): string => textOf(description.memo?.[name]);
   return {
     run_id: runId,
     agent: known(MEMO.agent),

@@ -132,12 +132,12 @@ describe.each(ROUTES.map((route) => [route.method, route.path, route] as const))
     expect((await ask({ host: 'evil.example' })).status).toBe(403);
   });
 
-  it(route.role === null ? 'is open to everybody' : 'needs a token', async () => {
+  it('needs a token, unless it is open to everybody', async () => {
     const isRefused = route.role !== null;
     for (const shown of ['', 'Bearer wrong', 'Basic b3BlcmF0b3I6eA==']) {
       const answer = await ask(shown === '' ? {} : { authorization: shown });
       expect(answer.status === 401).toBe(isRefused);
-      expect(/^Bearer/.test(answer.headers.get('www-authenticate') ?? '')).toBe(isRefused);
+      expect(answer.headers.get('www-authenticate')?.startsWith('Bearer') === true).toBe(isRefused);
       expect(answer.headers.get('content-type') === 'application/problem+json').toBe(isRefused);
     }
   });
