@@ -2,6 +2,8 @@ import type { Redact } from '../core/redaction/index.ts';
 import { prepareRun } from '../define/prepare-run.ts';
 import type { Registry } from '../define/registry.ts';
 import type { PrepareOutcome } from '../protocol/run.ts';
+import { createGuardArchiveActivities, type GuardArchiveStore } from './guard-archive.ts';
+import { withCleanErrors } from './clean-errors.ts';
 import { createPlannerActivities } from './planner.ts';
 import { createRecordActivities } from './records.ts';
 import { createReviewActivities } from './review.ts';
@@ -10,18 +12,23 @@ import { createToolActivities } from './tools/create-tool-activities.ts';
 
 export interface ActivityDeps {
   registry: Registry;
-  store: ActivityStore;
+  store: ActivityStore & Partial<GuardArchiveStore>;
   redact: Redact;
+  /** True where the server has our search attributes: a bare start learns it from here. */
+  searchAttributes?: boolean;
 }
 
 /** Everything that a worker does for runs. */
 export function createActivities(deps: ActivityDeps) {
-  return {
+  return withCleanErrors(deps.redact, {
     ...createToolActivities(deps),
     ...createPlannerActivities(deps),
     ...createReviewActivities(deps),
     ...createRecordActivities(deps.store),
-    prepare: async (request: unknown, runId: string): Promise<PrepareOutcome> =>
-      prepareRun(request, deps.registry, runId),
-  };
+    ...createGuardArchiveActivities(deps.store),
+    prepare: async (request: unknown, runId: string): Promise<PrepareOutcome> => {
+      const outcome = prepareRun(request, deps.registry, runId);
+      return outcome.ok ? { ...outcome, search_attributes: deps.searchAttributes === true } : outcome;
+    },
+  });
 }

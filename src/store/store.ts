@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import { createArchivedGuards } from './archived-guards.ts';
 import { createArchivedRuns } from './archived-runs.ts';
 import { createArtifacts } from './artifacts.ts';
 import { createBiasCounts } from './bias-counts.ts';
@@ -20,6 +21,7 @@ export const createStore = (database: string | DatabaseOptions) => {
     failureStatus: createFailureStatus(db),
     artifacts: createArtifacts(db),
     archivedRuns: createArchivedRuns(db),
+    archivedGuards: createArchivedGuards(db),
     reflections: createReflections(db),
     feedbackLog: createFeedbackLog(db),
     biasCounts: createBiasCounts(db),

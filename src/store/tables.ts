@@ -72,6 +72,14 @@ interface ArchivedRunsTable {
   archived_at: TimeByDatabase;
 }
 
+interface ArchivedGuardsTable {
+  family: string;
+  ending: ColumnType<unknown, string, never>;
+  started_at: Time;
+  ended_at: Time;
+  archived_at: TimeByDatabase;
+}
+
 interface ReflectionsTable {
   id: Generated<number>;
   scope: 'agent' | 'global';
@@ -179,6 +187,7 @@ export interface Tables {
   failure_status: FailureStatusView;
   artifacts: ArtifactsTable;
   archived_runs: ArchivedRunsTable;
+  archived_guards: ArchivedGuardsTable;
   reflections: ReflectionsTable;
   reflection_current: ReflectionCurrentView;
   reflection_occurrences: ReflectionOccurrencesTable;

@@ -5,6 +5,7 @@ import { toolActivity } from '../protocol/names.ts';
 import type { RecordBatch, RunArchive } from '../protocol/records.ts';
 import type { PrepareOutcome, RunRequest } from '../protocol/run.ts';
 import type { CallSucceeded, ReconcileOutcome, ToolCallRequest } from '../protocol/tools.ts';
+import type { GuardArchive } from './loop-guard-types.ts';
 
 /** A worker that stops beating is noticed this fast; our runner beats every second. */
 const HEARTBEAT_TIMEOUT_MS = 5_000;
@@ -26,12 +27,14 @@ export interface RuntimeActivities {
   reconcile(request: ToolCallRequest): Promise<ReconcileOutcome>;
   record(batch: RecordBatch): Promise<void>;
   archive(archive: RunArchive): Promise<void>;
+  archiveGuard(archive: GuardArchive): Promise<void>;
 }
 
 export function callTool(request: ToolCallRequest): Promise<CallSucceeded> {
   const tools = proxyActivities<Record<string, (request: ToolCallRequest) => Promise<CallSucceeded>>>({
     ...once,
     startToCloseTimeout: request.timeout_ms + NET_BELOW_MS,
+    scheduleToStartTimeout: request.time_left_ms,
     summary: `step ${request.step_id} attempt ${request.attempt}`,
   });
   const tool = tools[toolActivity(request.tool)];
@@ -39,12 +42,15 @@ export function callTool(request: ToolCallRequest): Promise<CallSucceeded> {
   return tool(request);
 }
 
-/** A model may think for minutes; the planner's activity ends itself earlier. */
-const MODEL_TIMEOUT_MS = 600_000;
-export const { callModel, review } = proxyActivities<Pick<RuntimeActivities, 'callModel' | 'review'>>({
-  ...once,
-  startToCloseTimeout: MODEL_TIMEOUT_MS,
-});
+/** A planner's turn and a review have what is left of the run's time, within a cap. */
+const turn = (timeoutMs: number) =>
+  proxyActivities<Pick<RuntimeActivities, 'callModel' | 'review'>>({
+    ...once,
+    startToCloseTimeout: timeoutMs + NET_BELOW_MS,
+  });
+export const callModel = (view: PlannerView): Promise<PlannerChoice> => turn(view.timeout_ms).callModel(view);
+export const review = (view: ReviewView): Promise<{ class: 'ok'; review: ReviewReport }> =>
+  turn(view.timeout_ms).review(view);
 
 export const { reconcile } = proxyActivities<Pick<RuntimeActivities, 'reconcile'>>({
   ...once,
@@ -62,8 +68,14 @@ const patient = {
 } as const;
 export const { record, archive } = proxyActivities<Pick<RuntimeActivities, 'record' | 'archive'>>(patient);
 
-/** Without it a run cannot begin, so it is tried until a worker knows the agent. */
+/** A bare start waits for a worker as long as it takes; once one has it, a minute is enough for any number of faults. */
 export const { prepare } = proxyActivities<Pick<RuntimeActivities, 'prepare'>>({
   startToCloseTimeout: 10_000,
-  retry: { initialInterval: 500, maximumInterval: 10_000 },
+  retry: { initialInterval: 500, maximumInterval: 10_000, maximumAttempts: 6 },
+});
+
+/** No end without it, or a guard's name could be taken again; so it waits for the store as long as that is away. */
+export const { archiveGuard } = proxyActivities<Pick<RuntimeActivities, 'archiveGuard'>>({
+  startToCloseTimeout: 10_000,
+  retry: { initialInterval: 500, maximumInterval: 60_000 },
 });

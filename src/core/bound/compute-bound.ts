@@ -10,8 +10,7 @@ export interface BoundQuestion {
 
 /**
  * The most that a run can take, from its policy and plan alone, whatever tools, models and people do. Every figure is
- * also a limit that the run enforces, so the bound is kept by construction. One exception until models reserve before
- * they are called: tokens and cost are known only after a call, so the last one may go past them.
+ * also a limit that the run enforces, so the bound is kept by construction.
  */
 export function computeBound({ policy, planLength }: BoundQuestion): Bound {
   const { budget, humans, reruns, retry } = policy;

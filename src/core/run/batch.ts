@@ -44,8 +44,13 @@ export function openBatch(
   return { steps, short };
 }
 
-/** The most attempts that a step can take by itself. */
-export const worstCase = (retry: RetryPolicy): number => 1 + largestLimit(retry) + retry.worker_lost;
+/** The most attempts that a step can take by itself. A run's policy never changes, so it is worked out once. */
+const worstCases = new WeakMap<RetryPolicy, number>();
+export function worstCase(retry: RetryPolicy): number {
+  const most = worstCases.get(retry) ?? 1 + largestLimit(retry) + retry.worker_lost;
+  worstCases.set(retry, most);
+  return most;
+}
 
 export function newStep(kind: StepInFlight['kind'], stepId: number, call: PlannedCall, granted: number): StepInFlight {
   return {

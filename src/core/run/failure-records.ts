@@ -1,4 +1,5 @@
 import { actionId, canonicalJson, failureId, hashOfJson, sha256Hex, toolCallId } from '../../protocol/ids.ts';
+import type { Json } from '../../protocol/json.ts';
 import type { TextArtifact } from '../../protocol/records.ts';
 import type { FailureRecord, OutcomeKind, SignalType } from '../../protocol/schemas/failure-record.ts';
 import type { Plan } from '../../protocol/schemas/plan.ts';
@@ -45,7 +46,7 @@ export function recordOfAttempt(
       action_id: actionId(state.run.run_id, step.step_id),
       tool_name: step.tool,
       tool_call_id: toolCallId(state.run.run_id, step.step_id, step.attempt),
-      input_hash: hashOfJson(step.input),
+      input_hash: hashOnce(step.input),
     },
     observed_outcome: {
       kind,
@@ -155,14 +156,14 @@ function manifestOf(state: RunState, step: StepInFlight, guidance: Guidance): Te
     run_id: run.run_id,
     agent: run.agent,
     loop_id: state.loop.loop_id,
-    plan_version: run.plan === null ? null : versionOf(run.plan),
+    plan_version: run.plan === null ? null : hashOnce(run.plan),
     step_id: step.step_id,
     phase: step.phase,
     tool: step.tool,
     tool_schema: run.manifest[step.tool]?.schema_hash ?? null,
     tool_call_id: toolCallId(run.run_id, step.step_id, step.attempt),
     attempt: step.attempt,
-    input_hash: hashOfJson(step.input),
+    input_hash: hashOnce(step.input),
     guidance: guidance.rows,
     reflections: [],
     prompt: null,
@@ -170,10 +171,11 @@ function manifestOf(state: RunState, step: StepInFlight, guidance: Guidance): Te
   return { id: sha256Hex(text), text };
 }
 
-/** A plan never changes, so it is hashed once. */
-const versions = new WeakMap<Plan, string>();
-function versionOf(plan: Plan): string {
-  const version = versions.get(plan) ?? hashOfJson(plan);
-  versions.set(plan, version);
-  return version;
+/** Plans and inputs never change, and a hash costs more than the rest of a record: each is hashed once. */
+const hashes = new WeakMap<object, string>();
+export function hashOnce(value: Json | Plan): string {
+  if (typeof value !== 'object' || value === null) return hashOfJson(value);
+  const hash = hashes.get(value) ?? hashOfJson(value);
+  hashes.set(value, hash);
+  return hash;
 }

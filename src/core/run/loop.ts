@@ -7,9 +7,9 @@ import { outputsNeedRoom } from './outbox.ts';
 import { openTurn, plannedCalls } from './planner.ts';
 import type { RunPorts } from './ports.ts';
 import { askHuman } from './questions.ts';
-import { budgetSpent, endingOf, settleStep } from './settle-step.ts';
+import { endingOf, settleStep } from './settle-step.ts';
 import { performTool, runStep } from './step.ts';
-import { endWith, type RunState, type StepInFlight } from './state.ts';
+import { budgetSpent, endWith, type RunState, type StepInFlight } from './state.ts';
 
 /** Results of a planner that chooses are kept for its view; older ones are in the history and the archive. */
 const RESULTS_IN_STATE = 200;

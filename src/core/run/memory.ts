@@ -1,4 +1,3 @@
-import { hashOfJson } from '../../protocol/ids.ts';
 import type { FailureRevision } from '../../protocol/records.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import { isoTime } from '../../protocol/time.ts';
@@ -13,7 +12,7 @@ import {
   resolveByProof,
   selectGuidance,
 } from '../failures/index.ts';
-import { type MadeRecord, recordOfAttempt, recordOfNotice } from './failure-records.ts';
+import { hashOnce, type MadeRecord, recordOfAttempt, recordOfNotice } from './failure-records.ts';
 import { limitsOf, newPressure } from './ledger.ts';
 import { enqueueFailure, enqueueRevisions } from './outbox.ts';
 import type { Answered } from './questions.ts';
@@ -112,7 +111,7 @@ export function noteAttempt(
   }
   // Only a run that knows failures has anything to prove: a clean run never pays for a hash.
   const mayProve = state.failures.total > 0 || step.events.length > 0;
-  if (outcome.ok && mayProve) step.events.push({ kind: 'passed', input_hash: hashOfJson(step.input), ...at });
+  if (outcome.ok && mayProve) step.events.push({ kind: 'passed', input_hash: hashOnce(step.input), ...at });
 }
 
 /** That a planner made a choice says nothing about guidance for tools: the attempt that follows will tell. */

@@ -3,10 +3,10 @@ import { LIMIT } from '../../protocol/limits.ts';
 import type { CallFailed, CallOutcome, Guidance } from '../../protocol/tools.ts';
 import type { PlannedCall } from './batch.ts';
 import { newStep } from './batch.ts';
-import { turnsLeft } from './ledger.ts';
+import { limitsOf, turnsLeft } from './ledger.ts';
 import type { PlannerChoice, PlannerStep, PlannerView, RunPorts } from './ports.ts';
 import { millisecondsLeft, type Perform } from './step.ts';
-import type { RunState, StepInFlight, StepResult } from './state.ts';
+import { budgetSpent, type RunState, type StepInFlight, type StepResult } from './state.ts';
 
 /** The name under which a planner's own failures are remembered. */
 export const PLANNER = 'planner';
@@ -35,8 +35,8 @@ export function openTurn(state: RunState, ports: RunPorts): Turn {
       if (outcome.class !== 'ok') return outcome;
       const problem = problemOfUse(outcome) ?? problemOfChoice(state, outcome);
       if (problemOfUse(outcome) === null) {
-        state.ledger.used.tokens += outcome.tokens;
-        state.ledger.used.cost_micro_usd += outcome.cost_micro_usd;
+        charge(state, ports, 'tokens', outcome.tokens);
+        charge(state, ports, 'cost_micro_usd', outcome.cost_micro_usd);
       }
       if (problem !== null) return invalidChoice(problem, outcome.duration_ms);
       turn.choice = outcome;
@@ -92,6 +92,19 @@ function plannerStep(state: RunState, result: StepResult): PlannerStep {
     ...(result.error_code === undefined ? {} : { error_code: result.error_code }),
     ...(result.message_preview === undefined ? {} : { message_preview: result.message_preview }),
   };
+}
+
+/**
+ * A turn may use all that is left and not more: turns come one at a time, so what is left is what it had reserved. Who
+ * reports more has gone past what it was given; the ledger stays within the bound, and the run ends there.
+ */
+function charge(state: RunState, ports: RunPorts, budget: 'tokens' | 'cost_micro_usd', amount: number): void {
+  const { used } = state.ledger;
+  const left = (limitsOf(state.run)[budget] ?? Infinity) - used[budget];
+  used[budget] += Math.min(amount, left);
+  if (amount <= left) return;
+  ports.log({ event: 'budget_overrun', budget, reported: amount, left });
+  budgetSpent(state, budget);
 }
 
 /** A figure that is no count would switch its budget off for good. */

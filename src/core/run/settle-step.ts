@@ -9,7 +9,7 @@ import type { RunPorts } from './ports.ts';
 import type { Answered } from './questions.ts';
 import { askHuman } from './questions.ts';
 import { effectOf, type Perform, runStep } from './step.ts';
-import { type Ending, endWith, type RunState, type StepInFlight, type StepResult } from './state.ts';
+import { budgetSpent, type Ending, endWith, type RunState, type StepInFlight, type StepResult } from './state.ts';
 
 /**
  * Folds one ended step into the run, in step order, and decides what a failure for good leads to: on with new
@@ -171,13 +171,5 @@ function keep(
     input: step.plan_index === null ? step.input : null,
     attempts: step.attempt,
     ...how,
-  });
-}
-
-export function budgetSpent(state: RunState, budget: string): void {
-  endWith(state, {
-    outcome: 'budget_exhausted',
-    reason: budget,
-    why: `the run has used up its budget of ${budget.replaceAll('_', ' ')}`,
   });
 }

@@ -180,3 +180,11 @@ function familyOfRun(run: PreparedRun, now: number): GuardState {
 export function endWith(state: RunState, ending: Ending): void {
   state.ending ??= ending;
 }
+
+export function budgetSpent(state: RunState, budget: string): void {
+  endWith(state, {
+    outcome: 'budget_exhausted',
+    reason: budget,
+    why: `the run has used up its budget of ${budget.replaceAll('_', ' ')}`,
+  });
+}

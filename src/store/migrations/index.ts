@@ -3,6 +3,7 @@ import { failureMemory } from './0001-failure-memory.ts';
 import { artifactsAndArchive } from './0002-artifacts-and-archive.ts';
 import { reflections } from './0003-reflections.ts';
 import { feedbackAndCounts } from './0004-feedback-and-counts.ts';
+import { archivedGuards } from './0005-archived-guards.ts';
 
 /** In code and in order, so that they are there in a bundle too. After the first release: only ever add to the end. */
 export const migrations: Record<string, Migration> = {
@@ -10,4 +11,5 @@ export const migrations: Record<string, Migration> = {
   '0002_artifacts_and_archive': artifactsAndArchive,
   '0003_reflections': reflections,
   '0004_feedback_and_counts': feedbackAndCounts,
+  '0005_archived_guards': archivedGuards,
 };

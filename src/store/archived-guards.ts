@@ -1,0 +1,39 @@
+import type { Kysely } from 'kysely';
+import type { Tables } from './tables.ts';
+import { isoMillis } from './validation.ts';
+
+export interface ArchivedGuard {
+  family: string;
+  /** The guard's last state; its answers are views of it. */
+  ending: unknown;
+  started_at: string;
+  ended_at: string;
+}
+
+export const createArchivedGuards = (db: Kysely<Tables>) => ({
+  /** The first write of a family stands; a repetition answers `written: false`. */
+  put: async (guard: ArchivedGuard): Promise<{ written: boolean }> => {
+    const result = await db
+      .insertInto('archived_guards')
+      .values({
+        family: guard.family,
+        // Not cleaned as elsewhere: the column keeps the very text, and an answer must come back byte for byte.
+        ending: JSON.stringify(guard.ending),
+        started_at: isoMillis(guard.started_at),
+        ended_at: isoMillis(guard.ended_at),
+      })
+      .onConflict((conflict) => conflict.column('family').doNothing())
+      .executeTakeFirst();
+    return { written: result.numInsertedOrUpdatedRows === 1n };
+  },
+
+  get: async (family: string): Promise<ArchivedGuard | null> => {
+    const row = await db
+      .selectFrom('archived_guards')
+      .select(['family', 'ending', 'started_at', 'ended_at'])
+      .where('family', '=', family)
+      .executeTakeFirst();
+    if (row === undefined) return null;
+    return { ...row, started_at: row.started_at.toISOString(), ended_at: row.ended_at.toISOString() };
+  },
+});

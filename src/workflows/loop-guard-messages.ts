@@ -1,0 +1,157 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import {
+  applyOverride,
+  completeLoop,
+  errorsOfOverride,
+  errorsOfReport,
+  familyOf,
+  guardrailsStatus,
+  loopTrace,
+  overrideAudit,
+} from '../core/guardrails/index.ts';
+import type {
+  GuardPolicy,
+  GuardProblem,
+  GuardrailsStatus,
+  GuardState,
+  InputError,
+  LoopAnswer,
+  LoopReport,
+  OverrideAnswer,
+  OverrideRequest,
+  Refusal,
+} from '../core/guardrails/index.ts';
+import { LIMIT } from '../protocol/limits.ts';
+import { GUARD_MESSAGE, QUERY } from '../protocol/names.ts';
+import type { GuardTrace, IgnoredSignal, ReportExtras } from './loop-guard-types.ts';
+
+/** What a guard holds; every message replaces `state` whole, between two awaits. */
+export interface Guard {
+  family: string;
+  policy: GuardPolicy;
+  /** Null until the first loop is reported. */
+  state: GuardState | null;
+  /** Cancelled by Temporal. */
+  cancelled: boolean;
+  ignored: IgnoredSignal[];
+}
+
+type Taken<Answer> = { ok: true; state: GuardState; answer: Answer } | Refusal;
+type Take<Answer> = (body: unknown, extras: unknown) => Taken<Answer>;
+
+/**
+ * Each name is an update, refused with its reason before it is accepted, and a signal, which never fails the guard. A
+ * handler is synchronous: the trace has the loop before anybody hears the answer. It decides anew, because another
+ * message of the same task may have come between; what is refused only then stays refused, so an update id that
+ * remembers it does no harm.
+ */
+export function acceptGuardMessages(guard: Guard, at: () => string): void {
+  accept<LoopAnswer>(guard, at, GUARD_MESSAGE.loopComplete, (body, extras) => takeReport(guard, body, extras, at()));
+  accept<OverrideAnswer>(guard, at, GUARD_MESSAGE.override, (body) => takeOverride(guard, body, at()));
+}
+
+function accept<Answer>(guard: Guard, at: () => string, name: string, take: Take<Answer>): void {
+  const update = defineUpdate<Answer, [unknown, unknown]>(name);
+  const handle = (body: unknown, extras: unknown): Answer => {
+    const taken = take(body, extras);
+    if (!taken.ok) throw failureOf(taken);
+    guard.state = taken.state;
+    return taken.answer;
+  };
+  const validator = (body: unknown, extras: unknown): void => {
+    const taken = take(body, extras);
+    if (!taken.ok) throw failureOf(taken);
+  };
+  setHandler(update, handle, { validator });
+  setHandler(defineSignal<[unknown, unknown]>(name), (body, extras) => {
+    const taken = take(body, extras);
+    if (taken.ok) guard.state = taken.state;
+    else ignore(guard, { name, reason: told(taken).slice(0, LIMIT.messagePreviewChars), at: at() });
+  });
+}
+
+function takeReport(guard: Guard, body: unknown, extras: unknown, at: string): Taken<LoopAnswer> {
+  const errors = [...errorsOfReport(body), ...errorsOfExtras(extras)];
+  if (errors.length > 0) return refused('invalid_report', 'Correct the named fields and report again.', errors);
+  const report = body as LoopReport;
+  const { body_hash: bodyHash, bias_elsewhere: biasElsewhere } = (extras ?? {}) as ReportExtras;
+  if (familyOf(report.loop_id) !== guard.family) {
+    return refused('other_family', `${report.loop_id} belongs to another family than ${guard.family}.`);
+  }
+  if (guard.cancelled && guard.state === null) return refused('ended', `The family ${guard.family} was cancelled.`);
+  return completeLoop(guard.state, report, guard.policy, at, {
+    ...(bodyHash === undefined ? {} : { bodyHash }),
+    ...(biasElsewhere === undefined ? {} : { biasElsewhere }),
+  });
+}
+
+/** The body may name its loop; without it the current one is meant, as on the command line. */
+function takeOverride(guard: Guard, body: unknown, at: string): Taken<OverrideAnswer> {
+  const errors = errorsOfOverride(body);
+  if (errors.length > 0) return refused('invalid_override', 'Correct the named fields and override again.', errors);
+  const { loop_id: loopId, ...request } = body as OverrideRequest & { loop_id?: unknown };
+  if (guard.state === null) return refused('unknown_loop', `No loop of the family ${guard.family} was reported yet.`);
+  if (loopId === undefined) return applyOverride(guard.state, request, at);
+  return typeof loopId === 'string'
+    ? applyOverride(guard.state, request, at, loopId)
+    : refused('unknown_loop', 'loop_id has to be a text.');
+}
+
+function errorsOfExtras(extras: unknown): InputError[] {
+  if (extras === undefined || extras === null) return [];
+  if (typeof extras !== 'object') return [{ path: '$extras', detail: 'an object' }];
+  const { body_hash: hash, bias_elsewhere: counts } = extras as Record<string, unknown>;
+  const errors: InputError[] = [];
+  if (hash !== undefined && !(typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash))) {
+    errors.push({ path: '$extras.body_hash', detail: 'a sha256 in hex' });
+  }
+  if (counts !== undefined && !areCounts(counts)) {
+    errors.push({ path: '$extras.bias_elsewhere', detail: 'a whole number for each tag' });
+  }
+  return errors;
+}
+
+const areCounts = (counts: unknown): boolean =>
+  typeof counts === 'object' &&
+  counts !== null &&
+  Object.values(counts).every((count) => Number.isInteger(count) && Number(count) >= 0);
+
+const refused = (problem: GuardProblem, detail: string, errors?: InputError[]): Refusal => ({
+  ok: false,
+  problem,
+  detail,
+  ...(errors === undefined ? {} : { errors }),
+});
+
+const failureOf = (refusal: Refusal): ApplicationFailure =>
+  ApplicationFailure.create({
+    message: told(refusal),
+    type: refusal.problem,
+    nonRetryable: true,
+    details: [refusal],
+  });
+
+/** For people who see only a text: the command line shows no details. */
+const told = ({ detail, errors = [] }: Refusal): string =>
+  [detail, ...errors.map((error) => `${error.path}: ${error.detail}`)].join('; ');
+
+/** The newest are kept; the history has them all. */
+function ignore(guard: Guard, signal: IgnoredSignal): void {
+  guard.ignored = [...guard.ignored, signal].slice(-LIMIT.ignoredMessages);
+}
+
+export function answerGuardQueries(guard: Guard): void {
+  setHandler(
+    defineQuery<GuardrailsStatus | null, [unknown]>(QUERY.guardrails),
+    (loopId: unknown): GuardrailsStatus | null => {
+      if (guard.state === null) return null;
+      return guardrailsStatus(guard.state, typeof loopId === 'string' ? loopId : undefined);
+    },
+  );
+  setHandler(defineQuery<GuardTrace & { ignored: IgnoredSignal[] }>(QUERY.trace), () => ({
+    trace: guard.state === null ? [] : loopTrace(guard.state),
+    overrides: guard.state === null ? [] : overrideAudit(guard.state),
+    ignored: guard.ignored,
+  }));
+}

@@ -1,0 +1,51 @@
+import { ApplicationFailure } from '@temporalio/common';
+import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
+import { closeFamily } from '../core/guardrails/index.ts';
+import { familyOfGuardWorkflow } from '../protocol/ids.ts';
+import { archiveGuard } from './activity-proxies.ts';
+import { acceptGuardMessages, answerGuardQueries, type Guard } from './loop-guard-messages.ts';
+import { errorsOfGuardPolicy, policyOfGuard } from './loop-guard-policy.ts';
+import type { GuardEnding, LoopGuardInput } from './loop-guard-types.ts';
+
+// oxlint-disable-next-line no-restricted-globals -- in a workflow the SDK's Date is the deterministic clock
+const now = (): string => new Date(Date.now()).toISOString();
+
+/**
+ * The guardrails of one family of loops that another orchestrator runs and only reports here. It waits, for months if it
+ * must, without a timer; it never continues as new, so that the server knows every update id to the end. Its state is
+ * bounded by the policy: 1 + max_reruns + max_overrides loops, and the overrides that the ledger keeps.
+ */
+export async function loopGuard(given?: LoopGuardInput | null): Promise<GuardEnding> {
+  const { workflowId, startTime } = workflowInfo();
+  const policy = policyOfGuard(given ?? {});
+  const errors = errorsOfGuardPolicy(policy);
+  if (errors.length > 0) {
+    const told = errors.map((error) => `${error.path}: ${error.detail}`).join('; ');
+    throw ApplicationFailure.nonRetryable(told, 'invalid_policy', errors);
+  }
+  const family = familyOfGuardWorkflow(workflowId) ?? workflowId;
+  const guard: Guard = { family, policy, state: null, cancelled: false, ignored: [] };
+  acceptGuardMessages(guard, now);
+  answerGuardQueries(guard);
+
+  // A cancel ends the family; the ending itself is not cancelled, so that it is kept like any other.
+  return CancellationScope.nonCancellable(async () => {
+    endWhenCancelled(guard);
+    await condition(() => guard.cancelled || (guard.state !== null && guard.state.ended !== null));
+    const ending: GuardEnding = { version: 1, state: guard.state, ignored: guard.ignored };
+    const ended_at = guard.state?.ended?.at ?? now();
+    // First the store, then the end: once Temporal has forgotten the guard, only this row keeps its name from being
+    // taken again. Nothing that comes meanwhile can change the ending.
+    await archiveGuard({ family, ending, started_at: startTime.toISOString(), ended_at });
+    await condition(allHandlersFinished);
+    return ending;
+  });
+}
+
+function endWhenCancelled(guard: Guard): void {
+  const root = CancellationScope.current().parent ?? CancellationScope.current();
+  root.cancelRequested.catch(() => {
+    guard.cancelled = true;
+    if (guard.state !== null) guard.state = closeFamily(guard.state, now());
+  });
+}

@@ -1,0 +1,64 @@
+/** How a guard begins, waits and is stopped, on real Temporal. Needs the shared stack. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { createGuardsClient, GuardNoAnswerError, type GuardsClient } from '../../src/client/guards/index.ts';
+import { WORKFLOW_TYPE } from '../../src/protocol/names.ts';
+import { guardsOf, newFamily, refusalOf, report, startUnheardWorker } from '../support/guard-world.ts';
+import { openRunWorld, type RunWorld } from '../support/run-world.ts';
+import { uniqueTaskQueue } from '../support/stack.ts';
+
+let world: RunWorld;
+let guards: GuardsClient;
+let stopWorker: () => Promise<void>;
+beforeAll(async () => {
+  world = await openRunWorld([]);
+  guards = guardsOf(world);
+  stopWorker = await world.startWorker();
+});
+afterAll(() => world.close());
+
+describe('a guard', () => {
+  it('started past our doors has the default policy, and with one that is none it fails with the path', async () => {
+    const family = newFamily(world, 'bare');
+    const start = (workflowId: string, args: unknown[]) =>
+      world.client.workflow.start(WORKFLOW_TYPE.loopGuard, { workflowId, taskQueue: world.taskQueue, args });
+    await start(guards.workflowId(family), []);
+    expect(await refusalOf(guards.status(family))).toBe('unknown_loop');
+    expect((await guards.completeLoop(report(family))).decision_result.max_reruns).toBe(3);
+    const bad = await start(`${guards.workflowId(family)}-bad`, [{ policy: { reruns: { max_reruns: 'many' } } }]);
+    await expect(bad.result()).rejects.toMatchObject({
+      cause: { type: 'invalid_policy', message: '$.policy.reruns.max_reruns: a whole number from 0 to 100' },
+    });
+  });
+
+  it('that is cancelled ends its family, and its answers stay', async () => {
+    const loop = newFamily(world, 'cancel');
+    const first = await guards.completeLoop(report(loop));
+    const handle = world.client.workflow.getHandle(guards.workflowId(loop));
+    await handle.cancel();
+    expect(await handle.result()).toMatchObject({ state: { ended: { finalize_reason: null } } });
+    expect(await guards.completeLoop(report(loop))).toEqual(first);
+    expect(await refusalOf(guards.completeLoop(report(`${loop}_r1`)))).toBe('ended');
+  });
+
+  it('that nobody works for says so in time, and the report sent again counts once', async () => {
+    const loop = newFamily(world, 'alone');
+    const taskQueue = uniqueTaskQueue();
+    const hasty = createGuardsClient({ client: world.client, store: world.store, taskQueue, deadlineMs: 500 });
+    await expect(hasty.completeLoop(report(loop))).rejects.toBeInstanceOf(GuardNoAnswerError);
+    await expect(hasty.status(loop)).rejects.toBeInstanceOf(GuardNoAnswerError);
+    const { stop } = await startUnheardWorker(world, taskQueue);
+    expect((await guards.completeLoop(report(loop))).decision_result.rerun_count).toBe(1);
+    await stop();
+  });
+
+  it('survives the restart of its worker', async () => {
+    const loop = newFamily(world, 'restart');
+    const first = await guards.completeLoop(report(loop));
+    await guards.override(loop, { override_fatigue: true, override_by: 'ann' });
+    await stopWorker();
+    stopWorker = await world.startWorker();
+    expect(JSON.stringify(await guards.completeLoop(report(loop)))).toBe(JSON.stringify(first));
+    expect((await guards.completeLoop(report(`${loop}_r1`))).decision_result.rerun_count).toBe(2);
+    expect((await guards.trace(loop)).overrides).toMatchObject([{ outcome: 'pending' }]);
+  });
+});

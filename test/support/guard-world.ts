@@ -1,0 +1,100 @@
+/** What the tests of guards share: reports, a client beside the world's own, and what Temporal's retention does. */
+import { readFileSync } from 'node:fs';
+import { NativeConnection } from '@temporalio/worker';
+import { expect, inject } from 'vitest';
+import { createGuardsClient, GuardRefusedError, type GuardsClient } from '../../src/client/guards/index.ts';
+import type { GuardPolicy, GuardProblem, LoopReport, ReviewReport } from '../../src/core/guardrails/index.ts';
+import { DEFAULT_POLICY } from '../../src/protocol/policy.ts';
+import { createWorker } from '../../src/worker/create-worker.ts';
+import type { RunWorld } from './run-world.ts';
+import { uniqueTaskQueue, workflowBundlePath } from './stack.ts';
+
+export const LOW: ReviewReport = { alignment_score: 0.7, drift_score: 0.3 };
+export const GOOD: ReviewReport = { alignment_score: 0.9, drift_score: 0.1 };
+
+export const report = (loopId: string, review: ReviewReport = LOW, more: Partial<LoopReport> = {}): LoopReport => ({
+  loop_id: loopId,
+  reflection_status: 'done',
+  reflection_result: review,
+  ...more,
+});
+
+/** Never tired, so that only the rerun limit ends a family. */
+export const TIRELESS: GuardPolicy = {
+  ...DEFAULT_POLICY,
+  fatigue: { ...DEFAULT_POLICY.fatigue, base_increment: 0 },
+};
+
+export const guardsOf = (world: RunWorld, policy: GuardPolicy = DEFAULT_POLICY): GuardsClient =>
+  createGuardsClient({ client: world.client, store: world.store, taskQueue: world.taskQueue, policy });
+
+/** An own name: families belong to the whole namespace. */
+export const newFamily = (world: RunWorld, name: string): string => `loop_${world.newRunId(name)}`;
+
+export async function refusalOf(work: Promise<unknown>): Promise<GuardProblem> {
+  const error: unknown = await work.then(
+    () => null,
+    (thrown: unknown) => thrown,
+  );
+  expect(error).toBeInstanceOf(GuardRefusedError);
+  return (error as GuardRefusedError).problem;
+}
+
+/**
+ * A worker whose store takes the ending of a guard and never says so: the guard has ended and is archived, its workflow
+ * is still open. Only such a one can be deleted at once; a closed one waits up to a minute for the server's queues.
+ */
+export async function startUnheardWorker(
+  world: RunWorld,
+  taskQueue = uniqueTaskQueue(),
+): Promise<{ taskQueue: string; stop: () => Promise<void> }> {
+  const { archivedGuards } = world.store;
+  const unheard = async (guard: Parameters<typeof archivedGuards.put>[0]): Promise<never> => {
+    await archivedGuards.put(guard);
+    throw new Error('the answer of the store was lost');
+  };
+  const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
+  const worker = await createWorker({
+    connection,
+    namespace: inject('namespace'),
+    registry: world.registry,
+    store: { ...world.store, archivedGuards: { ...archivedGuards, put: unheard } } as RunWorld['store'],
+    taskQueue,
+    workflowBundlePath: workflowBundlePath(),
+  });
+  const running = worker.run();
+  const stop = async (): Promise<void> => {
+    worker.shutdown();
+    await running;
+    await connection.close();
+  };
+  return { taskQueue, stop };
+}
+
+/** Stands for the end of Temporal's retention. */
+export async function forget(world: RunWorld, workflowId: string): Promise<void> {
+  const { client } = world;
+  await client.workflowService.deleteWorkflowExecution({
+    namespace: client.options.namespace,
+    workflowExecution: { workflowId },
+  });
+  const known = () =>
+    client.workflow
+      .getHandle(workflowId)
+      .describe()
+      .then(
+        () => true,
+        () => false,
+      );
+  await expect.poll(known, { timeout: 20_000, interval: 50 }).toBe(false);
+}
+
+type Flags = Pick<LoopReport, 'override_fatigue' | 'override_max_reruns' | 'override_by'>;
+export interface FamilyVector {
+  family: string;
+  max_reruns: number;
+  loops: (ReviewReport & Flags & { loop_id: string; expect: Record<string, unknown> })[];
+}
+
+export const readFamilies = (): FamilyVector[] =>
+  JSON.parse(readFileSync(new URL('../vectors/families.json', import.meta.url), 'utf8')) as FamilyVector[];
