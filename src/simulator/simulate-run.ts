@@ -200,4 +200,14 @@ async function live(state: RunState, ports: RunPorts, clock: VirtualClock, isAtW
   return ended.how;
 }
 
-const macrotask = () => new Promise<void>((resolve) => setImmediate(resolve));
+/** Runs that are simulated side by side wait for the same turn of the event loop: one turn serves them all. */
+let nextTurn: Promise<void> | null = null;
+function macrotask(): Promise<void> {
+  nextTurn ??= new Promise((resolve) => {
+    setImmediate(() => {
+      nextTurn = null;
+      resolve();
+    });
+  });
+  return nextTurn;
+}

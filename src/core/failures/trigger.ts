@@ -12,13 +12,14 @@ export interface Trigger {
 }
 
 const KEY_CHARS = 16;
-const keyOf = (tool: string | null, kind: 'input' | 'query', text: string): string =>
-  sha256Hex(JSON.stringify([tool, kind, text])).slice(0, KEY_CHARS);
+const keyOfQuery = (tool: string | null, query: string): string =>
+  sha256Hex(JSON.stringify([tool, query])).slice(0, KEY_CHARS);
 
 /** Short keys, the more telling first: every way in which this trigger may have been remembered. */
 export const triggerKeys = ({ tool_name, input_hash, query }: Trigger): string[] => {
   const keys: string[] = [];
-  if (query) keys.push(keyOf(tool_name, 'query', normaliseQuery(query)));
-  if (input_hash) keys.push(keyOf(tool_name, 'input', input_hash));
+  if (query) keys.push(keyOfQuery(tool_name, normaliseQuery(query)));
+  // A hash already: what is short and says which tool needs no second one.
+  if (input_hash) keys.push(`${tool_name ?? ''}:${input_hash.slice(0, KEY_CHARS)}`);
   return keys;
 };

@@ -7,7 +7,7 @@ import { outputsNeedRoom } from './outbox.ts';
 import { openTurn, plannedCalls } from './planner.ts';
 import type { RunPorts } from './ports.ts';
 import { askHuman } from './questions.ts';
-import { endingOf, settleStep } from './settle-step.ts';
+import { endingOf, keptAtOnce, settleStep } from './settle-step.ts';
 import { performTool, runStep } from './step.ts';
 import { budgetSpent, endWith, type RunState, type StepInFlight } from './state.ts';
 
@@ -21,7 +21,8 @@ const RESULTS_IN_STATE = 200;
 export async function runLoop(state: RunState, ports: RunPorts, writer: OutboxWriter): Promise<'done' | 'hand_over'> {
   for (;;) {
     if (isOver(state)) return 'done';
-    const calls = await nextCalls(state, ports, writer);
+    const { plan } = state.run;
+    const calls = plan === null ? await chosenCalls(state, ports, writer) : nextOfPlan(state, plan);
     if (calls.length === 0 || isOver(state)) return 'done';
     const { steps, short } = openBatch(state, calls);
     await runBatch(state, ports, writer, steps);
@@ -34,9 +35,9 @@ export async function runLoop(state: RunState, ports: RunPorts, writer: OutboxWr
   }
 }
 
-async function nextCalls(state: RunState, ports: RunPorts, writer: OutboxWriter): Promise<PlannedCall[]> {
-  const { plan, planner } = state.run;
-  if (planner === 'given') return plan === null ? [] : nextOfPlan(state, plan);
+/** What a planner that chooses wants next; nothing from a run that has neither a plan nor a planner. */
+async function chosenCalls(state: RunState, ports: RunPorts, writer: OutboxWriter): Promise<PlannedCall[]> {
+  if (state.run.planner === 'given') return [];
   const turn = openTurn(state, ports);
   state.batch = [turn.step];
   await runStep(state, ports, writer, turn.step, turn.perform);
@@ -52,8 +53,13 @@ async function runBatch(state: RunState, ports: RunPorts, writer: OutboxWriter, 
   state.batch = steps;
   for (const step of steps) if (needsApproval(state, step)) await seekApproval(state, ports, step);
   const toRun = isOver(state) ? [] : steps.filter((step) => step.end === null);
-  await Promise.all(toRun.map((step) => runStep(state, ports, writer, step, perform)));
-  for (const step of steps) await settleStep(state, ports, writer, step, perform);
+  const [only] = toRun;
+  // One step is the common case, and waiting for a list of one costs as much as the step itself.
+  if (toRun.length === 1 && only !== undefined) await runStep(state, ports, writer, only, perform);
+  else await Promise.all(toRun.map((step) => runStep(state, ports, writer, step, perform)));
+  for (const step of steps) {
+    if (!keptAtOnce(state, step)) await settleStep(state, ports, writer, step, perform);
+  }
   state.batch = [];
   if (state.run.planner === 'chooses') state.loop.results.splice(0, state.loop.results.length - RESULTS_IN_STATE);
 }

@@ -69,6 +69,14 @@ export async function settleStep(
   }
 }
 
+/** Most steps succeed, and then there is nothing to wait for. */
+export function keptAtOnce(state: RunState, step: StepInFlight): boolean {
+  if (step.end?.kind !== 'ok') return false;
+  foldStep(state, step);
+  keepSuccess(state, step, step.end.outcome);
+  return true;
+}
+
 function askAboutFailure(
   state: RunState,
   ports: RunPorts,

@@ -28,7 +28,8 @@ export async function runStep(
   for (;;) {
     const spent = spentBudget(state, ports, step) ?? outlasts(state, ports, step.owed_wait_ms);
     if (spent !== null) return end(step, { kind: 'budget', budget: spent });
-    await backOff(state, ports, step);
+    if (step.owed_wait_ms > 0) await backOff(state, ports, step);
+    else step.waited_ms = 0;
     if (state.cancel !== null) return end(step, { kind: 'cancelled' });
 
     step.attempt += 1;
@@ -79,9 +80,9 @@ export async function runStep(
 }
 
 export function performTool(state: RunState, ports: RunPorts): Perform {
-  return async (step, guidance) => {
+  return (step, guidance) => {
     const resolved = resolvePointers(state, step.input);
-    if (!resolved.ok) return unresolvable(resolved.pointer);
+    if (!resolved.ok) return Promise.resolve(unresolvable(resolved.pointer));
     const timeLeftMs = Math.max(1, millisecondsLeft(state, ports.now()));
     return ports.call(callRequest(state, step, resolved.input, guidance, timeLeftMs));
   };
@@ -177,7 +178,6 @@ function noteFailure(
 async function backOff(state: RunState, ports: RunPorts, step: StepInFlight): Promise<void> {
   const waitMs = step.owed_wait_ms;
   step.waited_ms = waitMs;
-  if (waitMs === 0) return;
   step.owed_wait_ms = 0;
   step.backing_off_until = ports.now() + waitMs;
   ports.log({ event: 'retry_backoff', step_id: step.step_id, attempt: step.attempt, wait_ms: waitMs });
