@@ -38,7 +38,7 @@ describe('remembering', () => {
   });
 
   it('the test records are real records', () => {
-    expect(failureRecordSchema.parse(recordWith())).toBeTruthy();
+    expect(failureRecordSchema.parse(recordWith())).toEqual(recordWith());
   });
 
   it('the same record twice is one occurrence', () => {
