@@ -1,6 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 const sharedStack = './test/support/global-setup.ts';
+const killing = { fileParallelism: false, sequence: { groupOrder: 1 }, testTimeout: 180_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
@@ -22,18 +23,15 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
+      // Tests that kill processes measure seconds: after everything else, one file at a time in each of two lanes, those
+      // that kill what they started themselves and those that kill on the shared stack.
       {
         extends: true,
-        test: {
-          // Tests that kill processes measure seconds: one at a time, after everything else.
-          name: 'kill',
-          include: ['test/kill/**/*.test.ts'],
-          globalSetup: sharedStack,
-          fileParallelism: false,
-          sequence: { groupOrder: 1 },
-          testTimeout: 120_000,
-          hookTimeout: 60_000,
-        },
+        test: { name: 'keeper', include: ['test/keeper/**/*.test.ts'], ...killing },
+      },
+      {
+        extends: true,
+        test: { name: 'kill', include: ['test/kill/**/*.test.ts'], globalSetup: sharedStack, ...killing },
       },
     ],
   },

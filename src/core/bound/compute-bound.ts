@@ -1,6 +1,6 @@
 import type { Bound } from '../../protocol/run.ts';
 import type { Policy } from '../../protocol/schemas/policy.ts';
-import { largestLimit, largestWait, largestWaitOfStep } from '../retry/index.ts';
+import { largestInfrastructureWait, largestLimit, largestWaitOfStep } from '../retry/index.ts';
 
 export interface BoundQuestion {
   policy: Policy;
@@ -34,9 +34,6 @@ export function computeBound({ policy, planLength }: BoundQuestion): Bound {
 /** Waiting counts as running time, so the policy's seconds cap it too. */
 function backOffMs(policy: Policy, steps: number, turns: number): number {
   const { retry } = policy;
-  const lostWorkers = Array.from({ length: retry.worker_lost }, (_, index) =>
-    largestWait('not_registered', index + 1, retry),
-  );
-  const ofStep = largestWaitOfStep(retry) + lostWorkers.reduce((sum, wait) => sum + wait, 0);
+  const ofStep = largestWaitOfStep(retry) + largestInfrastructureWait(retry);
   return Math.min((steps + turns) * ofStep, policy.budget.max_seconds * 1000);
 }

@@ -62,6 +62,13 @@ export const waitBeforeRetry = (question: WaitQuestion): WaitAnswer => {
 export const largestWait = (category: FailureCategory, retry: number, policy: RetryPolicy): number =>
   strategyOf(category).backoff === 'retry_after' ? policy.max_wait_ms : plainWait(category, retry, policy);
 
+/** The most that a step can wait because of workers that are lost or do not know its tool; comes on top of the rest. */
+export const largestInfrastructureWait = (policy: RetryPolicy): number => {
+  let total = 0;
+  for (let retry = 1; retry <= policy.worker_lost; retry += 1) total += largestWait('not_registered', retry, policy);
+  return total;
+};
+
 /** The most back-off that one step can take: before each retry the slowest category that still allows it. */
 export const largestWaitOfStep = (
   policy: RetryPolicy,

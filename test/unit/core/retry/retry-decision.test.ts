@@ -7,6 +7,7 @@ import {
   decideRetry,
   isInfrastructure,
   largestLimit,
+  largestInfrastructureWait,
   largestWaitOfStep,
   retryLimit,
 } from '../../../../src/core/retry/index.ts';
@@ -131,7 +132,7 @@ describe('a step that never succeeds', () => {
       fc.property(failures, anyRetryPolicy, (sequence, policy) => {
         const { attempts, waited } = exhaust(sequence, policy);
         expect(attempts).toBeLessThanOrEqual(1 + largestLimit(policy) + policy.worker_lost);
-        expect(waited).toBeLessThanOrEqual(largestWaitOfStep(policy));
+        expect(waited).toBeLessThanOrEqual(largestWaitOfStep(policy) + largestInfrastructureWait(policy));
       }),
       { numRuns: 1_000 },
     );
