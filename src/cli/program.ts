@@ -4,12 +4,13 @@ import { addBound } from './commands/bound.ts';
 import { addDemo } from './commands/demo.ts';
 import { addDev } from './commands/dev.ts';
 import { addPolicy } from './commands/policy.ts';
+import { addSimulate } from './commands/simulate.ts';
 import { addWorker } from './commands/worker.ts';
 import { ownVersion } from './version.ts';
 
 /** Commands in the groups that `--help` shows; a group appears with its first command. */
 const GROUPS: [heading: string, commands: ((program: Command) => void)[]][] = [
-  ['Decide:', [addPolicy, addBound]],
+  ['Decide:', [addPolicy, addBound, addSimulate]],
   ['Operate:', [addDev, addDemo, addWorker, addApi]],
 ];
 
