@@ -169,7 +169,7 @@ afterAll(() => {
   for (const [where, times] of Object.entries(took)) console.log(`cancelled in ${where}: ${times.join(', ')} ms`);
 });
 
-describe.each(Object.entries(ways))('a cancel by %s', (_by, { cancel, why, closed }) => {
+describe.concurrent.each(Object.entries(ways))('a cancel by %s', (_by, { cancel, why, closed }) => {
   it.each(Object.entries(places))('ends a run in %s', async (where, { request, there, aborts, withinMs }) => {
     const run_id = world.newRunId('cancel');
     await world.runs.start({ goal: 'never end', run_id, ...request(run_id) });

@@ -38,7 +38,8 @@ describe('remembering', () => {
   });
 
   it('the test records are real records', () => {
-    expect(failureRecordSchema.parse(recordWith())).toEqual(recordWith());
+    const record = recordWith();
+    expect(failureRecordSchema.parse(record)).toEqual(record);
   });
 
   it('the same record twice is one occurrence', () => {
