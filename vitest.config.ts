@@ -1,7 +1,7 @@
 import { defineConfig } from 'vitest/config';
 
 const sharedStack = './test/support/global-setup.ts';
-const killing = { fileParallelism: false, sequence: { groupOrder: 1 }, testTimeout: 180_000, hookTimeout: 60_000 };
+const killing = { fileParallelism: false, testTimeout: 180_000, hookTimeout: 60_000 };
 
 export default defineConfig({
   test: {
@@ -23,15 +23,21 @@ export default defineConfig({
           hookTimeout: 60_000,
         },
       },
-      // Tests that kill processes measure seconds: after everything else, one file at a time in each of two lanes, those
-      // that kill what they started themselves and those that kill on the shared stack.
+      // Those that kill stacks of their own have a lane beside the others.
       {
         extends: true,
         test: { name: 'keeper', include: ['test/keeper/**/*.test.ts'], ...killing },
       },
+      // Those that kill on the shared stack, and measure seconds, run alone after everything else.
       {
         extends: true,
-        test: { name: 'kill', include: ['test/kill/**/*.test.ts'], globalSetup: sharedStack, ...killing },
+        test: {
+          name: 'kill',
+          include: ['test/kill/**/*.test.ts'],
+          globalSetup: sharedStack,
+          ...killing,
+          sequence: { groupOrder: 1 },
+        },
       },
     ],
   },

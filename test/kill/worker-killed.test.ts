@@ -3,11 +3,12 @@
  * runs alone. Does not prove anything about a lost machine's disk: Temporal and Postgres stay up, except where Postgres
  * itself is killed.
  */
-import { type ChildProcess, spawn } from 'node:child_process';
+import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { readFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import type { Readable, Writable } from 'node:stream';
 import { fileURLToPath } from 'node:url';
 import { Client as PgClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
@@ -23,7 +24,8 @@ const SCRIPT = fileURLToPath(new URL('../support/worker-process.ts', import.meta
 let world: RunWorld;
 let folder: string;
 let noteFile: string;
-const children: ChildProcess[] = [];
+type WorkerProcess = ChildProcessByStdio<Writable, Readable, null>;
+const children: WorkerProcess[] = [];
 
 beforeAll(async () => {
   folder = mkdtempSync(join(tmpdir(), 'secondwind-kill-'));
@@ -36,7 +38,7 @@ afterAll(async () => {
   rmSync(folder, { recursive: true, force: true });
 });
 
-async function startWorkerProcess(): Promise<ChildProcess> {
+async function startWorkerProcess(standby = false): Promise<WorkerProcess> {
   const options: WorkerProcessOptions = {
     address: inject('temporalAddress'),
     namespace: inject('namespace'),
@@ -44,9 +46,10 @@ async function startWorkerProcess(): Promise<ChildProcess> {
     databaseUrl: world.databaseUrl,
     bundlePath: workflowBundlePath(),
     noteFile,
+    standby,
   };
   const child = spawn(process.execPath, ['--import', 'tsx', SCRIPT, JSON.stringify(options)], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['pipe', 'pipe', 'inherit'],
   });
   children.push(child);
   await once(child.stdout, 'data');
@@ -96,9 +99,10 @@ describe('a worker killed with SIGKILL in mid-step', () => {
   it(`loses nothing: ${RUNS} of ${RUNS} runs of a read tool complete, without a failure record`, async () => {
     const doomed = await startWorkerProcess();
     const ids = await startRuns(['hang.read'], 'read');
+    const next = await startWorkerProcess(true);
     doomed.kill('SIGKILL');
     const killedAt = Date.now();
-    const next = await startWorkerProcess();
+    next.stdin.write('go\n');
     const results = await Promise.all(ids.map((id) => world.runs.result(id)));
     expect(results.map((result) => [result.outcome, result.used.attempts, result.failures.total])).toEqual(
       ids.map(() => ['completed', 2, 0]),
@@ -114,9 +118,10 @@ describe('a worker killed with SIGKILL in mid-step', () => {
     const doomed = await startWorkerProcess();
     const effectsBefore = notes('effect').length;
     const ids = await startRuns(['hang.effect'], 'effect');
+    const next = await startWorkerProcess(true);
     doomed.kill('SIGKILL');
     const killedAt = Date.now();
-    const next = await startWorkerProcess();
+    next.stdin.write('go\n');
     await expect
       .poll(async () => (await statusOfAll(ids)).filter((status) => status.state === 'waiting_for_human').length, {
         timeout: 30_000,

@@ -13,6 +13,8 @@ export interface WorkerProcessOptions {
   databaseUrl: string;
   bundlePath: string;
   noteFile: string;
+  /** Ready, but asks for no work until a line comes in: so that a test measures the run, not the start of a process. */
+  standby?: boolean;
 }
 
 const FOREVER_MS = 600_000;

@@ -2,6 +2,7 @@
  * A worker of its own process, to be killed. Its tools note in a file what they do, so that the test can await it.
  * argv: a JSON object {address, namespace, taskQueue, databaseUrl, bundlePath, noteFile}.
  */
+import { once } from 'node:events';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { createRegistry } from '../../src/define/registry.ts';
 import { createStore } from '../../src/store/store.ts';
@@ -20,7 +21,11 @@ const worker = await createWorker({
   taskQueue: options.taskQueue,
   workflowBundlePath: options.bundlePath,
 });
-process.stdout.write('polling\n');
+process.stdout.write('ready\n');
+if (options.standby) {
+  await once(process.stdin, 'data');
+  process.stdin.destroy();
+}
 await worker.run();
 await connection.close();
 await store.close();
