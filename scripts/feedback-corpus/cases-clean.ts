@@ -351,7 +351,7 @@ export const cleanCases: ToolCase[] = [
   plain('ls-errors', 'touch error.log errors.ts failed-jobs.csv crash_report.txt exception.py; ls -1'),
   plain(
     'ls-long',
-    'mkdir errors && touch errors/not_found.ts panic.go wrong.txt && ls -lR --time-style=+%F | sed "s/root/dev/g"',
+    'mkdir errors && touch errors/not_found.ts panic.go wrong.txt && ls -lR --time-style=+%F | sed "s|root|dev|g"',
   ),
   plain(
     'find-errors',

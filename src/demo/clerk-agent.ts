@@ -1,8 +1,11 @@
+import { isDeepStrictEqual } from 'node:util';
 import { z } from 'zod';
 import { type Agent, type Choice, defineAgent } from '../define/define-agent.ts';
 import { defineTool } from '../define/define-tool.ts';
 import { ToolError } from '../define/tool-error.ts';
 import type { PlannerView } from '../core/run/index.ts';
+
+const ORDERED = { ordered: 3 };
 
 /** What the clerk looks at before it decides; alone it has no guidance to look at. */
 export type ClerkView = Pick<PlannerView, 'steps' | 'guidance'>;
@@ -20,7 +23,7 @@ export function clerkChooses({ steps, guidance }: ClerkView): Choice {
   if (!isDone('warehouse.recount')) return { calls: [{ tool: 'warehouse.recount', input: {}, phase: 'count' }] };
   if (!isDone('warehouse.order'))
     return { calls: [{ tool: 'warehouse.order', input: { pallets: 3 }, phase: 'order' }] };
-  return { calls: [], output: { ordered: 3 } };
+  return { calls: [], output: ORDERED };
 }
 
 export function clerkAgent(warehouseUrl: string): Agent {
@@ -37,6 +40,8 @@ export function clerkAgent(warehouseUrl: string): Agent {
   return defineAgent({
     name: 'clerk',
     planner: { choose: clerkChooses },
+    // A first try that was mended is no reason to do it all again: what counts is that the order was seen to.
+    review: ({ output }) => ({ alignment_score: isDeepStrictEqual(output, ORDERED) ? 1 : 0, drift_score: 0 }),
     policy: { budget: { max_steps: 6, max_attempts: 14, max_model_calls: 10 }, humans: { deadline_ms: 60_000 } },
     tools: [
       defineTool({

@@ -25,7 +25,9 @@ export function addDemo(program: Command): void {
         say,
         progress: (line) => void process.stderr.write(`${line}\n`),
       });
-      if (flags.json) process.stdout.write(`${JSON.stringify({ ok: true, figures })}\n`);
+      const ok = figures.outcome === 'completed';
+      if (flags.json) process.stdout.write(`${JSON.stringify({ ok, figures })}\n`);
+      if (!ok) process.exitCode = 1;
       say(`\nThat took ${Math.round((Date.now() - startedAt) / 1000)} s. Next:`);
       say('  npm start                 the whole stack, with an API to start runs of your own');
       say('  npx secondwind bound      what a run may take at most, under any policy');

@@ -37,7 +37,8 @@ function situationOf(memory: FailureMemory, step: StepInFlight): GuidanceSituati
   const own = step.events.findLast((event) => event.kind === 'failure')?.record;
   if (own === undefined && step.kind === 'planner') {
     const open = Object.values(memory.by_fingerprint).filter(
-      (failure) => failure.status === 'active' && failure.since_progress > 0,
+      // A budget under pressure is no failure of a tool, and must not hide one.
+      (failure) => failure.status === 'active' && failure.since_progress > 0 && failure.tool_name !== null,
     );
     const latest = open.sort((one, other) => other.last_ordinal - one.last_ordinal)[0];
     if (latest !== undefined) return latest;

@@ -1,0 +1,26 @@
+/** The demo as a process of its own, with the stack that it starts itself. Says nothing about how its lines look. */
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import { afterAll, expect, it } from 'vitest';
+
+const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const folder = mkdtempSync(join(tmpdir(), 'secondwind-demo-'));
+afterAll(() => rmSync(folder, { recursive: true, force: true }));
+
+it(
+  'the demo completes: one failure mended by guidance, a killed worker, one question, one order',
+  { timeout: 120_000 },
+  async () => {
+    const args = ['--import', 'tsx', MAIN, 'demo', '--json', '--data-dir', join(folder, 'data')];
+    const env = { ...process.env, TEMPORAL_ADDRESS: '', DATABASE_URL: '' };
+    const { stdout } = await promisify(execFile)(process.execPath, args, { env });
+    expect(JSON.parse(stdout)).toMatchObject({
+      ok: true,
+      figures: { alone_attempts: 9, outcome: 'completed', attempts: 5, attempts_at_most: 14, failures: 2, orders: 1 },
+    });
+  },
+);
