@@ -35,6 +35,8 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   loopKey?: (input: Input) => string;
   /** A cheap look at the world: a changed answer is progress. */
   probe?: (input: Input) => Promise<Json> | Json;
+  /** Its work is checked by somebody: its steps then count in the monitors of retries. */
+  evaluates?: boolean;
   /** A person must approve each call. */
   approval?: boolean;
   /** Finds out whether an attempt that gave no answer had its effect. */
@@ -75,6 +77,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     timeout_ms: timeoutMs,
     approval: definition.approval === true,
     reconcile: definition.reconcile !== undefined,
+    evaluates: definition.evaluates === true,
     schema_hash: hashOfJson({ input: schemaOf(definition.input), output: schemaOf(definition.output) }),
   };
   // The registry holds tools of many types; each is called only with what its own input schema has parsed.

@@ -3,6 +3,7 @@ import { isRerunId } from '../core/guardrails/index.ts';
 import { mergePolicy } from '../core/policy/index.ts';
 import { defaultLoopId, ID_PATTERN } from '../protocol/ids.ts';
 import { pathTooDeep } from '../protocol/json.ts';
+import { NOTHING_REMEMBERED } from '../protocol/lessons.ts';
 import { LIMIT } from '../protocol/limits.ts';
 import type { PrepareOutcome, RequestProblem, RunRequest } from '../protocol/run.ts';
 import type { Plan } from '../protocol/schemas/plan.ts';
@@ -66,6 +67,7 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
       loop_id: loopId,
       labels: asked.labels ?? [],
       parent_run_id: asked.parent_run_id ?? null,
+      memory: NOTHING_REMEMBERED,
     },
   };
 }

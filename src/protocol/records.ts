@@ -1,4 +1,5 @@
 import type { Json } from './json.ts';
+import type { FeedbackEntry, LearntLesson, LessonUse, StepEvaluation } from './lessons.ts';
 import type { FailureRecord } from './schemas/failure-record.ts';
 import type { RunResult } from './run.ts';
 
@@ -35,6 +36,10 @@ export interface RecordBatch {
   artifacts: TextArtifact[];
   /** Outputs of steps by artifact id; the id is the sha256 of their canonical JSON, which the activity makes. */
   outputs: HeldOutput[];
+  lessons: LearntLesson[];
+  lesson_uses: LessonUse[];
+  evaluations: StepEvaluation[];
+  feedback: FeedbackEntry[];
 }
 
 /** One finished step as the archive keeps it. */

@@ -1,6 +1,7 @@
 import type { Json } from './json.ts';
 import type { Policy, PolicyPatch } from './schemas/policy.ts';
 import type { Plan } from './schemas/plan.ts';
+import type { StartMemory } from './lessons.ts';
 import type { ToolManifest } from './tools.ts';
 
 export const STORY_VERSION = 1;
@@ -47,6 +48,8 @@ export interface PreparedRun {
   loop_id: string;
   labels: string[];
   parent_run_id: string | null;
+  /** What the memory beyond runs had to say at the start. */
+  memory: StartMemory;
 }
 
 /** Why a request cannot become a run: JSON paths and what to do. */

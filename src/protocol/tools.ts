@@ -12,6 +12,8 @@ export interface ToolManifestEntry {
   timeout_ms: number;
   approval: boolean;
   reconcile: boolean;
+  /** Its work is checked, so that its steps count in the monitors of retries. */
+  evaluates: boolean;
   schema_hash: string;
 }
 export type ToolManifest = Record<string, ToolManifestEntry>;
@@ -29,11 +31,48 @@ export interface Guidance {
   text: string;
 }
 
-/** Limits that the run enforces on a call, with the failure they come from. */
+/** Limits that the run enforces on a call, each with the failure it comes from. */
 export interface Constraints {
   max_output_bytes?: number;
   timeout_ms?: number;
+  page_size?: number;
+  /** Names of arguments that must not be given any more. */
+  denied_arguments?: string[];
   denied_hosts?: string[];
+  origins?: ConstraintOrigin[];
+}
+export interface ConstraintOrigin {
+  constraint: 'max_output_bytes' | 'timeout_ms' | 'page_size' | 'denied_arguments' | 'denied_hosts';
+  failure_id: string;
+  fingerprint: string;
+}
+
+/** Why this attempt is a retry, for whoever can say in a prompt what was missed. */
+export interface Mending {
+  category: FailureCategory;
+  /** From 1. */
+  retry: number;
+  /** What a failure report listed as missing. */
+  missed: string[];
+  /** What the failed attempt said, where the detector found feedback in it. */
+  feedback?: DetectedFeedback;
+}
+
+/** What the feedback detector found in a tool's output or message. */
+export interface DetectedFeedback {
+  feedback_type: string;
+  confidence: number;
+  /** The part of the text that told, short. */
+  signal: string;
+}
+
+/** The prompt that an attempt really used, by artifact ids, where it asked for one to be enhanced. */
+export interface PromptUse {
+  original_id: string;
+  enhanced_id: string;
+  /** null when nothing was added. */
+  diff_id: string | null;
+  enhancement: string;
 }
 
 /** One attempt, as it travels to the activity `tool.<name>`. */
@@ -49,6 +88,8 @@ export interface ToolCallRequest {
   output_schema?: Json;
   guidance: Guidance;
   constraints: Constraints;
+  /** On retries, unless enhancement is off. */
+  mending?: Mending;
   idempotency_key: string;
   timeout_ms: number;
   /** What the run has left of its time: nobody waits longer than that for a worker to take the call. */
@@ -61,7 +102,21 @@ export interface ToolCallRequest {
 export type Certainty = 'not_started' | 'failed' | 'unknown';
 export type Origin = 'tool' | 'infrastructure';
 
-export interface CallSucceeded {
+/** What an attempt can tell beside its end, whichever it was. */
+interface ToldByAttempt {
+  /** What the tool says it did differently (`ctx.changed`). */
+  changed?: string;
+  prompt?: PromptUse;
+  /** What the tool's `probe` saw after the call, as a hash: a changed one is progress. */
+  probe_hash?: string;
+  detected?: DetectedFeedback;
+  /** What a retrieval asked for and the chunks that it gave. */
+  query?: string;
+  chunk_ids?: string[];
+  cost_micro_usd?: number;
+}
+
+export interface CallSucceeded extends ToldByAttempt {
   class: 'ok';
   /** null when it was too large to travel: then the store has it under `artifact_id`. */
   output: Json;
@@ -71,10 +126,8 @@ export interface CallSucceeded {
   duration_ms: number;
   /** The store was away, so a large output could not be kept: the step succeeded, its output is gone. */
   unsaved?: true;
-  /** What the tool says it did differently (`ctx.changed`). */
-  changed?: string;
 }
-export interface CallFailed {
+export interface CallFailed extends ToldByAttempt {
   class: 'failed';
   certainty: Certainty;
   origin: Origin;
@@ -84,6 +137,12 @@ export interface CallFailed {
   /** JSON paths of what broke a schema, for `fix_schema` and `change_arguments`. */
   paths?: string[];
   retry_after_ms?: number;
+  /** What a failure report listed as missing. */
+  missed?: string[];
+  /** The cap that the output broke. */
+  max_bytes?: number;
+  /** What the tool's own rules refuse for good: it becomes a constraint. */
+  denied?: { argument?: string; host?: string };
   duration_ms: number;
 }
 export interface CallCancelled {

@@ -14,6 +14,7 @@ import { computeBound } from '../core/bound/index.ts';
 import { guardrailsStatus, loopTrace } from '../core/guardrails/index.ts';
 import { apply, failuresOf, openRun, refuseRun, runAgent, type RunState, statusOf } from '../core/run/index.ts';
 import { runIdOfWorkflow } from '../protocol/ids.ts';
+import { NOTHING_REMEMBERED } from '../protocol/lessons.ts';
 import { QUERY } from '../protocol/names.ts';
 import { DEFAULT_POLICY } from '../protocol/policy.ts';
 import type { PreparedRun, RunResult } from '../protocol/run.ts';
@@ -129,6 +130,7 @@ function unprepared(input: AgentRunInput, runId: string): PreparedRun {
     loop_id: 'loop_refused',
     labels: [],
     parent_run_id: null,
+    memory: NOTHING_REMEMBERED,
   };
 }
 

@@ -9,7 +9,7 @@ import type { RunPorts } from './ports.ts';
 import { publish } from './questions.ts';
 import { archiveOf, resultOf } from './result.ts';
 import { reviewLoop } from './review.ts';
-import { endWith, type RunState } from './state.ts';
+import { emptyOutbox, endWith, type RunState } from './state.ts';
 
 export type StoryEnd = 'ended' | 'hand_over';
 
@@ -68,8 +68,7 @@ async function close(state: RunState, ports: RunPorts, writer: OutboxWriter): Pr
   state.guard = closeFamily(state.guard, isoTime(now));
   const result = resultOf(state, now);
   const saved = await ports.archive(archiveOf(state, result, waitingBatch(state, true)));
-  if (saved.saved)
-    state.outbox = { ...state.outbox, records: [], revisions: [], artifacts: [], outputs: {}, outputs_bytes: 0 };
+  if (saved.saved) state.outbox = { ...emptyOutbox(), lost: state.outbox.lost };
   else ports.log({ event: 'archive_not_saved', reason: saved.reason });
   state.result = {
     ...result,

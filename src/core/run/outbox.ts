@@ -97,7 +97,11 @@ export function dropOutputs(state: RunState): void {
 export const outputsNeedRoom = (state: RunState): boolean => state.outbox.outputs_bytes > LIMIT.heldOutputBytes;
 
 const isEmpty = (state: RunState): boolean =>
-  state.outbox.records.length === 0 && state.outbox.revisions.length === 0 && state.outbox.artifacts.length === 0;
+  state.outbox.records.length === 0 &&
+  state.outbox.revisions.length === 0 &&
+  state.outbox.artifacts.length === 0 &&
+  state.outbox.lessons.length === 0 &&
+  state.outbox.feedback.length === 0;
 
 export function waitingBatch(state: RunState, withOutputs: boolean): RecordBatch {
   const { outbox, run } = state;
@@ -109,6 +113,10 @@ export function waitingBatch(state: RunState, withOutputs: boolean): RecordBatch
     revisions: [...outbox.revisions],
     artifacts: [...outbox.artifacts],
     outputs,
+    lessons: [...outbox.lessons],
+    lesson_uses: [...outbox.lesson_uses],
+    evaluations: [...outbox.evaluations],
+    feedback: [...outbox.feedback],
   };
 }
 
@@ -125,6 +133,11 @@ function forget(state: RunState, batch: RecordBatch, keep: string | null): void 
   outbox.records = outbox.records.filter((record) => !records.has(record.failure_id));
   outbox.revisions = outbox.revisions.filter((revision) => !revisions.has(revision.revision_id));
   outbox.artifacts = outbox.artifacts.filter((artifact) => !artifacts.has(artifact.id));
+  const written = <T>(all: T[], done: T[]): T[] => all.filter((one) => !done.includes(one));
+  outbox.lessons = written(outbox.lessons, batch.lessons);
+  outbox.lesson_uses = written(outbox.lesson_uses, batch.lesson_uses);
+  outbox.evaluations = written(outbox.evaluations, batch.evaluations);
+  outbox.feedback = written(outbox.feedback, batch.feedback);
   for (const { id } of batch.outputs) {
     if (id === keep) continue;
     outbox.outputs_bytes -= outbox.outputs[id]?.bytes ?? 0;

@@ -1,4 +1,5 @@
 import type { Json } from '../../protocol/json.ts';
+import type { FeedbackEntry, LearntLesson, LessonUse, StepEvaluation } from '../../protocol/lessons.ts';
 import type { FeedbackMessage } from '../../protocol/messages.ts';
 import type { ArchivedStep, FailureRevision, TextArtifact } from '../../protocol/records.ts';
 import type { Amounts, PendingQuestion, PreparedRun, RunLifeState, RunOutcome, RunResult } from '../../protocol/run.ts';
@@ -129,6 +130,11 @@ export interface Outbox {
   /** Outputs of successful steps that only this state holds so far, by artifact id. */
   outputs: Record<string, { output: Json; bytes: number }>;
   outputs_bytes: number;
+  lessons: LearntLesson[];
+  /** These wait for the next write; they never start one. */
+  lesson_uses: LessonUse[];
+  evaluations: StepEvaluation[];
+  feedback: FeedbackEntry[];
   /** Records that were given up on after the store stayed away. */
   lost: number;
 }
@@ -158,13 +164,25 @@ export function openRun(run: PreparedRun, now: number): RunState {
     guard: familyOfRun(run, now),
     feedback: [],
     cancel: null,
-    outbox: { records: [], revisions: [], artifacts: [], outputs: {}, outputs_bytes: 0, lost: 0 },
+    outbox: { ...emptyOutbox(), lost: 0 },
     ignored_messages: [],
     best: null,
     ending: null,
     result: null,
   };
 }
+
+export const emptyOutbox = (): Omit<Outbox, 'lost'> => ({
+  records: [],
+  revisions: [],
+  artifacts: [],
+  outputs: {},
+  outputs_bytes: 0,
+  lessons: [],
+  lesson_uses: [],
+  evaluations: [],
+  feedback: [],
+});
 
 export const openLoop = (loopId: string): LoopState => ({ loop_id: loopId, turn: 0, results: [], output: null });
 
