@@ -9,8 +9,9 @@ export function createPlannerActivities({ registry, redact }: { registry: Regist
   return {
     callModel: (view: PlannerView): Promise<PlannerChoice> =>
       withHeartbeat(async (around) => {
-        const planner = registry.agents.get(view.agent)?.planner;
-        return returnOrThrow(await choose(planner, view, { ...around, redact, now: () => Date.now() }));
+        const agent = registry.agents.get(view.agent);
+        const env = { ...around, redact, now: () => Date.now() };
+        return returnOrThrow(await choose(agent?.planner, view, env, agent?.tools));
       }),
   };
 }

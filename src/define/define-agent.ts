@@ -9,6 +9,8 @@ import type { Tool } from './define-tool.ts';
 export type Choice = Pick<PlannerChoice, 'calls'> & {
   message?: string;
   output?: Json;
+  /** No call now, and not done either: another turn, please. */
+  more?: boolean;
   /** What the turn used, where it asked a model: the run's budgets count them. */
   tokens?: number;
   cost_micro_usd?: number;

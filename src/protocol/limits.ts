@@ -18,6 +18,8 @@ export const LIMIT = {
   turnMs: 600_000,
   /** What people said that the state keeps, in characters. */
   feedbackChars: 32 * 1024,
+  /** The goal with what people asked for added to it. */
+  refinedGoalChars: 8_000,
   /** Steps of earlier passes that the archive lists. */
   pastSteps: 200,
   goalChars: 4_000,
@@ -29,5 +31,10 @@ export const LIMIT = {
   /** Distinct fingerprints kept in a run's state; the least useful are folded away beyond it. */
   fingerprintsInState: 100,
   outboxRecords: 20,
+  /** Uses of lessons and evaluations that wait for the next write. */
+  outboxUses: 100,
+  /** Lessons of earlier runs that a run carries, and how much of each it shows. */
+  lessonsInState: 20,
+  lessonChars: 400,
   ignoredMessages: 20,
 } as const;

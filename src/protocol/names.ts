@@ -32,6 +32,8 @@ export const ACTIVITY = {
   callModel: 'callModel',
   review: 'review',
   reconcile: 'reconcile',
+  recall: 'recall',
+  notify: 'notify',
   record: 'record',
   archive: 'archive',
 } as const;
@@ -62,6 +64,8 @@ export const SEARCH_ATTRIBUTE_TYPES: Record<string, 'Keyword' | 'KeywordList' | 
 export const MEMO = {
   pendingQuestion: 'pending_question',
   outcome: 'outcome',
+  /** What was decided about the latest pass that another follows; the last one is in the archive. */
+  decided: 'decided',
   requestHash: 'request_hash',
   agent: 'agent',
   goal: 'goal',

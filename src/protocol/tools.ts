@@ -24,6 +24,8 @@ export interface GuidanceRow {
   relevance: number;
   why: string;
   text: string;
+  /** Set when the row is a lesson of an earlier run; `fingerprint` is then `lesson:<id>`. */
+  reflection_id?: number;
 }
 export interface Guidance {
   rows: GuidanceRow[];

@@ -10,6 +10,8 @@ import type {
   RunState,
 } from '../core/run/index.ts';
 import type { RunMessage } from '../protocol/messages.ts';
+import type { RecallQuery, RunLesson } from '../protocol/lessons.ts';
+import type { QuestionNotice } from '../protocol/notices.ts';
 import type { RecordBatch, RunArchive } from '../protocol/records.ts';
 import type { PreparedRun } from '../protocol/run.ts';
 import type { CallCancelled, CallOutcome, ReconcileOutcome, ToolCallRequest } from '../protocol/tools.ts';
@@ -27,6 +29,8 @@ export interface World {
   react?(shown: PublishedState, send: Send): void;
   /** False: the store is away. */
   storeIsUp?(): boolean;
+  /** What earlier runs have to say about a failure. */
+  recall?(query: RecallQuery): RunLesson[];
 }
 export type Send = (afterMs: number, type: RunMessage['type'], body: unknown) => void;
 
@@ -45,6 +49,7 @@ export interface Simulated {
   records: RecordBatch[];
   archives: RunArchive[];
   logs: RunLogEvent[];
+  notices: QuestionNotice[];
   handOvers: number;
   calls: number;
 }
@@ -67,6 +72,7 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
     records: [],
     archives: [],
     logs: [],
+    notices: [],
     handOvers: 0,
     calls: 0,
   };
@@ -154,6 +160,8 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
       await take({ duration_ms: REVIEW_MS }, { duration_ms: 0 });
       return { class: 'ok', review };
     },
+    recall: async (query) => (storeIsUp() ? (world.recall?.(query) ?? []) : []),
+    notify: (notice) => simulated.notices.push(notice),
     record: async (batch) => {
       if (!storeIsUp()) return { saved: false, reason: 'the store is away' };
       simulated.records.push(batch);

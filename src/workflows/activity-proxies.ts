@@ -2,6 +2,8 @@ import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow'
 import type { ReviewReport } from '../core/guardrails/index.ts';
 import type { PlannerChoice, PlannerView, ReviewView } from '../core/run/index.ts';
 import { toolActivity } from '../protocol/names.ts';
+import type { RecallQuery, RunLesson } from '../protocol/lessons.ts';
+import type { QuestionNotice } from '../protocol/notices.ts';
 import type { RecordBatch, RunArchive } from '../protocol/records.ts';
 import type { PrepareOutcome, RunRequest } from '../protocol/run.ts';
 import type { CallSucceeded, ReconcileOutcome, ToolCallRequest } from '../protocol/tools.ts';
@@ -25,6 +27,8 @@ export interface RuntimeActivities {
   callModel(view: PlannerView): Promise<PlannerChoice>;
   review(view: ReviewView): Promise<{ class: 'ok'; review: ReviewReport }>;
   reconcile(request: ToolCallRequest): Promise<ReconcileOutcome>;
+  recall(query: RecallQuery): Promise<RunLesson[]>;
+  notify(notice: QuestionNotice): Promise<void>;
   record(batch: RecordBatch): Promise<void>;
   archive(archive: RunArchive): Promise<void>;
   archiveGuard(archive: GuardArchive): Promise<void>;
@@ -67,6 +71,20 @@ const patient = {
   retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 5_000 },
 } as const;
 export const { record, archive } = proxyActivities<Pick<RuntimeActivities, 'record' | 'archive'>>(patient);
+
+/** From being scheduled to its answer: a memory that takes longer counts as not having seen the failure. */
+const RECALL_MS = 2_000;
+export const { recall } = proxyActivities<Pick<RuntimeActivities, 'recall'>>({
+  scheduleToCloseTimeout: RECALL_MS,
+  retry: { maximumAttempts: 1 },
+});
+
+/** Webhooks have their own few tries inside; a worker that is lost in between may repeat them. */
+export const { notify } = proxyActivities<Pick<RuntimeActivities, 'notify'>>({
+  startToCloseTimeout: 60_000,
+  scheduleToCloseTimeout: 600_000,
+  retry: { maximumAttempts: 3 },
+});
 
 /** A bare start waits for a worker as long as it takes; once one has it, a minute is enough for any number of faults. */
 export const { prepare } = proxyActivities<Pick<RuntimeActivities, 'prepare'>>({

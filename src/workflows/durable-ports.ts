@@ -1,6 +1,7 @@
 import { isCancellation, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
 import { ActivityFailure } from '@temporalio/common';
 import type { PublishedState, RunPorts } from '../core/run/index.ts';
+import type { RunLesson } from '../protocol/lessons.ts';
 import type { SaveOutcome } from '../protocol/records.ts';
 import * as activities from './activity-proxies.ts';
 import { outcomeOfFailure } from './outcomes.ts';
@@ -42,6 +43,10 @@ export function durablePorts(
       const found = await guarded(() => activities.reconcile(request));
       return 'verdict' in found ? found : { verdict: 'unknown' };
     },
+    recall: (query) => recalled(activities.recall(query)),
+    notify: (notice) => {
+      activities.notify(notice).catch((error: unknown) => log.warn('notify_failed', { reason: reasonOf(error) }));
+    },
     record: (batch) => saved(activities.record(batch)),
     archive: (archive) => saved(activities.archive(archive)),
     log: ({ event, ...fields }) => log.info(event, fields),
@@ -54,6 +59,20 @@ export function durablePorts(
     },
   };
 }
+
+/** A memory that does not answer has not seen the failure: the retry goes on without it. */
+async function recalled(asked: Promise<RunLesson[]>): Promise<RunLesson[]> {
+  try {
+    return await asked;
+  } catch (error) {
+    if (!(error instanceof ActivityFailure)) throw error;
+    log.warn('recall_failed', { reason: reasonOf(error) });
+    return [];
+  }
+}
+
+const reasonOf = (error: unknown): string =>
+  error instanceof ActivityFailure ? (error.cause?.message ?? error.message) : String(error);
 
 /** A store that stays away is told, never thrown: a run must not die because its memory could not be written. */
 async function saved(write: Promise<void>): Promise<SaveOutcome> {

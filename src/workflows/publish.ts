@@ -27,6 +27,7 @@ export function createPublisher(run: PreparedRun, searchable: boolean): (shown: 
     const asked = shown.question === null ? null : `${shown.question.question_id} ${shown.question.deadline}`;
     const memo: Record<string, unknown> = {
       ...(asked === question ? {} : { [MEMO.pendingQuestion]: shown.question }),
+      ...(shown.decided === undefined ? {} : { [MEMO.decided]: shown.decided }),
       ...(shown.state === 'ended' ? { [MEMO.outcome]: shown.outcome } : {}),
     };
     question = asked;

@@ -32,7 +32,10 @@ export function liveInSimulator(
   const world: World = {
     call: (request) => executeTool(toolOf(request.tool), request, environment),
     reconcile: (request) => reconcileTool(toolOf(request.tool), request, environment),
-    plan: (view) => choose(registry.agents.get(view.agent)?.planner, view, environment),
+    plan: (view) => {
+      const agent = registry.agents.get(view.agent);
+      return choose(agent?.planner, view, environment, agent?.tools);
+    },
     react: (shown, send) => {
       if (!started) for (const message of scenario.atOnce ?? []) send(0, message.type, message.body);
       started = true;

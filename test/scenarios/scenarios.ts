@@ -16,8 +16,11 @@ export interface Scenario {
   expect: Partial<RunResult>;
 }
 
-/** Real timers pass on Temporal, so waits are short; the rules that make them are the same. */
-export const QUICK: PolicyPatch = { retry: { base_ms: 20, max_wait_ms: 500 } };
+/**
+ * Real timers pass on Temporal, so waits are short; the rules that make them are the same. Scenarios share a store there
+ * and none here, so none of them remembers another.
+ */
+export const QUICK: PolicyPatch = { retry: { base_ms: 20, max_wait_ms: 500 }, memory: { scope: 'run' } };
 
 const step = (tool: string, ...attempts: Behaviour[]): PlanStep => ({ phase: 'work', tool, input: { attempts } });
 const ok = (value: Json = 'fine'): Behaviour => ({ ok: value });
@@ -209,6 +212,39 @@ export const scenarios: Scenario[] = [
     request: { agent: 'stubborn', goal: 'never learn', policy: QUICK },
     answers: { 1: answer('stop') },
     expect: { outcome: 'finalized', reason: 'stopped_by_human' },
+  },
+  {
+    name: 'a planner that reads the same again and again, and a person who stops it',
+    request: { agent: 'reader', goal: 'read on', policy: QUICK },
+    answers: { 1: answer('stop') },
+    expect: { outcome: 'finalized', reason: 'stopped_by_human' },
+  },
+  {
+    name: 'a planner that is let go on once, and is stuck again',
+    request: { agent: 'reader', goal: 'read on', policy: QUICK },
+    answers: { 1: answer('retry') },
+    expect: { outcome: 'system_error', reason: 'LOOP_STALL' },
+  },
+  {
+    name: 'a planner that goes round in circles of three calls',
+    request: { agent: 'circler', goal: 'go round', policy: { ...QUICK, humans: { deadline_ms: 400 } } },
+    expect: { outcome: 'finalized', reason: 'question_timed_out' },
+  },
+  {
+    name: 'a planner that asks for six equal calls at once',
+    request: { agent: 'flooder', goal: 'all at once', policy: QUICK },
+    expect: { outcome: 'completed' },
+  },
+  {
+    name: 'a planner that only ever says the same',
+    request: { agent: 'talker', goal: 'talk', policy: QUICK },
+    answers: { 1: answer('retry') },
+    expect: { outcome: 'system_error', reason: 'LOOP_STALL' },
+  },
+  {
+    name: 'a stuck planner that is only observed runs until its budget ends',
+    request: { agent: 'reader', goal: 'read on', policy: { ...QUICK, mode: 'observe', budget: { max_steps: 9 } } },
+    expect: { outcome: 'budget_exhausted', reason: 'steps' },
   },
   {
     name: 'a planner that names a tool that does not exist, until no repair is left',

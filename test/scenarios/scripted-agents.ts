@@ -2,7 +2,7 @@ import { defineAgent } from '../../src/define/define-agent.ts';
 import { scriptedPlanner } from '../../src/testing.ts';
 import { scriptedTools } from './scripted-tools.ts';
 
-const failing = (code: string) => ({ tool: 'script.read', input: { attempts: [{ fail: 'auth' as const, code }] } });
+const failing = (code: string) => ({ tool: 'script.put', input: { attempts: [{ fail: 'auth' as const, code }] } });
 const working = (value: string) => ({ tool: 'script.read', input: { attempts: [{ ok: value }] } });
 
 export const scriptedAgents = [
@@ -23,6 +23,28 @@ export const scriptedAgents = [
     name: 'stubborn',
     tools: scriptedTools,
     planner: scriptedPlanner(() => ({ calls: [failing('SAME')] })),
+  }),
+  defineAgent({
+    name: 'reader',
+    tools: scriptedTools,
+    planner: scriptedPlanner(() => ({ calls: [working('the same')] })),
+  }),
+  defineAgent({
+    name: 'circler',
+    tools: scriptedTools,
+    planner: scriptedPlanner(({ turn }) => ({ calls: [working(['one', 'two', 'three'][turn % 3] ?? '')] })),
+  }),
+  defineAgent({
+    name: 'flooder',
+    tools: scriptedTools,
+    planner: scriptedPlanner(({ turn }) =>
+      turn === 1 ? { calls: Array.from({ length: 6 }, () => working('the same')) } : { calls: [], output: 'enough' },
+    ),
+  }),
+  defineAgent({
+    name: 'talker',
+    tools: scriptedTools,
+    planner: scriptedPlanner(() => ({ calls: [], more: true, message: 'Let me think about it.' })),
   }),
   defineAgent({
     name: 'inventor',

@@ -1,6 +1,7 @@
 import type { Json } from '../../protocol/json.ts';
 import type { RunOutcome } from '../../protocol/run.ts';
 import { factsOfCancel } from './from-calls.ts';
+import { factsOfLoop } from './from-decisions.ts';
 import { factsOfQuestionEnd } from './from-people.ts';
 import { type Fields, fieldsOf, firstOf, type HistoryEvent, listOf, textOf, textOrNull } from './history-event.ts';
 import type { ProjectionState } from './projection-state.ts';
@@ -11,30 +12,8 @@ const OUTCOMES: readonly RunOutcome[] = ['completed', 'finalized', 'system_error
 /** The archive is written once, at the end, and holds what was thought of each loop and decided after it. */
 export function factsOfArchive(state: ProjectionState, archive: Fields): Fact[] {
   state.ending = endingOf(archive['result']);
-  return listOf(archive['trace']).flatMap((item) => factsOfLoop(fieldsOf(item)));
-}
-
-/** A loop that was never judged, because the run was stopped before, has neither review nor decision. */
-function factsOfLoop(item: Fields): Fact[] {
-  const loop_id = textOf(item['loop_id']);
-  const isRerun = typeof item['rerun_reason'] === 'string';
-  if (!isRerun && typeof item['finalize_reason'] !== 'string') return [];
-  const pick = (...names: string[]): Fields => Object.fromEntries(names.map((name) => [name, item[name] ?? null]));
-  const review = pick('reflection_persona', 'bias_echo', 'repeated_tags', 'reflection_fatigue', 'fatigue_increased');
-  const ruling = isRerun
-    ? pick('rerun_reason', 'rerun_reason_detail', 'overridden_by')
-    : pick('finalize_reason', 'force_finalize');
-  return [
-    { ...review, ...pick('timestamp'), event: 'review', source: 'run', loop_id },
-    {
-      ...ruling,
-      ...pick('rerun_trigger', 'rerun_count', 'max_reruns', 'timestamp'),
-      event: 'decision',
-      source: 'run',
-      loop_id,
-      decision: isRerun ? 'rerun' : 'finalize',
-    },
-  ];
+  const passes = listOf(archive['trace']).map(fieldsOf);
+  return passes.filter((item) => !state.decided.includes(textOf(item['loop_id']))).flatMap(factsOfLoop);
 }
 
 /** Is this the end of the run? A continue-as-new is not: there the run goes on. */

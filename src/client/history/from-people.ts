@@ -2,15 +2,25 @@ import type { Json } from '../../protocol/json.ts';
 import { MEMO, MESSAGE } from '../../protocol/names.ts';
 import { DECISIONS, type Decision } from '../../protocol/run.ts';
 import { type Attributes, type Fields, fieldsOf, jsonOf, textOf, textOrNull, textsOf } from './history-event.ts';
+import { factsOfDecided } from './from-decisions.ts';
 import type { ProjectionState } from './projection-state.ts';
 import type { Fact } from './run-event.ts';
 
 type MemoChange = Attributes<'workflowPropertiesModifiedEventAttributes'>;
+type MemoFields = NonNullable<MemoChange['upsertedMemo']>['fields'];
 
-/** The memo shows an open question to those who cannot ask the run; when it goes, the question has come to its end. */
+/** What the memo shows to those who cannot ask the run: an open question, and what was decided about a pass. */
 export function factsOfMemo(state: ProjectionState, { upsertedMemo }: MemoChange): Fact[] {
-  const shown = upsertedMemo?.fields;
-  if (!shown || !Object.hasOwn(shown, MEMO.pendingQuestion)) return [];
+  const shown = upsertedMemo?.fields ?? {};
+  const decided = Object.hasOwn(shown, MEMO.decided) ? fieldsOf(jsonOf(shown[MEMO.decided])) : null;
+  return [
+    ...(Object.hasOwn(shown, MEMO.pendingQuestion) ? factsOfQuestion(state, shown) : []),
+    ...(decided === null ? [] : factsOfDecided(state, decided)),
+  ];
+}
+
+/** When it goes, the question has come to its end. */
+function factsOfQuestion(state: ProjectionState, shown: NonNullable<MemoFields>): Fact[] {
   const asked = fieldsOf(jsonOf(shown[MEMO.pendingQuestion]));
   const question_id = textOf(asked['question_id']);
   if (question_id === '') return factsOfQuestionEnd(state);

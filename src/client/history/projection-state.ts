@@ -25,6 +25,8 @@ export interface ProjectionState {
   /** Attempts that an activity ended with an unresolvable pointer; others like it never reached one. */
   unresolved: string[];
   question: OpenQuestion | null;
+  /** Passes whose review and decision were told when they were made; the archive lists them once more. */
+  decided: string[];
   cancelled: boolean;
   /** Known from the archive's input: a run that Temporal closes as cancelled has no result of its own. */
   ending: RunEnding | null;
@@ -48,6 +50,7 @@ export const openProjection = (runId = ''): ProjectionState => ({
   unsaved: [],
   unresolved: [],
   question: null,
+  decided: [],
   cancelled: false,
   ending: null,
   ended: false,

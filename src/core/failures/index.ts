@@ -1,5 +1,6 @@
 export { adjustmentFor } from './adjustment.ts';
 export type { SeenForAdjustment } from './adjustment.ts';
+export { constraintsFor } from './constraints.ts';
 export { escalate, escalationOfRepeats } from './escalation.ts';
 export type { Escalation, FailureToDecide } from './escalation.ts';
 export { failureOf, noteHumanAnswer, noteProgress, remember, countFailures } from './failure-memory.ts';
@@ -11,6 +12,8 @@ export type { FailureStanding, RecordToFold, RevisionToFold } from './fold-failu
 export { emptyFailureMemory } from './folded-failure.ts';
 export type { FailureMemory, MadeRevision, FoldedFailure, Revised } from './folded-failure.ts';
 export { selectGuidance } from './guidance.ts';
+export { renderGuidance } from './render-guidance.ts';
+export { cleanName, oneSpace } from './clean-text.ts';
 export type { GuidanceSituation } from './guidance.ts';
 export { normaliseMessage } from './normalise-message.ts';
 export { creditGuidance, resolveByProof, supersede } from './revise-memory.ts';

@@ -11,3 +11,5 @@ export { signatureTag, storedForm } from './stored-form.ts';
 export type { StoredReflection } from './stored-form.ts';
 export { firstCodePoints, trimWhiteSpace } from './text.ts';
 export { similarityOfTrigrams, trigramSimilarity, trigramsOf } from './trigram.ts';
+export { describeFailure, lessonText, plainArgs } from './lesson-text.ts';
+export type { PlainArgs, Remedy } from './lesson-text.ts';

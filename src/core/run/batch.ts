@@ -10,6 +10,7 @@ export interface PlannedCall {
   tool: string;
   input: Json;
   output_schema?: Json | undefined;
+  loop_key?: string | undefined;
 }
 
 /**
@@ -61,6 +62,7 @@ export function newStep(kind: StepInFlight['kind'], stepId: number, call: Planne
     tool: call.tool,
     input: call.input,
     ...(call.output_schema === undefined ? {} : { output_schema: call.output_schema }),
+    ...(call.loop_key === undefined ? {} : { loop_key: call.loop_key }),
     attempt: 0,
     granted,
     single_attempt: false,
@@ -70,6 +72,10 @@ export function newStep(kind: StepInFlight['kind'], stepId: number, call: Planne
     owed_wait_ms: 0,
     backing_off_until: null,
     correction: null,
+    constraints: {},
+    mending: null,
+    failed: null,
+    evaluated: [],
     events: [],
     tried: [],
     end: null,

@@ -4,7 +4,7 @@ import type { TextArtifact } from '../../protocol/records.ts';
 import type { FailureRecord, OutcomeKind, SignalType } from '../../protocol/schemas/failure-record.ts';
 import type { Plan } from '../../protocol/schemas/plan.ts';
 import { isoTime } from '../../protocol/time.ts';
-import type { CallFailed, Guidance } from '../../protocol/tools.ts';
+import type { CallFailed, Guidance, PromptUse } from '../../protocol/tools.ts';
 import { adjustmentFor, defaultSeverity, fingerprintOf } from '../failures/index.ts';
 import type { RunState, StepInFlight } from './state.ts';
 
@@ -15,7 +15,7 @@ export interface MadeRecord {
 }
 
 /** Records that share a step and an attempt are told apart by this number, so that no two ever share an id. */
-const ORDINAL = { attempt: 0, correction: 1, pressure: 2, plannerTurn: 100 } as const;
+const ORDINAL = { attempt: 0, correction: 1, pressure: 2, stall: 50, plannerTurn: 100, feedback: 10_000 } as const;
 
 /** The record of a failed attempt, of a tool or of a planner's turn. */
 export function recordOfAttempt(
@@ -27,7 +27,7 @@ export function recordOfAttempt(
 ): MadeRecord {
   const kind = kindOf(failure, how);
   const signal_type = signalOf(failure);
-  const manifest = manifestOf(state, step, guidance);
+  const manifest = manifestOf(state, step, guidance, failure);
   const ordinal = step.kind === 'planner' ? ORDINAL.plannerTurn + state.loop.turn : ORDINAL.attempt;
   const record: FailureRecord = {
     failure_id: failureId(state.run.run_id, step.step_id, step.attempt, ordinal),
@@ -40,6 +40,8 @@ export function recordOfAttempt(
       signal_type,
       tool_name: step.tool,
       error_code: failure.error_code,
+      query: failure.query,
+      chunk_ids: failure.chunk_ids,
       message: failure.message_preview,
     }),
     attempted_action: {
@@ -60,10 +62,15 @@ export function recordOfAttempt(
       category: failure.category,
       tool_name: step.tool,
       error_code: failure.error_code,
-      timeout_ms: state.run.manifest[step.tool]?.timeout_ms,
+      timeout_ms: step.constraints.timeout_ms ?? state.run.manifest[step.tool]?.timeout_ms,
+      max_bytes: failure.max_bytes,
+      denied: failure.denied,
       paths: failure.paths,
     }),
-    context_refs: { manifest_id: manifest.id },
+    context_refs: {
+      manifest_id: manifest.id,
+      ...(failure.prompt === undefined ? {} : { artifact_ids: promptIds(failure.prompt) }),
+    },
     created_at: isoTime(how.now),
   };
   return { record, manifest };
@@ -79,22 +86,25 @@ export function recordOfNotice(
     kind: OutcomeKind;
     error_code: string;
     tool_name: string | null;
-    /** Which of several pressures at once. */
+    /** Which of several pressures at once, of the stalls or of the feedbacks. */
     index?: number;
     budget?: string;
+    /** Of a stall, which is named by the calls that repeat. */
+    fingerprint?: string;
+    /** Said during the run, not as the answer about a step. */
+    isFeedback?: boolean;
   },
 ): MadeRecord {
   const { signal_type, kind, error_code, tool_name } = what;
-  const ordinal = signal_type === 'human_correction' ? ORDINAL.correction : ORDINAL.pressure + (what.index ?? 0);
-  const manifest = manifestOf(state, step, { rows: [], text: '' });
+  const manifest = manifestOf(state, step, { rows: [], text: '' }, null);
   const record: FailureRecord = {
-    failure_id: failureId(state.run.run_id, step.step_id, step.attempt, ordinal),
+    failure_id: failureId(state.run.run_id, step.step_id, step.attempt, ordinalOf(what)),
     run_id: state.run.run_id,
     step_id: step.step_id,
     phase: step.phase,
     signal_type,
     severity: defaultSeverity({ signal_type, kind }),
-    fingerprint: fingerprintOf({ signal_type, tool_name, error_code }),
+    fingerprint: what.fingerprint ?? fingerprintOf({ signal_type, tool_name, error_code }),
     attempted_action: {
       action_id: actionId(state.run.run_id, step.step_id),
       tool_name,
@@ -108,6 +118,18 @@ export function recordOfNotice(
   };
   return { record, manifest };
 }
+
+function ordinalOf(what: { signal_type: SignalType; index?: number; isFeedback?: boolean }): number {
+  const { index = 0 } = what;
+  if (what.isFeedback === true) return ORDINAL.feedback + index;
+  if (what.signal_type === 'human_correction') return ORDINAL.correction;
+  return (what.signal_type === 'loop_stall' ? ORDINAL.stall : ORDINAL.pressure) + index;
+}
+
+/** What a prompt was and what it became: pointers, never the text. */
+const promptIds = ({ original_id, enhanced_id, diff_id }: PromptUse): string[] => [
+  ...new Set([original_id, enhanced_id, ...(diff_id === null ? [] : [diff_id])]),
+];
 
 function kindOf(failure: CallFailed, how: { effectUnknown: boolean; willRetry: boolean }): OutcomeKind {
   if (how.effectUnknown) return 'side_effect_unknown';
@@ -150,7 +172,7 @@ function signalOf(failure: CallFailed): SignalType {
 }
 
 /** What produced an attempt, so that its record can be traced to it. An artifact: its id is the hash of its text. */
-function manifestOf(state: RunState, step: StepInFlight, guidance: Guidance): TextArtifact {
+function manifestOf(state: RunState, step: StepInFlight, guidance: Guidance, failure: CallFailed | null): TextArtifact {
   const { run } = state;
   const text = canonicalJson({
     run_id: run.run_id,
@@ -165,8 +187,9 @@ function manifestOf(state: RunState, step: StepInFlight, guidance: Guidance): Te
     attempt: step.attempt,
     input_hash: hashOnce(step.input),
     guidance: guidance.rows,
-    reflections: [],
-    prompt: null,
+    constraints: step.constraints,
+    reflections: guidance.rows.flatMap(({ reflection_id }) => (reflection_id === undefined ? [] : [reflection_id])),
+    prompt: failure?.prompt ?? null,
   });
   return { id: sha256Hex(text), text };
 }

@@ -1,7 +1,9 @@
 import type { PlannedCall } from './batch.ts';
 import { openBatch } from './batch.ts';
 import { nextOfPlan } from './given-plan.ts';
-import { notePressure } from './memory.ts';
+import { humanAnswered, notePressure } from './memory.ts';
+import { admit, escalationOfStall, noteCall, noteMessage, settleWatch } from './stalls.ts';
+import { liftStalls, type Stall } from '../failures/index.ts';
 import type { OutboxWriter } from './outbox.ts';
 import { outputsNeedRoom } from './outbox.ts';
 import { openTurn, plannedCalls } from './planner.ts';
@@ -23,7 +25,11 @@ export async function runLoop(state: RunState, ports: RunPorts, writer: OutboxWr
     if (isOver(state)) return 'done';
     const { plan } = state.run;
     const calls = plan === null ? await chosenCalls(state, ports, writer) : nextOfPlan(state, plan);
-    if (calls.length === 0 || isOver(state)) return 'done';
+    if (calls === 'said' && !isOver(state)) {
+      if (ports.shouldHandOver()) return 'hand_over';
+      continue;
+    }
+    if (calls === 'said' || calls.length === 0 || isOver(state)) return 'done';
     const { steps, short } = openBatch(state, calls);
     await runBatch(state, ports, writer, steps);
     if (short !== null) budgetSpent(state, short);
@@ -36,32 +42,75 @@ export async function runLoop(state: RunState, ports: RunPorts, writer: OutboxWr
 }
 
 /** What a planner that chooses wants next; nothing from a run that has neither a plan nor a planner. */
-async function chosenCalls(state: RunState, ports: RunPorts, writer: OutboxWriter): Promise<PlannedCall[]> {
+async function chosenCalls(state: RunState, ports: RunPorts, writer: OutboxWriter): Promise<PlannedCall[] | 'said'> {
   if (state.run.planner === 'given') return [];
   const turn = openTurn(state, ports);
   state.batch = [turn.step];
   await runStep(state, ports, writer, turn.step, turn.perform);
   await settleStep(state, ports, writer, turn.step, turn.perform);
   state.batch = [];
-  if (turn.choice === null) return [];
-  if (turn.choice.calls.length === 0) state.loop.output = turn.choice.output ?? null;
-  return plannedCalls(turn.choice);
+  const { choice } = turn;
+  if (choice === null) return [];
+  if (choice.calls.length === 0 && choice.more === true) {
+    const stall = noteMessage(state, ports, turn.step, choice.message ?? '');
+    if (stall !== null) await askAboutMessages(state, ports, turn.step, stall);
+    writer.kick();
+    return 'said';
+  }
+  if (choice.calls.length === 0) state.loop.output = choice.output ?? null;
+  return plannedCalls(choice);
+}
+
+/** A planner that says the same again and again, and calls nothing: a person may let it go on, once. */
+async function askAboutMessages(state: RunState, ports: RunPorts, step: StepInFlight, stall: Stall): Promise<void> {
+  const next = escalationOfStall(state, stall);
+  if (next.action === 'system_error') {
+    return endWith(state, { outcome: 'system_error', reason: 'LOOP_STALL', why: next.why });
+  }
+  const answer = await askHuman(state, ports, step, {
+    text: `The agent has said the same ${stall.repeats} times without calling a tool. Should it go on?`,
+    fingerprint: stall.fingerprint,
+    tried: [`messages ${stall.start} to ${stall.end}: ${stall.rule}`],
+    options: ['retry', 'stop'],
+  });
+  humanAnswered(state, stall.fingerprint);
+  if (answer.decision === 'retry') state.loop.watch = liftStalls(state.loop.watch);
+  else if (state.cancel === null) endWith(state, { outcome: 'finalized', ...endingOf(answer, step.step_id) });
 }
 
 async function runBatch(state: RunState, ports: RunPorts, writer: OutboxWriter, steps: StepInFlight[]): Promise<void> {
-  const perform = performTool(state, ports);
   state.batch = steps;
-  for (const step of steps) if (needsApproval(state, step)) await seekApproval(state, ports, step);
-  const toRun = isOver(state) ? [] : steps.filter((step) => step.end === null);
+  // Calls that may turn out to be stuck by their equals under way wait for them: each wave has one step at least.
+  for (let waiting = steps; waiting.length > 0;) {
+    const { now, later } = admit(state, waiting);
+    const wave = waiting.filter((step) => !later.includes(step));
+    await runWave(state, ports, writer, now, wave);
+    settleWatch(state);
+    waiting = isOver(state) ? [] : later;
+  }
+  state.batch = [];
+  if (state.run.planner === 'chooses') state.loop.results.splice(0, state.loop.results.length - RESULTS_IN_STATE);
+}
+
+/** Runs those that may run, side by side, then settles all that are not waiting for others, in step order. */
+async function runWave(
+  state: RunState,
+  ports: RunPorts,
+  writer: OutboxWriter,
+  admitted: StepInFlight[],
+  wave: StepInFlight[],
+): Promise<void> {
+  const perform = performTool(state, ports);
+  for (const step of admitted) if (needsApproval(state, step)) await seekApproval(state, ports, step);
+  const toRun = isOver(state) ? [] : admitted.filter((step) => step.end === null);
   const [only] = toRun;
   // One step is the common case, and waiting for a list of one costs as much as the step itself.
   if (toRun.length === 1 && only !== undefined) await runStep(state, ports, writer, only, perform);
   else await Promise.all(toRun.map((step) => runStep(state, ports, writer, step, perform)));
-  for (const step of steps) {
+  for (const step of wave) {
     if (!keptAtOnce(state, step)) await settleStep(state, ports, writer, step, perform);
+    noteCall(state, ports, step);
   }
-  state.batch = [];
-  if (state.run.planner === 'chooses') state.loop.results.splice(0, state.loop.results.length - RESULTS_IN_STATE);
 }
 
 const needsApproval = (state: RunState, step: StepInFlight): boolean =>

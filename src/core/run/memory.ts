@@ -1,9 +1,10 @@
 import type { FailureRevision } from '../../protocol/records.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import { isoTime } from '../../protocol/time.ts';
-import type { CallFailed, Guidance } from '../../protocol/tools.ts';
+import type { CallFailed, Constraints, Guidance } from '../../protocol/tools.ts';
 import type { FailureMemory, FoldedFailure, GuidanceSituation, MadeRevision } from '../failures/index.ts';
 import {
+  constraintsFor,
   creditGuidance,
   failureOf,
   noteHumanAnswer,
@@ -14,6 +15,7 @@ import {
 } from '../failures/index.ts';
 import { hashOnce, type MadeRecord, recordOfAttempt, recordOfNotice } from './failure-records.ts';
 import { limitsOf, newPressure } from './ledger.ts';
+import { noteLessonUses, withLessons } from './lessons.ts';
 import { enqueueFailure, enqueueRevisions } from './outbox.ts';
 import type { Answered } from './questions.ts';
 import type { MemoryEvent, RunState, StepInFlight } from './state.ts';
@@ -24,12 +26,22 @@ const NO_GUIDANCE: Guidance = { rows: [], text: '' };
  * What one attempt gets to see: chosen from what the run knew when the batch began and from what this very step has
  * met since. Never from its neighbours in the batch, whose failures arrive in no fixed order.
  */
-export function guidanceFor(state: RunState, step: StepInFlight): Guidance {
-  if (state.failures.total === 0 && step.events.length === 0) return NO_GUIDANCE;
+export function toldBefore(state: RunState, step: StepInFlight): { guidance: Guidance; constraints: Constraints } {
+  // Who only observes changes nothing about a run, and a word of advice would.
+  if (state.run.policy.mode === 'observe') return { guidance: NO_GUIDANCE, constraints: {} };
+  if (state.failures.total === 0 && step.events.length === 0) {
+    const guidance = state.lessons.length === 0 ? NO_GUIDANCE : withLessons(state, step, NO_GUIDANCE, null);
+    return { guidance, constraints: {} };
+  }
   const memory = foldEvents(state, state.failures, step).memory;
   const { guidance_k: k, guidance_max_chars: maxChars } = state.run.policy.failures;
-  const guidance = selectGuidance(memory, situationOf(memory, step), { k, maxChars });
-  return step.correction === null ? guidance : withCorrection(guidance, step, step.correction, { k, maxChars });
+  const situation = situationOf(memory, step);
+  const chosen = selectGuidance(memory, situation, { k, maxChars });
+  const guidance = withLessons(state, step, chosen, situation.fingerprint ?? null);
+  return {
+    guidance: step.correction === null ? guidance : withCorrection(guidance, step, step.correction, { k, maxChars }),
+    constraints: step.kind === 'planner' ? {} : constraintsFor(memory, step.tool),
+  };
 }
 
 /** What the attempt is about. A planner's turn is about what went wrong last, until there is progress again. */
@@ -86,7 +98,7 @@ export function recordFailure(
   how: { effectUnknown: boolean; willRetry: boolean; now: number },
 ): FailureRecord {
   const { record, manifest } = recordOfAttempt(state, step, guidance, failure, how);
-  step.events.push({ kind: 'failure', record });
+  step.events.push({ kind: 'failure', record, query: failure.query ?? null });
   enqueueFailure(state, record, manifest);
   return record;
 }
@@ -96,10 +108,13 @@ export function noteAttempt(
   state: RunState,
   step: StepInFlight,
   guidance: Guidance,
-  outcome: { ok: true } | { ok: false; fingerprint: string },
+  outcome: { ok: true; query: string | null } | { ok: false; fingerprint: string },
   now: number,
 ): void {
-  const fingerprints = guidance.rows.map((row) => row.fingerprint).filter((shown) => isAbout(state, step, shown));
+  noteLessonUses(state, step, guidance, outcome.ok);
+  const fingerprints = guidance.rows
+    .filter((row) => row.reflection_id === undefined && isAbout(state, step, row.fingerprint))
+    .map((row) => row.fingerprint);
   const at = { attempt: step.attempt, at: now };
   if (fingerprints.length > 0) {
     step.events.push({
@@ -112,7 +127,9 @@ export function noteAttempt(
   }
   // Only a run that knows failures has anything to prove: a clean run never pays for a hash.
   const mayProve = state.failures.total > 0 || step.events.length > 0;
-  if (outcome.ok && mayProve) step.events.push({ kind: 'passed', input_hash: hashOnce(step.input), ...at });
+  if (outcome.ok && mayProve) {
+    step.events.push({ kind: 'passed', input_hash: hashOnce(step.input), query: outcome.query, ...at });
+  }
 }
 
 /** That a planner made a choice says nothing about guidance for tools: the attempt that follows will tell. */
@@ -170,7 +187,7 @@ export function notePressure(state: RunState, step: StepInFlight, now: number): 
   }
 }
 
-function rememberNotice(state: RunState, { record, manifest }: MadeRecord): void {
+export function rememberNotice(state: RunState, { record, manifest }: MadeRecord): void {
   state.failures = remember(state.failures, record);
   enqueueFailure(state, record, manifest);
 }
@@ -207,7 +224,7 @@ function foldEvent(
 ): { memory: FailureMemory; revisions: MadeRevision[] } {
   switch (event.kind) {
     case 'failure': {
-      const options = { tool_schema_hash: state.run.manifest[step.tool]?.schema_hash };
+      const options = { tool_schema_hash: state.run.manifest[step.tool]?.schema_hash, query: event.query };
       return { memory: remember(memory, event.record, options), revisions: [] };
     }
     case 'shown': {
@@ -215,6 +232,6 @@ function foldEvent(
       return creditGuidance(memory, event.fingerprints, outcome);
     }
     case 'passed':
-      return resolveByProof(memory, { tool_name: step.tool, input_hash: event.input_hash });
+      return resolveByProof(memory, { tool_name: step.tool, input_hash: event.input_hash, query: event.query });
   }
 }

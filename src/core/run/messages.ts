@@ -4,6 +4,7 @@ import type { OverrideMessage, RunMessage } from '../../protocol/messages.ts';
 import { DECISIONS, type Decision } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { applyOverride } from '../guardrails/index.ts';
+import { takeFeedback } from './human-feedback.ts';
 import type { RunState } from './state.ts';
 
 /**
@@ -43,27 +44,14 @@ export function apply(state: RunState, message: RunMessage, now: number): Messag
       return takeOverride(state, message, now);
     case 'answer':
       return applyAnswer(state, message);
-    case 'feedback': {
-      // The detector joins with the feedback module; until then a text is kept as it was said.
-      state.feedback.push({ text: message.text, by: message.by, feedback_type: null, at: now });
-      keepWithin(state.feedback, LIMIT.feedbackChars);
-      return { feedback_type: null, confidence: 0, effect: 'kept for the next planning turn' };
-    }
+    case 'feedback':
+      return { ...takeFeedback(state, message, now) };
     case 'cancel_run':
       if (state.ending === null && state.cancel === null) {
         state.cancel = { by: message.by, reason: message.reason ?? '', at: now };
         state.state = 'stopping';
       }
       return { accepted: state.ending === null, state: state.state };
-  }
-}
-
-/** The latest of what was said; the rest is in the history. Texts are emptied, not removed: their number is limited too. */
-function keepWithin(feedback: RunState['feedback'], chars: number): void {
-  let room = chars;
-  for (const kept of feedback.toReversed()) {
-    room -= kept.text.length;
-    if (room < 0) kept.text = '';
   }
 }
 

@@ -51,6 +51,7 @@ const viewOf = (state: RunState, ports: RunPorts, step: StepInFlight, guidance: 
   run_id: state.run.run_id,
   agent: state.run.agent,
   goal: state.run.goal,
+  prompt: state.refined_goal ?? state.run.goal,
   input: state.run.input,
   loop_id: state.loop.loop_id,
   turn: state.loop.turn,
@@ -62,7 +63,13 @@ const viewOf = (state: RunState, ports: RunPorts, step: StepInFlight, guidance: 
 });
 
 export const plannedCalls = (choice: PlannerChoice): PlannedCall[] =>
-  choice.calls.map((call) => ({ plan_index: null, phase: call.phase ?? 'act', tool: call.tool, input: call.input }));
+  choice.calls.map((call) => ({
+    plan_index: null,
+    phase: call.phase ?? 'act',
+    tool: call.tool,
+    input: call.input,
+    loop_key: call.loop_key,
+  }));
 
 /** The latest steps whole; of older ones, once the view is full, only how they ended. */
 function stepsInView(state: RunState): PlannerStep[] {
@@ -91,6 +98,7 @@ function plannerStep(state: RunState, result: StepResult): PlannerStep {
     ...(result.artifact_id === null ? {} : { artifact_id: result.artifact_id }),
     ...(result.error_code === undefined ? {} : { error_code: result.error_code }),
     ...(result.message_preview === undefined ? {} : { message_preview: result.message_preview }),
+    ...(result.detected === undefined ? {} : { detected: result.detected }),
   };
 }
 

@@ -1,5 +1,7 @@
 import type { Json } from '../../protocol/json.ts';
 import type { ReviewReport } from '../guardrails/index.ts';
+import type { RecallQuery, RunLesson } from '../../protocol/lessons.ts';
+import type { QuestionNotice } from '../../protocol/notices.ts';
 import type { RecordBatch, RunArchive, SaveOutcome } from '../../protocol/records.ts';
 import type { PendingQuestion, RunLifeState, RunOutcome } from '../../protocol/run.ts';
 import type {
@@ -16,6 +18,8 @@ export interface PlannerView {
   run_id: string;
   agent: string;
   goal: string;
+  /** The goal with what people's feedback asked for; the goal itself while there is none. */
+  prompt: string;
   input: Json;
   loop_id: string;
   turn: number;
@@ -32,24 +36,30 @@ export interface PlannerStep {
   step_id: number;
   tool: string;
   input: Json;
-  status: 'ok' | 'failed' | 'skipped' | 'denied' | 'timed_out' | 'policy' | 'cancelled';
+  status: 'ok' | 'failed' | 'skipped' | 'denied' | 'timed_out' | 'policy' | 'cancelled' | 'guided';
   output?: Json;
   artifact_id?: string;
   error_code?: string;
   message_preview?: string;
+  /** What the feedback detector found in its output, such as `verification_failure`. */
+  detected?: string;
 }
 
 export interface ChosenCall {
   tool: string;
   input: Json;
   phase?: string;
+  /** From the tool's own `loopKey`; the worker adds it. */
+  loop_key?: string;
 }
-/** An empty batch ends the loop; `output` is then its result. */
+/** An empty batch ends the loop, unless `more` asks for another turn; `output` is then its result. */
 export interface PlannerChoice {
   class: 'ok';
   calls: ChosenCall[];
   message?: string;
   output?: Json;
+  /** Nothing to call yet, and not done: it has only said something. */
+  more?: boolean;
   tokens: number;
   cost_micro_usd: number;
   duration_ms: number;
@@ -82,6 +92,8 @@ export interface PublishedState {
   outcome?: RunOutcome;
   attempts: number;
   question: PendingQuestion | null;
+  /** What was decided about the pass that has just been judged, when another follows. */
+  decided?: Json;
 }
 
 /**
@@ -96,6 +108,10 @@ export interface RunPorts {
   reconcile(request: ToolCallRequest): Promise<ReconcileOutcome>;
   callModel(view: PlannerView): Promise<PlannerOutcome>;
   review(view: ReviewView): Promise<ReviewOutcome>;
+  /** Lessons about a failure, or none: a memory that is away or slow counts as not having seen it. */
+  recall(query: RecallQuery): Promise<RunLesson[]>;
+  /** Tells people elsewhere that a question is open; nobody waits for it. */
+  notify(notice: QuestionNotice): void;
   record(batch: RecordBatch): Promise<SaveOutcome>;
   archive(archive: RunArchive): Promise<SaveOutcome>;
   publish(change: PublishedState): void;

@@ -1,3 +1,4 @@
+import type { Json } from '../../protocol/json.ts';
 import { questionId } from '../../protocol/ids.ts';
 import type { AnswerKind, Decision, PendingQuestion } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
@@ -45,12 +46,14 @@ export async function askHuman(state: RunState, ports: RunPorts, step: StepInFli
   state.state = 'waiting_for_human';
   publish(state, ports);
   ports.log({ event: 'question_asked', question_id: question.question_id, options: question.options });
+  notify(state, ports, 0);
 
   for (let level = 0; level <= humans.chain.length; level += 1) {
     if (level > 0) {
       state.question.deadline = isoTime(ports.now() + humans.deadline_ms);
       publish(state, ports);
       ports.log({ event: 'question_escalated', question_id: question.question_id, to: humans.chain[level - 1] ?? '' });
+      notify(state, ports, level);
     }
     const came = await ports.until(
       () => state.cancel !== null || (state.question !== null && state.question.answer !== null),
@@ -79,17 +82,27 @@ export async function askHuman(state: RunState, ports: RunPorts, step: StepInFli
   return { kind: answer.decision === 'deny' ? 'denied' : 'answered', ...answer };
 }
 
+/** Beside the waiting, never before it: whoever listens elsewhere must not hold up the question. */
+function notify(state: RunState, ports: RunPorts, escalation: number): void {
+  const { notify: urls, chain } = state.run.policy.humans;
+  if (urls.length === 0 || state.question === null) return;
+  const { run_id, agent, goal } = state.run;
+  const question = pendingQuestion(state.question);
+  ports.notify({ run_id, agent, goal, question, escalation, to: chain[escalation - 1] ?? null, urls });
+}
+
 /** The safe default must be one of the question's own options; `stop` always is. */
 const defaultDecision = (wanted: Decision, options: Decision[]): Decision =>
   options.includes(wanted) ? wanted : options.includes('deny') && wanted !== 'stop' ? 'deny' : 'stop';
 
-export function publish(state: RunState, ports: RunPorts): void {
+export function publish(state: RunState, ports: RunPorts, decided?: Json): void {
   state.updated_at = ports.now();
   ports.publish({
     state: state.state,
     ...(state.ending === null ? {} : { outcome: state.ending.outcome }),
     attempts: state.ledger.used.attempts,
     question: state.question === null ? null : pendingQuestion(state.question),
+    ...(decided === undefined ? {} : { decided }),
   });
 }
 

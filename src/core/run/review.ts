@@ -8,6 +8,7 @@ import {
   couldBeOverridden,
   errorsOfReview,
   type LoopAnswer,
+  loopTrace,
   type ReviewReport,
 } from '../guardrails/index.ts';
 import { newStep } from './batch.ts';
@@ -15,7 +16,7 @@ import type { RunPorts } from './ports.ts';
 import { type Answered, askHuman, publish } from './questions.ts';
 import { resultOfLoop, rowsOf } from './result.ts';
 import { millisecondsLeft } from './step.ts';
-import { endWith, openLoop, type RunState } from './state.ts';
+import { endWith, openLoop, type RunState, type StepResult } from './state.ts';
 
 /**
  * A finished loop is judged, and the guardrails decide: another loop with what was learnt, or the end. The best loop's
@@ -35,12 +36,15 @@ export async function reviewLoop(state: RunState, ports: RunPorts): Promise<void
     state.past_steps = [...state.past_steps, ...rowsOf(state)].slice(-LIMIT.pastSteps);
     state.loop = openLoop(decision.new_loop_id);
     state.state = 'running';
-    publish(state, ports);
+    publish(state, ports, traceItem(state, answer.loop_id));
     return;
   }
   const outcome: RunOutcome = decision.finalize_reason === 'thresholds_met' ? 'completed' : 'finalized';
   endWith(state, { outcome, reason: decision.finalize_reason, why: WHY_FINAL[decision.finalize_reason] });
 }
+
+const traceItem = (state: RunState, loopId: string): Json =>
+  (loopTrace(state.guard).find((item) => item.loop_id === loopId) ?? null) as unknown as Json;
 
 const WHY_FINAL = {
   thresholds_met: 'all of its work is done',
@@ -56,7 +60,7 @@ const WHY_FINAL = {
 export function reviewByRules(state: RunState): ReviewReport {
   const { results } = state.loop;
   const judged = results.filter((result) => result.status === 'ok' || result.status === 'failed');
-  const succeeded = judged.filter((result) => result.status === 'ok').length;
+  const succeeded = judged.filter((result) => result.status === 'ok' || isMended(results, result)).length;
   const share = judged.length === 0 ? 1 : succeeded / judged.length;
   // Scores are decimal: four places are more than any threshold asks for.
   return {
@@ -66,6 +70,11 @@ export function reviewByRules(state: RunState): ReviewReport {
     reflection_persona: 'RULES',
   };
 }
+
+/** A planner that chooses has mended a failure when the same tool worked later in the pass: no reason to do it all again. */
+const isMended = (results: StepResult[], failed: StepResult): boolean =>
+  failed.plan_index === null &&
+  results.some((later) => later.step_id > failed.step_id && later.tool === failed.tool && later.status === 'ok');
 
 async function reviewOf(state: RunState, ports: RunPorts): Promise<ReviewReport> {
   const byRules = reviewByRules(state);
@@ -123,6 +132,7 @@ function judge(state: RunState, ports: RunPorts, review: ReviewReport, flags: Re
   const judged = completeLoop(state.guard, report, state.run.policy, isoTime(ports.now()), {
     // Nobody else can report our own loop, so its name is all that tells one report from another.
     bodyHash: state.loop.loop_id,
+    biasElsewhere: state.run.memory.bias_elsewhere ?? {},
   });
   // Our own report of our own loop is always in order: a refusal would be a bug.
   if (!judged.ok) throw new RangeError(judged.detail);

@@ -1,13 +1,17 @@
 import type { CallFailed } from '../../protocol/tools.ts';
-import { escalate } from '../failures/index.ts';
+import { escalate, failureOf, renderGuidance } from '../failures/index.ts';
+import type { Escalation, FailureToDecide, Stall } from '../failures/index.ts';
 import { worstCase } from './batch.ts';
+import { keepEvaluation } from './evaluations.ts';
 import { attemptsLeft, turnsLeft } from './ledger.ts';
+import { keepFailedAction, learnFromSuccess } from './lessons.ts';
 import { correctionByHuman, foldStep, occurrencesOf, progressMade, humanAnswered } from './memory.ts';
 import type { OutboxWriter } from './outbox.ts';
 import { holdOutput } from './outbox.ts';
 import type { RunPorts } from './ports.ts';
 import type { Answered } from './questions.ts';
 import { askHuman } from './questions.ts';
+import { escalationOfStall, letRun } from './stalls.ts';
 import { effectOf, type Perform, runStep } from './step.ts';
 import { budgetSpent, type Ending, endWith, type RunState, type StepInFlight, type StepResult } from './state.ts';
 
@@ -26,6 +30,12 @@ export async function settleStep(
     foldStep(state, step);
     const how = step.end;
     if (how === null) return;
+    if (how.kind === 'guided') return keepGuided(state, step, how.stall);
+    if (how.kind === 'stuck') {
+      if ((await settleStall(state, ports, step, how.stall)) === 'stays') return;
+      await runStep(state, ports, writer, step, perform);
+      continue;
+    }
     if (how.kind === 'cancelled') return keepCancelled(state, step);
     if (how.kind === 'ok') return keepSuccess(state, step, how.outcome);
     if (how.kind === 'refused') return keep(state, step, { status: how.status, artifact_id: null });
@@ -39,7 +49,7 @@ export async function settleStep(
     }
     if (state.ending !== null || state.cancel !== null) return keepFailure(state, step, how.failure);
 
-    const next = escalate({
+    const next = decideFor(state, {
       kind: how.observed,
       exhausted: true,
       effect: effectOf(state, step),
@@ -67,6 +77,55 @@ export async function settleStep(
     allowOneMore(state, step);
     await runStep(state, ports, writer, step, perform);
   }
+}
+
+/** Outside `enforce` a planner that can choose is never stopped for repeating a failure: budget and bound still end it. */
+function decideFor(state: RunState, failure: FailureToDecide): Escalation {
+  const decided = escalate(failure);
+  const isGuard = decided.action === 'ask_human' && failure.occurrences_since_progress >= failure.escalate_at;
+  const couldAdapt =
+    failure.planner === 'chooses' && escalate({ ...failure, occurrences_since_progress: 0 }).action === 'adapt';
+  if (state.run.policy.mode === 'enforce' || !isGuard || !couldAdapt) return decided;
+  return { action: 'adapt', why: `would ask a person (${decided.why}), but the mode is ${state.run.policy.mode}` };
+}
+
+/**
+ * The same calls again, and guidance did not help. The first time a person is asked, who may let the call run; when it has
+ * been asked before, the run is broken and says so.
+ */
+async function settleStall(
+  state: RunState,
+  ports: RunPorts,
+  step: StepInFlight,
+  stall: Stall,
+): Promise<'stays' | 'runs'> {
+  const next = escalationOfStall(state, stall);
+  ports.log({ event: 'stuck', step_id: step.step_id, rule: stall.rule, repeats: stall.repeats, action: next.action });
+  if (next.action === 'system_error') {
+    keepGuided(state, step, stall);
+    endWith(state, { outcome: 'system_error', reason: 'LOOP_STALL', why: next.why });
+    return 'stays';
+  }
+  const answer = await askHuman(state, ports, step, {
+    text: `${step.tool} was called ${stall.repeats} times with nothing new (${stall.rule}), and guidance did not help. What should happen?`,
+    fingerprint: stall.fingerprint,
+    tried: [
+      `calls ${stall.start} to ${stall.end}: ${stall.rule}`,
+      'two more calls were answered with guidance instead',
+    ],
+    options: ['retry', 'correct', 'skip', 'stop'],
+  });
+  humanAnswered(state, stall.fingerprint);
+  if (state.cancel === null && (answer.decision === 'retry' || answer.decision === 'correct')) {
+    if (answer.decision === 'correct') correctionByHuman(state, step, answer, ports.now());
+    letRun(state, step);
+    return 'runs';
+  }
+  keepGuided(state, step, stall);
+  if (answer.decision !== 'skip' && state.cancel === null) {
+    endWith(state, { outcome: 'finalized', ...endingOf(answer, step.step_id) });
+  }
+  return 'stays';
 }
 
 /** Most steps succeed, and then there is nothing to wait for. */
@@ -146,7 +205,13 @@ function keepSuccess(
   if (isNew) progressMade(state);
   if (outcome.inline) holdOutput(state, outcome);
   if (outcome.unsaved) state.outbox.lost += 1;
-  keep(state, step, { status: 'ok', artifact_id: outcome.artifact_id });
+  learnFromSuccess(state, step, outcome);
+  const detected = outcome.detected?.feedback_type;
+  keep(state, step, {
+    status: 'ok',
+    artifact_id: outcome.artifact_id,
+    ...(detected === undefined ? {} : { detected }),
+  });
 }
 
 /** Cancelled before it began leaves nothing to tell; a side effect that had begun may have happened. */
@@ -156,7 +221,18 @@ function keepCancelled(state: RunState, step: StepInFlight): void {
   keep(state, step, { status: 'cancelled', artifact_id: null, ...(unsure && { error_code: 'EFFECT_UNKNOWN' }) });
 }
 
+function keepGuided(state: RunState, step: StepInFlight, stall: Stall): void {
+  const failure = failureOf(state.failures, stall.fingerprint);
+  keep(state, step, {
+    status: 'guided',
+    artifact_id: null,
+    error_code: stall.rule,
+    ...(failure === undefined ? {} : { message_preview: renderGuidance(failure) }),
+  });
+}
+
 function keepFailure(state: RunState, step: StepInFlight, failure: CallFailed): void {
+  keepFailedAction(state, step);
   keep(state, step, {
     status: 'failed',
     artifact_id: null,
@@ -168,9 +244,10 @@ function keepFailure(state: RunState, step: StepInFlight, failure: CallFailed): 
 function keep(
   state: RunState,
   step: StepInFlight,
-  how: Pick<StepResult, 'status' | 'artifact_id' | 'error_code' | 'message_preview'>,
+  how: Pick<StepResult, 'status' | 'artifact_id' | 'error_code' | 'message_preview' | 'detected'>,
 ): void {
   if (step.kind === 'planner') return;
+  keepEvaluation(state, step);
   state.loop.results.push({
     step_id: step.step_id,
     plan_index: step.plan_index,

@@ -1,14 +1,14 @@
 import type { Json } from '../../protocol/json.ts';
-import type { FeedbackEntry, LearntLesson, LessonUse, StepEvaluation } from '../../protocol/lessons.ts';
+import type { FeedbackEntry, LearntLesson, LessonUse, RunLesson, StepEvaluation } from '../../protocol/lessons.ts';
 import type { FeedbackMessage } from '../../protocol/messages.ts';
 import type { ArchivedStep, FailureRevision, TextArtifact } from '../../protocol/records.ts';
 import type { Amounts, PendingQuestion, PreparedRun, RunLifeState, RunOutcome, RunResult } from '../../protocol/run.ts';
 import { STORY_VERSION } from '../../protocol/run.ts';
 import type { FailureRecord, OutcomeKind } from '../../protocol/schemas/failure-record.ts';
 import { isoTime } from '../../protocol/time.ts';
-import type { CallFailed, CallSucceeded } from '../../protocol/tools.ts';
-import type { FailureMemory } from '../failures/index.ts';
-import { emptyFailureMemory } from '../failures/index.ts';
+import type { CallFailed, CallSucceeded, Constraints, Mending } from '../../protocol/tools.ts';
+import type { FailureMemory, LoopWatch, Stall } from '../failures/index.ts';
+import { emptyFailureMemory, openLoopWatch } from '../failures/index.ts';
 import type { GuardState } from '../guardrails/index.ts';
 import { openFamily } from '../guardrails/index.ts';
 import type { Ledger } from './ledger.ts';
@@ -26,6 +26,12 @@ export interface RunState {
   updated_at: number;
   ledger: Ledger;
   failures: FailureMemory;
+  /** Of earlier runs: those it started with, and those recalled since. */
+  lessons: RunLesson[];
+  /** Which failures the memory was asked about, each once, and what it had to say. */
+  recalled: { fingerprint: string; reflection_ids: number[] }[];
+  /** The goal with what people's feedback asked for; null while nobody has said anything that changes it. */
+  refined_goal: string | null;
   loop: LoopState;
   next_step_id: number;
   /** Steps of earlier loops, in a few words each; the latest of them when there are many. */
@@ -54,6 +60,26 @@ export interface LoopState {
   turn: number;
   results: StepResult[];
   output: Json | null;
+  /** Calls that the planner chose, as far as repeating them goes. */
+  watch: LoopWatch;
+  /** The latest failed action of each tool, until a better one follows: what a lesson is learnt from. */
+  failed: FailedAction[];
+}
+
+/** A failed attempt as the next one is compared with it. */
+export interface FailedAction {
+  tool: string;
+  input_hash: string;
+  /** Arguments that are short and plain enough to be told. */
+  args: Record<string, string | number | boolean | null>;
+  constraints: Constraints;
+  prompt_id: string | null;
+  changed: string | null;
+  fingerprint: string;
+  error_type: string;
+  error_code: string;
+  /** The advice was to go another way, so another tool that works is an answer to it. */
+  use_other_tool: boolean;
 }
 
 export interface StepResult {
@@ -69,16 +95,21 @@ export interface StepResult {
   artifact_id: string | null;
   error_code?: string;
   message_preview?: string;
+  /** What the feedback detector found in its output. */
+  detected?: string;
 }
 
-/** `policy`: the policy decided, because no question was left. `cancelled`: it was under way when the run was. */
-export type StepStatus = 'ok' | 'failed' | 'skipped' | 'denied' | 'timed_out' | 'policy' | 'cancelled';
+/**
+ * `policy`: the policy decided, because no question was left. `cancelled`: it was under way when the run was. `guided`:
+ * the call would have repeated itself once more and got guidance instead of running.
+ */
+export type StepStatus = 'ok' | 'failed' | 'skipped' | 'denied' | 'timed_out' | 'policy' | 'cancelled' | 'guided';
 
 /** What happened to the failure memory during a step; folded in step order when the batch ends. */
 export type MemoryEvent =
-  | { kind: 'failure'; record: FailureRecord }
+  | { kind: 'failure'; record: FailureRecord; query: string | null }
   | { kind: 'shown'; fingerprints: string[]; ok: boolean; failed_as: string | null; attempt: number; at: number }
-  | { kind: 'passed'; input_hash: string | null; attempt: number; at: number };
+  | { kind: 'passed'; input_hash: string | null; query: string | null; attempt: number; at: number };
 
 /** A guarded unit of work: a tool call, or one turn of the planner, which fails and retries by the same rules. */
 export interface StepInFlight {
@@ -89,6 +120,8 @@ export interface StepInFlight {
   tool: string;
   input: Json;
   output_schema?: Json;
+  /** What the tool's own `loopKey` says is asked for. */
+  loop_key?: string;
   attempt: number;
   /** Attempts that the ledger lets this step have. */
   granted: number;
@@ -101,6 +134,12 @@ export interface StepInFlight {
   owed_wait_ms: number;
   backing_off_until: number | null;
   correction: { text: string; by: string } | null;
+  /** What the latest attempt was held to, and what it may tell the prompt of the next. */
+  constraints: Constraints;
+  mending: Mending | null;
+  failed: FailedAction | null;
+  /** Attempts of a tool whose work is checked. */
+  evaluated: StepEvaluation['attempts'];
   events: MemoryEvent[];
   tried: string[];
   end: StepEnd | null;
@@ -111,6 +150,8 @@ export type StepEnd =
   | { kind: 'cancelled' }
   | { kind: 'budget'; budget: keyof Amounts }
   | { kind: 'refused'; status: StepStatus }
+  | { kind: 'guided'; stall: Stall }
+  | { kind: 'stuck'; stall: Stall }
   | { kind: 'failed'; failure: CallFailed; observed: OutcomeKind; fingerprint: string | null; reason: string };
 
 export interface OpenQuestion extends PendingQuestion {
@@ -154,6 +195,9 @@ export function openRun(run: PreparedRun, now: number): RunState {
     updated_at: now,
     ledger: openLedger(),
     failures: emptyFailureMemory(),
+    lessons: run.memory.lessons,
+    recalled: [],
+    refined_goal: null,
     loop: openLoop(run.loop_id),
     next_step_id: 1,
     past_steps: [],
@@ -184,7 +228,14 @@ export const emptyOutbox = (): Omit<Outbox, 'lost'> => ({
   feedback: [],
 });
 
-export const openLoop = (loopId: string): LoopState => ({ loop_id: loopId, turn: 0, results: [], output: null });
+export const openLoop = (loopId: string): LoopState => ({
+  loop_id: loopId,
+  turn: 0,
+  results: [],
+  output: null,
+  watch: openLoopWatch(),
+  failed: [],
+});
 
 function familyOfRun(run: PreparedRun, now: number): GuardState {
   const limits = { max_reruns: run.policy.reruns.max_reruns, max_overrides: run.policy.humans.max_overrides };

@@ -3,9 +3,11 @@ import { idempotencyKey } from '../../protocol/ids.ts';
 import type { Amounts } from '../../protocol/run.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { CallFailed, CallOutcome, Guidance, ToolCallRequest, ToolEffect } from '../../protocol/tools.ts';
-import { decideRetry, isInfrastructure } from '../retry/index.ts';
+import { decideRetry, isInfrastructure, retryBackoff } from '../retry/index.ts';
+import { noteEvaluatedAttempt } from './evaluations.ts';
+import { askMemory, failedAction } from './lessons.ts';
 import { limitsOf, runningSeconds } from './ledger.ts';
-import { guidanceFor, noteAttempt, recordFailure } from './memory.ts';
+import { noteAttempt, recordFailure, toldBefore } from './memory.ts';
 import type { OutboxWriter } from './outbox.ts';
 import { resolvePointers } from './pointers.ts';
 import type { RunPorts } from './ports.ts';
@@ -25,24 +27,32 @@ export async function runStep(
   step: StepInFlight,
   perform: Perform,
 ): Promise<void> {
+  /** The memory is asked beside the back-off; what it knows is there when the next attempt begins. */
+  let remembering: Promise<void> | null = null;
   for (;;) {
     const spent = spentBudget(state, ports, step) ?? outlasts(state, ports, step.owed_wait_ms);
-    if (spent !== null) return end(step, { kind: 'budget', budget: spent });
+    if (spent !== null) {
+      if (remembering !== null) await remembering;
+      return end(step, { kind: 'budget', budget: spent });
+    }
     if (step.owed_wait_ms > 0) await backOff(state, ports, step);
     else step.waited_ms = 0;
+    if (remembering !== null) await remembering;
     if (state.cancel !== null) return end(step, { kind: 'cancelled' });
 
     step.attempt += 1;
     state.ledger.used[drawsOn(step)] += 1;
-    const guidance = guidanceFor(state, step);
+    const { guidance, constraints } = toldBefore(state, step);
+    step.constraints = constraints;
     const told = await perform(step, guidance);
     const outcome = isUnsure(state, step, told) ? await settleUnknown(state, ports, step, guidance, told) : told;
     const now = ports.now();
     state.updated_at = now;
 
     if (outcome.class === 'cancelled') return end(step, { kind: 'cancelled' });
+    noteEvaluatedAttempt(state, step, outcome);
     if (outcome.class === 'ok') {
-      noteAttempt(state, step, guidance, { ok: true }, now);
+      noteAttempt(state, step, guidance, { ok: true, query: outcome.query ?? null }, now);
       return end(step, { kind: 'ok', outcome });
     }
 
@@ -61,7 +71,9 @@ export async function runStep(
     const used = step.single_attempt && !isInfrastructure(outcome.category);
     const record = noteFailure(state, ports, step, guidance, outcome, decision.retry && !used, now);
     writer.kick();
+    remembering = record === null ? null : askMemory(state, ports, record);
     if (!decision.retry || used) {
+      if (remembering !== null) await remembering;
       const reason = decision.retry ? 'limit_reached' : decision.reason;
       const observed = record?.observed_outcome.kind ?? 'exception';
       return end(step, {
@@ -76,6 +88,16 @@ export async function runStep(
     if (isInfrastructure(outcome.category)) step.infrastructure_used += 1;
     else step.retries_used += 1;
     step.owed_wait_ms = decision.wait_ms;
+    const { category, retry_after_ms } = outcome;
+    const retry = isInfrastructure(category) ? step.infrastructure_used : step.retries_used;
+    const told_backoff = retryBackoff({
+      category,
+      retry,
+      policy: state.run.policy.retry,
+      wait_ms: decision.wait_ms,
+      retry_after_ms,
+    });
+    ports.log({ ...told_backoff, step_id: step.step_id, attempt: step.attempt });
   }
 }
 
@@ -96,7 +118,8 @@ function callRequest(
   timeLeftMs: number,
 ): ToolCallRequest {
   const { run } = state;
-  const toolTimeoutMs = run.manifest[step.tool]?.timeout_ms ?? timeLeftMs;
+  const toolTimeoutMs = step.constraints.timeout_ms ?? run.manifest[step.tool]?.timeout_ms ?? timeLeftMs;
+  const mending = step.attempt > 1 && isEnhanced(state) ? step.mending : null;
   return {
     run_id: run.run_id,
     agent: run.agent,
@@ -108,13 +131,17 @@ function callRequest(
     input,
     ...(step.output_schema === undefined ? {} : { output_schema: step.output_schema }),
     guidance,
-    constraints: {},
+    constraints: step.constraints,
+    ...(mending === null ? {} : { mending }),
     idempotency_key: idempotencyKey(run.run_id, step.step_id),
     timeout_ms: Math.min(toolTimeoutMs, timeLeftMs),
     time_left_ms: timeLeftMs,
     waited_ms: step.waited_ms,
   };
 }
+
+/** Unless the policy or the automatic switch has turned it off. */
+const isEnhanced = ({ run }: RunState): boolean => run.policy.retry.enhance && run.memory.enhancement.on;
 
 const isUnsure = (state: RunState, step: StepInFlight, outcome: CallOutcome): outcome is CallFailed =>
   outcome.class === 'failed' && outcome.certainty === 'unknown' && effectOf(state, step) === 'side_effect';
@@ -162,6 +189,13 @@ function noteFailure(
     return null;
   }
   const record = recordFailure(state, step, guidance, failure, { effectUnknown, willRetry, now });
+  step.failed = failedAction(step, failure, record);
+  step.mending = {
+    category: failure.category,
+    retry: step.retries_used + 1,
+    missed: failure.missed ?? [],
+    ...(failure.detected === undefined ? {} : { feedback: failure.detected }),
+  };
   noteAttempt(state, step, guidance, { ok: false, fingerprint: record.fingerprint }, now);
   ports.log({
     event: 'failure_recorded',
@@ -180,7 +214,6 @@ async function backOff(state: RunState, ports: RunPorts, step: StepInFlight): Pr
   step.waited_ms = waitMs;
   step.owed_wait_ms = 0;
   step.backing_off_until = ports.now() + waitMs;
-  ports.log({ event: 'retry_backoff', step_id: step.step_id, attempt: step.attempt, wait_ms: waitMs });
   await ports.until(
     () => state.cancel !== null,
     waitMs,

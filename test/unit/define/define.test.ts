@@ -30,6 +30,7 @@ describe('a tool', () => {
       timeout_ms: 60_000,
       approval: false,
       reconcile: false,
+      evaluates: false,
       schema_hash: expect.stringMatching(/^[0-9a-f]{64}$/),
     });
     expect(JSON.parse(JSON.stringify(manifest))).toEqual(manifest);

@@ -1,0 +1,52 @@
+import type { ConstraintOrigin, Constraints } from '../../protocol/tools.ts';
+import type { FailureMemory, FoldedFailure } from './folded-failure.ts';
+
+const NONE: Constraints = {};
+
+/**
+ * The limits that a tool's failures imply: enforced by the run, not only told. A resolved failure still counts, for it may
+ * be the constraint that resolved it; a superseded one does not, for it speaks of a tool that is no more.
+ */
+export function constraintsFor(memory: FailureMemory, toolName: string): Constraints {
+  const told = memory.by_fingerprint.filter(
+    ({ recommended_adjustment: advice, status }) =>
+      status !== 'superseded' && 'tool_name' in advice && advice.tool_name === toolName,
+  );
+  if (told.length === 0) return NONE;
+  const constraints: Constraints = {};
+  const origins: ConstraintOrigin[] = [];
+  for (const failure of told) {
+    const constraint = tighten(constraints, failure);
+    if (constraint === null) continue;
+    origins.push({ constraint, failure_id: failure.last_failure_id, fingerprint: failure.fingerprint });
+  }
+  return origins.length === 0 ? NONE : { ...constraints, origins };
+}
+
+/** Of two caps the smaller holds, of two time limits the longer, and what was ruled out stays ruled out. */
+function tighten(constraints: Constraints, failure: FoldedFailure): ConstraintOrigin['constraint'] | null {
+  const advice = failure.recommended_adjustment;
+  switch (advice.type) {
+    case 'cap_output':
+      constraints.max_output_bytes = Math.min(constraints.max_output_bytes ?? Infinity, advice.max_bytes);
+      return 'max_output_bytes';
+    case 'set_timeout':
+      constraints.timeout_ms = Math.max(constraints.timeout_ms ?? 0, advice.timeout_ms);
+      return 'timeout_ms';
+    case 'paginate':
+      constraints.page_size = Math.min(constraints.page_size ?? Infinity, advice.page_size);
+      return 'page_size';
+    case 'deny':
+      if (advice.host !== undefined) {
+        constraints.denied_hosts = withOne(constraints.denied_hosts, advice.host);
+        return 'denied_hosts';
+      }
+      if (advice.argument === undefined) return null;
+      constraints.denied_arguments = withOne(constraints.denied_arguments, advice.argument);
+      return 'denied_arguments';
+    default:
+      return null;
+  }
+}
+
+const withOne = (list: string[] | undefined, item: string): string[] => [...new Set([...(list ?? []), item])];

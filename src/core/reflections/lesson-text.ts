@@ -1,0 +1,76 @@
+import { cleanName, oneSpace } from '../failures/index.ts';
+import type { ActionDifference } from './behaviour-changed.ts';
+
+/**
+ * The words of a lesson that a run learnt by itself. They are made of names, codes and plain values alone: what a tool,
+ * a server or a model wrote stays out, so that no sentence hidden in it can reach a later run as advice.
+ */
+export type PlainArgs = Record<string, string | number | boolean | null>;
+
+const NAME_CHARS = 40;
+const CODE_CHARS = 30;
+const VALUE_CHARS = 24;
+const REPORTED_CHARS = 120;
+const TOLD_ARGUMENTS = 3;
+const KEPT_ARGUMENTS = 10;
+/** A value that may be told: one word, no space, so no sentence hides in it. */
+const PLAIN_VALUE = /^[A-Za-z0-9._:/-]{1,24}$/;
+
+/** How a lesson about this failure begins, and what a similar one is looked for by. */
+export const describeFailure = (toolName: string | null, errorCode: string): string =>
+  `If ${cleanName(toolName ?? 'the plan', NAME_CHARS)} fails with ${cleanName(errorCode, CODE_CHARS)}`;
+
+/** The arguments that can be told in words, of a call's input. */
+export function plainArgs(input: unknown): PlainArgs {
+  if (typeof input !== 'object' || input === null || Array.isArray(input)) return {};
+  const plain = Object.entries(input).filter((entry): entry is [string, string | number | boolean | null] => {
+    const [, value] = entry;
+    if (typeof value === 'string') return PLAIN_VALUE.test(value);
+    return value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
+  });
+  return Object.fromEntries(plain.slice(0, KEPT_ARGUMENTS));
+}
+
+export interface Remedy {
+  differences: readonly ActionDifference[];
+  tool_name: string;
+  args_before: PlainArgs;
+  args_after: PlainArgs;
+  constraints: { max_output_bytes?: number; timeout_ms?: number; page_size?: number };
+  reported: string | null;
+}
+
+/** The whole lesson: the failure, and what was done differently when it worked. */
+export const lessonText = (failure: string, remedy: Remedy): string =>
+  `${failure}, then what worked was ${whatWorked(remedy).join(', ')}.`;
+
+function whatWorked(remedy: Remedy): string[] {
+  const { differences, constraints } = remedy;
+  const told: string[] = [];
+  if (differences.includes('tool')) told.push(`${cleanName(remedy.tool_name, NAME_CHARS)} instead`);
+  if (differences.includes('arguments') && !differences.includes('tool')) told.push(changedArguments(remedy));
+  if (differences.includes('constraints')) {
+    if (constraints.max_output_bytes !== undefined)
+      told.push(`its output cut to ${constraints.max_output_bytes} bytes`);
+    if (constraints.timeout_ms !== undefined) told.push(`a time limit of ${constraints.timeout_ms} ms`);
+    if (constraints.page_size !== undefined) told.push(`pages of ${constraints.page_size}`);
+  }
+  if (differences.includes('prompt')) told.push('a prompt that names what was missed');
+  if (differences.includes('reported') && remedy.reported !== null) told.push(reportedWords(remedy.reported));
+  return told.length === 0 ? ['another way'] : told;
+}
+
+function changedArguments({ args_before: before, args_after: after }: Remedy): string {
+  const changed = Object.keys(after)
+    .filter((name) => before[name] !== after[name])
+    .sort()
+    .slice(0, TOLD_ARGUMENTS)
+    .map((name) => {
+      const value = `${cleanName(name, VALUE_CHARS)} ${String(after[name])}`;
+      return Object.hasOwn(before, name) ? `${value} instead of ${String(before[name])}` : value;
+    });
+  return changed.length === 0 ? 'other arguments' : changed.join(' and ');
+}
+
+/** What a tool says of itself by `ctx.changed` is its author's text; it is kept to one short line all the same. */
+const reportedWords = (text: string): string => oneSpace(text).slice(0, REPORTED_CHARS);

@@ -1,0 +1,86 @@
+/** What people say during a run: detected, remembered where it corrects, and told to whoever plans next. */
+import { describe, expect, it } from 'vitest';
+import type { PlannerView } from '../../../../src/core/run/index.ts';
+import { apply, check, openRun } from '../../../../src/core/run/index.ts';
+import { plainRegistry, prepared } from '../../../support/fixtures.ts';
+import { everyRecord, liveChoosing, succeeded } from './choosing-world.ts';
+
+const NOW = Date.UTC(2030, 0, 1);
+const open = () =>
+  openRun(
+    prepared(
+      { agent: 'plain', goal: 'Write the report', plan: { steps: [{ phase: 'work', tool: 'look', input: {} }] } },
+      plainRegistry,
+    ),
+    NOW,
+  );
+
+function say(state: ReturnType<typeof open>, text: string) {
+  const checked = check(state, 'feedback', { text, by: 'ada' });
+  if (!checked.ok) throw new Error(checked.problem);
+  return apply(state, checked.message, NOW);
+}
+
+describe('feedback', () => {
+  it('that rejects is a human_correction', () => {
+    const state = open();
+    expect(say(state, "No, that's wrong. I meant the quarterly report.")).toMatchObject({
+      feedback_type: 'user_rejection',
+      effect: expect.stringContaining('recorded as a human_correction'),
+    });
+    expect(state.failures.by_signal).toEqual({ human_correction: 1 });
+    expect(state.outbox.records[0]).toMatchObject({
+      signal_type: 'human_correction',
+      severity: 'medium',
+      observed_outcome: { kind: 'correction', error_code: 'CORRECTED' },
+    });
+  });
+
+  it('that is half content is one too, and each feedback has a record of its own', () => {
+    const state = open();
+    say(state, 'Almost there, but the totals are still missing.');
+    say(state, "No, that's wrong.");
+    expect(state.failures.by_signal).toEqual({ human_correction: 2 });
+    expect(new Set(state.outbox.records.map(({ failure_id }) => failure_id)).size).toBe(2);
+  });
+
+  it.each(['looks good so far', 'no problem at all', 'thanks, all tests passed'])('"%s" corrects nothing', (text) => {
+    const state = open();
+    expect(say(state, text)).toEqual({ feedback_type: null, confidence: 0, effect: 'kept for the next planning turn' });
+    expect(state.failures.total).toBe(0);
+    expect(state.outbox.feedback).toEqual([]);
+  });
+
+  it("is logged in the seed's shape, one entry an iteration", () => {
+    const state = open();
+    say(state, "No, that's wrong. I meant the quarterly report.");
+    expect(state.outbox.feedback.length).toBeGreaterThan(0);
+    expect(state.outbox.feedback[0]).toMatchObject({
+      entry_id: 'run-1:feedback:0:1',
+      run_id: 'run-1',
+      original_prompt: 'Write the report',
+      feedback_type: 'user_rejection',
+      feedback_signal: "No, that's wrong. I meant the quarterly report.",
+      iteration: 1,
+      timestamp: '2030-01-01T00:00:00.000Z',
+    });
+  });
+
+  it('refines what the planner is told of its goal; the goal itself stays', async () => {
+    const views: PlannerView[] = [];
+    const lived = await liveChoosing({
+      plan: (view) => {
+        views.push(view);
+        return view.turn <= 2 ? { calls: [{ tool: 'look', input: { turn: view.turn } }] } : { calls: [] };
+      },
+      call: ({ step_id }) => succeeded(step_id, { duration_ms: 1_000 }),
+      more: {
+        react: (_shown, send) => send(500, 'feedback', { text: "No, that's wrong. I meant the blue one.", by: 'ada' }),
+      },
+    });
+    expect(views[0]?.prompt).toBe('get there');
+    expect(views[1]?.prompt).toContain('the blue one');
+    expect(views[1]?.goal).toBe('get there');
+    expect(everyRecord(lived)[0]).toMatchObject({ signal_type: 'human_correction', step_id: 1 });
+  });
+});

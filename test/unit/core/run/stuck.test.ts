@@ -1,0 +1,193 @@
+/** Being stuck, in whole runs: what repeats without anything new is recorded, answered with guidance, and escalated. */
+import { describe, expect, it } from 'vitest';
+import type { PlannerView } from '../../../../src/core/run/index.ts';
+import type { Json } from '../../../../src/protocol/json.ts';
+import { everyRecord, failed, liveChoosing, succeeded } from './choosing-world.ts';
+
+const always = (input: Json, tool = 'look') => ({ calls: [{ tool, input }] });
+
+describe('the same successful read, 629 times', () => {
+  const life = () => {
+    const views: PlannerView[] = [];
+    const lived = liveChoosing({
+      policy: { budget: { max_steps: 700, max_attempts: 700, max_model_calls: 700 } },
+      plan: (view) => {
+        views.push(view);
+        return view.turn <= 629 ? always({ path: 'README.md' }) : { calls: [] };
+      },
+      call: () => succeeded({ text: 'the same as ever' }),
+    });
+    return lived.then((run) => ({ ...run, views }));
+  };
+
+  it('runs 4 times, is answered with guidance twice, and then a person is asked', async () => {
+    const { calls, result, state, views, logs } = await life();
+    expect(calls).toBe(4);
+    expect(result).toMatchObject({ outcome: 'finalized', reason: 'question_timed_out' });
+    expect(state.loop.results.map(({ status }) => status)).toEqual([
+      'ok',
+      'ok',
+      'ok',
+      'ok',
+      'guided',
+      'guided',
+      'guided',
+    ]);
+    expect(views).toHaveLength(7);
+    expect(logs.filter(({ event }) => event === 'question_asked')).toHaveLength(1);
+  });
+
+  it('makes one record, of high severity, that says what to do instead', async () => {
+    const lived = await life();
+    const [record, ...others] = everyRecord(lived);
+    expect(others).toEqual([]);
+    expect(record).toMatchObject({
+      signal_type: 'loop_stall',
+      severity: 'high',
+      step_id: 4,
+      observed_outcome: { kind: 'repeated_call', error_code: 'same_call_same_outcome' },
+      recommended_adjustment: { type: 'use_other_tool', tool_name: 'look' },
+    });
+  });
+
+  it('shows the planner the guidance in place of an answer, and again as guidance of its next turn', async () => {
+    const { views } = await life();
+    const sixth = views[5];
+    const advice =
+      'If look is to be called again although its answer did not change, then use another tool or another way.';
+    expect(sixth?.guidance.text).toBe(advice);
+    expect(sixth?.steps.at(-1)).toMatchObject({ status: 'guided', message_preview: advice });
+  });
+});
+
+describe('what is no loop', () => {
+  it('is a poll whose answer changes, 500 times', async () => {
+    let polls = 0;
+    const lived = await liveChoosing({
+      policy: { budget: { max_steps: 600, max_attempts: 600, max_model_calls: 600, soft: 1, near: 1 } },
+      plan: ({ turn }) => (turn <= 500 ? always({ job: 7 }) : { calls: [] }),
+      call: () => succeeded({ done: (polls += 1) }),
+    });
+    expect(lived.calls).toBe(500);
+    expect(lived.result.outcome).toBe('completed');
+    expect(everyRecord(lived)).toEqual([]);
+  });
+
+  it('is a poll whose answer stays and whose probe moves on', async () => {
+    let polls = 0;
+    const { calls } = await liveChoosing({
+      plan: ({ turn }) => (turn <= 20 ? always({ job: 7 }) : { calls: [] }),
+      call: () => succeeded('still at it', { probe_hash: `seen ${(polls += 1)}` }),
+    });
+    expect(calls).toBe(20);
+  });
+
+  it('is a given plan with ten equal steps', async () => {
+    const lived = await liveChoosing({
+      steps: Array.from({ length: 10 }, () => ({ tool: 'look', input: { path: 'README.md' } })),
+      call: () => succeeded('the same'),
+    });
+    expect(lived.calls).toBe(10);
+    expect(lived.result.outcome).toBe('completed');
+  });
+
+  it('is a tool that the policy leaves out', async () => {
+    const { calls } = await liveChoosing({
+      policy: { loops: { ignore_tools: ['look'] } },
+      plan: ({ turn }) => (turn <= 12 ? always({ tick: true }) : { calls: [] }),
+      call: () => succeeded('tock'),
+    });
+    expect(calls).toBe(12);
+  });
+});
+
+describe('an error loop', () => {
+  it('is caught at its third call, whatever ids and times it is dressed in', async () => {
+    let nth = 0;
+    const lived = await liveChoosing({
+      plan: () => always({ order: 7, request_id: `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}` }),
+      call: () => {
+        nth += 1;
+        return failed('HTTP_422', `request 3f2a91bc77d0${nth} at 2031-01-0${nth}T10:00:00Z refused`);
+      },
+    });
+    expect(lived.calls).toBe(3);
+    expect(lived.result.reason).toBe('question_timed_out');
+    expect(new Set(everyRecord(lived).map(({ fingerprint }) => fingerprint)).size).toBe(2);
+    expect(everyRecord(lived).filter(({ signal_type }) => signal_type === 'loop_stall')).toHaveLength(1);
+  });
+
+  it('counts the retries of a step as one call', async () => {
+    const { calls, state } = await liveChoosing({
+      policy: { retry: { server_error: 1 }, failures: { escalate_at: 50 } },
+      plan: ({ turn }) => (turn <= 2 ? always({ a: 1 }) : { calls: [] }),
+      call: () => failed('HTTP_503', 'away', { category: 'server_error' }),
+    });
+    expect(calls).toBeGreaterThanOrEqual(4);
+    expect(state.loop.watch.stalls).toEqual([]);
+  });
+});
+
+describe('a person who is asked about a stuck run', () => {
+  const answering = (decision: string) => ({
+    react: (
+      shown: { question: { question_id: string } | null },
+      send: (ms: number, type: 'answer', body: unknown) => void,
+    ) => {
+      if (shown.question !== null)
+        send(1_000, 'answer', { question_id: shown.question.question_id, decision, by: 'ada' });
+    },
+  });
+
+  it('may let the call run; stuck again in the same way is the end', async () => {
+    const { calls, result } = await liveChoosing({
+      plan: () => always({ path: 'a' }),
+      call: () => succeeded('same'),
+      more: answering('retry'),
+    });
+    expect(result).toMatchObject({ outcome: 'system_error', reason: 'LOOP_STALL' });
+    expect(calls).toBe(8);
+  });
+
+  it('may skip the call; the same call once more is the end', async () => {
+    const { calls, result } = await liveChoosing({
+      plan: () => always({ path: 'a' }),
+      call: () => succeeded('same'),
+      more: answering('skip'),
+    });
+    expect(result).toMatchObject({ outcome: 'system_error', reason: 'LOOP_STALL' });
+    expect(calls).toBe(4);
+  });
+});
+
+describe('the mode of the guards', () => {
+  const stuck = (mode: 'observe' | 'guide') =>
+    liveChoosing({
+      policy: { mode },
+      plan: ({ turn }) => (turn <= 9 ? always({ path: 'a' }) : { calls: [] }),
+      call: () => succeeded('same'),
+    });
+
+  it.each(['observe', 'guide'] as const)('%s records that it is stuck and stops nothing', async (mode) => {
+    const lived = await stuck(mode);
+    expect(lived.calls).toBe(9);
+    expect(lived.result.outcome).toBe('completed');
+    expect(everyRecord(lived)).toHaveLength(1);
+  });
+
+  it('shows guidance in guide and none in observe', async () => {
+    const shown: Record<string, number> = { guide: 0, observe: 0 };
+    for (const mode of ['guide', 'observe'] as const) {
+      await liveChoosing({
+        policy: { mode },
+        plan: (view) => {
+          shown[mode] = (shown[mode] ?? 0) + view.guidance.rows.length;
+          return view.turn <= 2 ? always({ a: view.turn }) : { calls: [] };
+        },
+        call: () => failed('HTTP_422', 'no'),
+      });
+    }
+    expect(shown['observe']).toBe(0);
+    expect(shown['guide']).toBeGreaterThan(0);
+  });
+});
