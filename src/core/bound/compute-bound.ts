@@ -1,6 +1,6 @@
 import type { Bound } from '../../protocol/run.ts';
 import type { Policy } from '../../protocol/schemas/policy.ts';
-import { largestInfrastructureWait, largestLimit, largestWaitOfStep } from '../retry/index.ts';
+import { largestInfrastructureWait, largestLimit, largestWaitOfStep, largestWaitPerCall } from '../retry/index.ts';
 
 export interface BoundQuestion {
   policy: Policy;
@@ -27,13 +27,20 @@ export function computeBound({ policy, planLength }: BoundQuestion): Bound {
     model_calls: turns,
     tokens: chooses ? budget.max_tokens : 0,
     cost_micro_usd: chooses ? budget.max_cost_micro_usd : 0,
-    wait_ms: backOffMs(policy, steps, turns) + humans.max_questions * humans.deadline_ms * (1 + humans.chain.length),
+    wait_ms:
+      backOffMs(policy, { steps, attempts, turns }) +
+      humans.max_questions * humans.deadline_ms * (1 + humans.chain.length),
   };
 }
 
-/** Waiting counts as running time, so the policy's seconds cap it too. */
-function backOffMs(policy: Policy, steps: number, turns: number): number {
-  const { retry } = policy;
+/**
+ * Every wait comes before a call, so it is bounded by the steps and by the calls that there can be: whichever is less.
+ * Waiting counts as running time, so the policy's seconds cap it too.
+ */
+function backOffMs(policy: Policy, most: { steps: number; attempts: number; turns: number }): number {
+  const { retry, budget } = policy;
   const ofStep = largestWaitOfStep(retry) + largestInfrastructureWait(retry);
-  return Math.min((steps + turns) * ofStep, policy.budget.max_seconds * 1000);
+  const ofCall = largestWaitPerCall(retry);
+  const ofTools = Math.min(most.steps * ofStep, Math.ceil(most.attempts * ofCall));
+  return Math.min(ofTools + Math.ceil(most.turns * ofCall), budget.max_seconds * 1000);
 }

@@ -62,24 +62,41 @@ export const waitBeforeRetry = (question: WaitQuestion): WaitAnswer => {
 export const largestWait = (category: FailureCategory, retry: number, policy: RetryPolicy): number =>
   strategyOf(category).backoff === 'retry_after' ? policy.max_wait_ms : plainWait(category, retry, policy);
 
-/** The most that a step can wait because of workers that are lost or do not know its tool; comes on top of the rest. */
-export const largestInfrastructureWait = (policy: RetryPolicy): number => {
-  let total = 0;
-  for (let retry = 1; retry <= policy.worker_lost; retry += 1) total += largestWait('not_registered', retry, policy);
-  return total;
-};
+/** The longest waits before each retry that a lost worker, or one that does not know the tool, can cause. */
+const infrastructureWaits = (policy: RetryPolicy): number[] =>
+  Array.from({ length: policy.worker_lost }, (_, index) => largestWait('not_registered', index + 1, policy));
 
-/** The most back-off that one step can take: before each retry the slowest category that still allows it. */
+/** The longest waits before each retry that the tool itself can cause: of the slowest category that still allows it. */
+const toolWaits = (policy: RetryPolicy, categories: readonly FailureCategory[]): number[] =>
+  Array.from({ length: largestLimit(policy, categories) }, (_, index) => {
+    const allowing = categories.filter((category) => retryLimit(category, policy) > index);
+    return Math.max(0, ...allowing.map((category) => largestWait(category, index + 1, policy)));
+  });
+
+const sum = (waits: readonly number[]): number => waits.reduce((total, wait) => total + wait, 0);
+
+/** The most that a step can wait because of workers that are lost or do not know its tool; comes on top of the rest. */
+export const largestInfrastructureWait = (policy: RetryPolicy): number => sum(infrastructureWaits(policy));
+
+/** The most back-off that one step can take. */
 export const largestWaitOfStep = (
   policy: RetryPolicy,
   categories: readonly FailureCategory[] = TOOL_CATEGORIES,
-): number => {
-  let total = 0;
-  for (let retry = 1; retry <= largestLimit(policy, categories); retry += 1) {
-    const waits = categories
-      .filter((category) => retryLimit(category, policy) >= retry)
-      .map((category) => largestWait(category, retry, policy));
-    total += Math.max(0, ...waits);
+): number => sum(toolWaits(policy, categories));
+
+/**
+ * The most back-off that a call can bring on average, however a budget of calls is spread over steps: the best that a step of
+ * any length can do, divided by its calls. Its first call waits for nothing.
+ */
+export const largestWaitPerCall = (policy: RetryPolicy): number => {
+  const byTool = toolWaits(policy, TOOL_CATEGORIES);
+  const byInfrastructure = infrastructureWaits(policy);
+  let best = 0;
+  for (let tool = 0; tool <= byTool.length; tool += 1) {
+    for (let lost = 0; lost <= byInfrastructure.length; lost += 1) {
+      const waited = sum(byTool.slice(0, tool)) + sum(byInfrastructure.slice(0, lost));
+      best = Math.max(best, waited / (1 + tool + lost));
+    }
   }
-  return total;
+  return best;
 };
