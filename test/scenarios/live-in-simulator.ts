@@ -36,6 +36,12 @@ export function liveInSimulator(
       const agent = registry.agents.get(view.agent);
       return choose(agent?.planner, view, environment, agent?.tools);
     },
+    // The world's reviewer answers at once, so a scenario's reviewer does too.
+    review: (view) => {
+      const report = registry.agents.get(view.agent)?.review?.(view);
+      if (report === undefined || report instanceof Promise) throw new Error(`no reviewer for ${view.agent}`);
+      return report;
+    },
     react: (shown, send) => {
       if (!started) for (const message of scenario.atOnce ?? []) send(0, message.type, message.body);
       started = true;

@@ -214,6 +214,25 @@ export const scenarios: Scenario[] = [
     expect: { outcome: 'finalized', reason: 'stopped_by_human' },
   },
   {
+    name: 'a guard that asks before it ends the run: one more pass, and then no more',
+    request: {
+      agent: 'never_content',
+      goal: 'please it',
+      policy: { ...QUICK, reruns: { max_reruns: 0, on_guard: 'ask_human' } },
+    },
+    answers: { 1: answer('retry'), 2: answer('stop') },
+    expect: { outcome: 'finalized', reason: 'max_reruns_reached', loops: 2 },
+  },
+  {
+    name: 'a guard that asks, and nobody who answers',
+    request: {
+      agent: 'never_content',
+      goal: 'please it',
+      policy: { ...QUICK, reruns: { max_reruns: 0, on_guard: 'ask_human' }, humans: { deadline_ms: 300 } },
+    },
+    expect: { outcome: 'finalized', reason: 'max_reruns_reached', loops: 1 },
+  },
+  {
     name: 'a planner that reads the same again and again, and a person who stops it',
     request: { agent: 'reader', goal: 'read on', policy: QUICK },
     answers: { 1: answer('stop') },

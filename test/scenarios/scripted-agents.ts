@@ -47,6 +47,12 @@ export const scriptedAgents = [
     planner: scriptedPlanner(() => ({ calls: [], more: true, message: 'Let me think about it.' })),
   }),
   defineAgent({
+    name: 'never_content',
+    tools: scriptedTools,
+    plan: { steps: [{ phase: 'work', ...working('as good as it gets') }] },
+    review: () => ({ alignment_score: 0.5, drift_score: 0 }),
+  }),
+  defineAgent({
     name: 'inventor',
     tools: scriptedTools,
     planner: scriptedPlanner(() => ({ calls: [{ tool: 'no.such.tool', input: {} }] })),
