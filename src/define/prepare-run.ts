@@ -60,6 +60,7 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
       input: asked.input ?? null,
       planner: chooses ? 'chooses' : 'given',
       plan: given,
+      model: null,
       reviewer: agent.review === undefined ? 'rules' : 'own',
       policy,
       manifest: manifestOf(agent),

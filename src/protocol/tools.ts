@@ -115,6 +115,7 @@ interface ToldByAttempt {
   /** What a retrieval asked for and the chunks that it gave. */
   query?: string;
   chunk_ids?: string[];
+  tokens?: number;
   cost_micro_usd?: number;
 }
 
@@ -141,6 +142,8 @@ export interface CallFailed extends ToldByAttempt {
   retry_after_ms?: number;
   /** What a failure report listed as missing. */
   missed?: string[];
+  /** What a model said that could not be used, as an artifact: its next attempt mends it. */
+  repair?: string;
   /** The cap that the output broke. */
   max_bytes?: number;
   /** What the tool's own rules refuse for good: it becomes a constraint. */

@@ -122,6 +122,7 @@ function unprepared(input: AgentRunInput, runId: string): PreparedRun {
     input: null,
     planner: 'given',
     plan: null,
+    model: null,
     reviewer: 'rules',
     policy: DEFAULT_POLICY,
     manifest: {},

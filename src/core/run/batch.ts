@@ -11,6 +11,7 @@ export interface PlannedCall {
   input: Json;
   output_schema?: Json | undefined;
   loop_key?: string | undefined;
+  call_id?: string | undefined;
 }
 
 /**
@@ -63,6 +64,8 @@ export function newStep(kind: StepInFlight['kind'], stepId: number, call: Planne
     input: call.input,
     ...(call.output_schema === undefined ? {} : { output_schema: call.output_schema }),
     ...(call.loop_key === undefined ? {} : { loop_key: call.loop_key }),
+    ...(call.call_id === undefined ? {} : { call_id: call.call_id }),
+    repair: null,
     attempt: 0,
     granted,
     single_attempt: false,

@@ -6,7 +6,8 @@ import { admit, escalationOfStall, noteCall, noteMessage, settleWatch } from './
 import { liftStalls, type Stall } from '../failures/index.ts';
 import type { OutboxWriter } from './outbox.ts';
 import { outputsNeedRoom } from './outbox.ts';
-import { openTurn, plannedCalls } from './planner.ts';
+import { openTurn, plannedCalls, spentOfCalls } from './planner.ts';
+import { turnsLeft } from './ledger.ts';
 import type { RunPorts } from './ports.ts';
 import { askHuman } from './questions.ts';
 import { endingOf, keptAtOnce, settleStep } from './settle-step.ts';
@@ -32,7 +33,9 @@ export async function runLoop(state: RunState, ports: RunPorts, writer: OutboxWr
     if (calls === 'said' || calls.length === 0 || isOver(state)) return 'done';
     const { steps, short } = openBatch(state, calls);
     await runBatch(state, ports, writer, steps);
-    if (short !== null) budgetSpent(state, short);
+    // A model that has a turn left sums up first; what it wanted and did not get is told to it.
+    const mayConclude = state.run.model !== null && turnsLeft(state.run, state.ledger) > 0;
+    if (short !== null && !mayConclude) budgetSpent(state, short);
     const last = steps.at(-1);
     if (last !== undefined) notePressure(state, last, ports.now());
     writer.kick(outputsNeedRoom(state));
@@ -44,6 +47,8 @@ export async function runLoop(state: RunState, ports: RunPorts, writer: OutboxWr
 /** What a planner that chooses wants next; nothing from a run that has neither a plan nor a planner. */
 async function chosenCalls(state: RunState, ports: RunPorts, writer: OutboxWriter): Promise<PlannedCall[] | 'said'> {
   if (state.run.planner === 'given') return [];
+  const isLast = state.run.model !== null && turnsLeft(state.run, state.ledger) === 1;
+  const spent = spentOfCalls(state) ?? (isLast ? 'model_calls' : null);
   const turn = openTurn(state, ports);
   state.batch = [turn.step];
   await runStep(state, ports, writer, turn.step, turn.perform);
@@ -51,6 +56,12 @@ async function chosenCalls(state: RunState, ports: RunPorts, writer: OutboxWrite
   state.batch = [];
   const { choice } = turn;
   if (choice === null) return [];
+  if (spent !== null && (state.run.model !== null || choice.calls.length > 0)) {
+    // Without tools a model always answers, so that it did says nothing about being done.
+    state.loop.output = choice.output ?? null;
+    budgetSpent(state, spent);
+    return [];
+  }
   if (choice.calls.length === 0 && choice.more === true) {
     const stall = noteMessage(state, ports, turn.step, choice.message ?? '');
     if (stall !== null) await askAboutMessages(state, ports, turn.step, stall);

@@ -3,7 +3,7 @@ import { LIMIT } from '../../protocol/limits.ts';
 import type { CallFailed, CallOutcome, Guidance } from '../../protocol/tools.ts';
 import type { PlannedCall } from './batch.ts';
 import { newStep } from './batch.ts';
-import { limitsOf, turnsLeft } from './ledger.ts';
+import { attemptsLeft, leftOf, limitsOf, turnsLeft } from './ledger.ts';
 import type { PlannerChoice, PlannerStep, PlannerView, RunPorts } from './ports.ts';
 import { millisecondsLeft, type Perform } from './step.ts';
 import { budgetSpent, type RunState, type StepInFlight, type StepResult } from './state.ts';
@@ -32,6 +32,7 @@ export function openTurn(state: RunState, ports: RunPorts): Turn {
     step: newStep('planner', state.next_step_id, call, granted),
     perform: async (step, guidance): Promise<CallOutcome> => {
       const outcome = await ports.callModel(viewOf(state, ports, step, guidance));
+      if (outcome.class === 'failed') chargeFailed(state, ports, step, outcome);
       if (outcome.class !== 'ok') return outcome;
       const problem = problemOfUse(outcome) ?? problemOfChoice(state, outcome);
       if (problemOfUse(outcome) === null) {
@@ -40,6 +41,8 @@ export function openTurn(state: RunState, ports: RunPorts): Turn {
       }
       if (problem !== null) return invalidChoice(problem, outcome.duration_ms);
       turn.choice = outcome;
+      if (outcome.transcript !== undefined) state.loop.transcript = outcome.transcript;
+      state.loop.told_step_id = state.next_step_id - 1;
       return { class: 'ok', output: null, inline: true, artifact_id: '', bytes: 0, duration_ms: outcome.duration_ms };
     },
     choice: null,
@@ -57,6 +60,10 @@ const viewOf = (state: RunState, ports: RunPorts, step: StepInFlight, guidance: 
   turn: state.loop.turn,
   attempt: step.attempt,
   steps: stepsInView(state),
+  transcript: state.loop.transcript,
+  repair: step.repair,
+  last_turn: spentOfCalls(state) !== null || (state.run.model !== null && turnsLeft(state.run, state.ledger) === 0),
+  left: leftForTurn(state),
   guidance,
   feedback: state.feedback.map((kept) => kept.text).filter((text) => text !== ''),
   timeout_ms: Math.min(LIMIT.turnMs, Math.max(1, millisecondsLeft(state, ports.now()))),
@@ -68,13 +75,16 @@ export const plannedCalls = (choice: PlannerChoice): PlannedCall[] =>
     phase: call.phase ?? 'act',
     tool: call.tool,
     input: call.input,
+    call_id: call.call_id,
     loop_key: call.loop_key,
   }));
 
 /** The latest steps whole; of older ones, once the view is full, only how they ended. */
 function stepsInView(state: RunState): PlannerStep[] {
   let room: number = LIMIT.plannerViewChars;
-  const latestFirst = state.loop.results
+  const { results, told_step_id: told } = state.loop;
+  const shown = state.run.model === null ? results : results.filter((result) => result.step_id > told);
+  const latestFirst = shown
     .slice(-STEPS_IN_VIEW)
     .reverse()
     .map((result) => plannerStep(state, result));
@@ -91,6 +101,7 @@ function plannerStep(state: RunState, result: StepResult): PlannerStep {
   const held = result.artifact_id === null ? undefined : state.outbox.outputs[result.artifact_id];
   return {
     step_id: result.step_id,
+    ...(result.call_id === undefined ? {} : { call_id: result.call_id }),
     tool: result.tool,
     input: result.input,
     status: result.status,
@@ -100,6 +111,27 @@ function plannerStep(state: RunState, result: StepResult): PlannerStep {
     ...(result.message_preview === undefined ? {} : { message_preview: result.message_preview }),
     ...(result.detected === undefined ? {} : { detected: result.detected }),
   };
+}
+
+/** Which budget leaves no room for another call of a tool, or null. */
+export function spentOfCalls(state: RunState): 'steps' | 'attempts' | null {
+  const steps = limitsOf(state.run).steps ?? Infinity;
+  if (state.ledger.used.steps >= steps) return 'steps';
+  return attemptsLeft(state.run, state.ledger) === 0 ? 'attempts' : null;
+}
+
+function leftForTurn(state: RunState): PlannerView['left'] {
+  const { tokens, cost_micro_usd } = leftOf(limitsOf(state.run), state.ledger.used);
+  return { turns: turnsLeft(state.run, state.ledger), tokens: tokens ?? 0, cost_micro_usd };
+}
+
+/** A turn that failed may have used something all the same; one whose end is unknown tells what it had reserved. */
+function chargeFailed(state: RunState, ports: RunPorts, step: StepInFlight, failure: CallFailed): void {
+  step.repair = failure.repair ?? null;
+  const { tokens = 0, cost_micro_usd = 0 } = failure;
+  if (problemOfUse({ tokens, cost_micro_usd }) !== null) return;
+  if (tokens > 0) charge(state, ports, 'tokens', tokens);
+  if (cost_micro_usd > 0) charge(state, ports, 'cost_micro_usd', cost_micro_usd);
 }
 
 /**
@@ -116,7 +148,10 @@ function charge(state: RunState, ports: RunPorts, budget: 'tokens' | 'cost_micro
 }
 
 /** A figure that is no count would switch its budget off for good. */
-function problemOfUse({ tokens, cost_micro_usd: cost }: PlannerChoice): { path: string; message: string } | null {
+function problemOfUse({
+  tokens,
+  cost_micro_usd: cost,
+}: Pick<PlannerChoice, 'tokens' | 'cost_micro_usd'>): { path: string; message: string } | null {
   const isCount = (value: number): boolean => Number.isInteger(value) && value >= 0;
   if (!isCount(tokens)) return { path: '$.tokens', message: 'expected a whole number, 0 or more' };
   return isCount(cost) ? null : { path: '$.cost_micro_usd', message: 'expected a whole number, 0 or more' };

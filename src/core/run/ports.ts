@@ -24,8 +24,15 @@ export interface PlannerView {
   loop_id: string;
   turn: number;
   attempt: number;
-  /** The latest steps of this loop, oldest first. */
+  /** The latest steps of this loop, oldest first; for a model those that its transcript does not hold yet. */
   steps: PlannerStep[];
+  /** The conversation of a model so far, by the id of its index: the messages themselves never travel. */
+  transcript: string | null;
+  /** What a model said that could not be used, by id: the attempt before this one. */
+  repair: string | null;
+  /** No call can follow any more: what is said now is what the run hands back. */
+  last_turn: boolean;
+  left: { turns: number; tokens: number; cost_micro_usd: number | null };
   guidance: Guidance;
   /** What people said during the run, oldest first. */
   feedback: string[];
@@ -34,6 +41,8 @@ export interface PlannerView {
 }
 export interface PlannerStep {
   step_id: number;
+  /** The name that a model gave its call. */
+  call_id?: string;
   tool: string;
   input: Json;
   status: 'ok' | 'failed' | 'skipped' | 'denied' | 'timed_out' | 'policy' | 'cancelled' | 'guided';
@@ -49,6 +58,7 @@ export interface ChosenCall {
   tool: string;
   input: Json;
   phase?: string;
+  call_id?: string;
   /** From the tool's own `loopKey`; the worker adds it. */
   loop_key?: string;
 }
@@ -60,6 +70,8 @@ export interface PlannerChoice {
   output?: Json;
   /** Nothing to call yet, and not done: it has only said something. */
   more?: boolean;
+  /** The conversation after this turn. */
+  transcript?: string;
   tokens: number;
   cost_micro_usd: number;
   duration_ms: number;

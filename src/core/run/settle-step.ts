@@ -254,6 +254,7 @@ function keep(
     phase: step.phase,
     tool: step.tool,
     input: step.plan_index === null ? step.input : null,
+    ...(step.call_id === undefined ? {} : { call_id: step.call_id }),
     attempts: step.attempt,
     ...how,
   });

@@ -60,6 +60,9 @@ export interface LoopState {
   turn: number;
   results: StepResult[];
   output: Json | null;
+  /** A model's conversation, by id, and the last step that it holds. */
+  transcript: string | null;
+  told_step_id: number;
   /** Calls that the planner chose, as far as repeating them goes. */
   watch: LoopWatch;
   /** The latest failed action of each tool, until a better one follows: what a lesson is learnt from. */
@@ -91,6 +94,8 @@ export interface StepResult {
   /** What a planner chose; null for a given plan, which has it already. */
   input: Json;
   status: StepStatus;
+  /** The name that a model gave its call. */
+  call_id?: string;
   attempts: number;
   artifact_id: string | null;
   error_code?: string;
@@ -122,6 +127,9 @@ export interface StepInFlight {
   output_schema?: Json;
   /** What the tool's own `loopKey` says is asked for. */
   loop_key?: string;
+  call_id?: string;
+  /** What the attempt before said that could not be used. */
+  repair: string | null;
   attempt: number;
   /** Attempts that the ledger lets this step have. */
   granted: number;
@@ -233,6 +241,8 @@ export const openLoop = (loopId: string): LoopState => ({
   turn: 0,
   results: [],
   output: null,
+  transcript: null,
+  told_step_id: 0,
   watch: openLoopWatch(),
   failed: [],
 });
