@@ -8,13 +8,17 @@ import type { PlannerView } from '../core/run/index.ts';
 const ORDERED = { ordered: 3 };
 
 /** What the clerk looks at before it decides; alone it has no guidance to look at. */
-export type ClerkView = Pick<PlannerView, 'steps' | 'guidance'>;
+export type ClerkView = Pick<PlannerView, 'goal' | 'steps' | 'guidance'>;
+
+export const ORDER_GOAL = 'Order three pallets of what is short';
+export const WATCH_GOAL = 'Watch the shelf until something changes';
 
 /**
  * The scripted agent of the demo: it asks for too much at first and changes its mind only when something tells it to.
  * The same function decides in every part, with Secondwind and without.
  */
-export function clerkChooses({ steps, guidance }: ClerkView): Choice {
+export function clerkChooses({ goal, steps, guidance }: ClerkView): Choice {
+  if (goal === WATCH_GOAL) return { calls: [{ tool: 'warehouse.stock', input: { limit: 10 }, phase: 'watch' }] };
   const isDone = (tool: string) => steps.some((step) => step.tool === tool && step.status !== 'failed');
   if (!isDone('warehouse.stock')) {
     const told = guidance.rows.some((row) => row.text.includes('warehouse.stock'));
@@ -26,7 +30,8 @@ export function clerkChooses({ steps, guidance }: ClerkView): Choice {
   return { calls: [], output: ORDERED };
 }
 
-export function clerkAgent(warehouseUrl: string): Agent {
+/** Its name is the memory that it learns into: each demo has one of its own, so that its first day is a first day. */
+export function clerkAgent(warehouseUrl: string, name: string): Agent {
   const ask = async (path: string, init: RequestInit): Promise<unknown> => {
     const response = await fetch(warehouseUrl + path, init);
     const body = (await response.json()) as { error?: string };
@@ -38,7 +43,7 @@ export function clerkAgent(warehouseUrl: string): Agent {
   };
   const output = z.json();
   return defineAgent({
-    name: 'clerk',
+    name,
     planner: { choose: clerkChooses },
     // A first try that was mended is no reason to do it all again: what counts is that the order was seen to.
     review: ({ output }) => ({ alignment_score: isDeepStrictEqual(output, ORDERED) ? 1 : 0, drift_score: 0 }),

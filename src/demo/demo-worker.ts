@@ -11,6 +11,7 @@ export interface DemoWorkerOptions {
   databaseUrl: string;
   bundlePath: string;
   warehouseUrl: string;
+  agentName: string;
 }
 
 const options = JSON.parse(process.argv[2] ?? '{}') as DemoWorkerOptions;
@@ -20,7 +21,7 @@ const store = createStore(options.databaseUrl);
 const worker = await createWorker({
   connection,
   namespace: options.namespace,
-  registry: createRegistry([clerkAgent(options.warehouseUrl)]),
+  registry: createRegistry([clerkAgent(options.warehouseUrl, options.agentName)]),
   store,
   workflowBundlePath: options.bundlePath,
 });

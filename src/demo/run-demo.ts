@@ -1,7 +1,5 @@
-import type { ChildProcess } from 'node:child_process';
 import pc from 'picocolors';
-import { connectClient, createRunsClient, type RunEvent, type RunsClient } from '../client/index.ts';
-import { boundSentence } from '../core/bound/index.ts';
+import { connectClient, createRunsClient } from '../client/index.ts';
 import { createRegistry } from '../define/registry.ts';
 import { SEARCH_ATTRIBUTE_TYPES } from '../protocol/names.ts';
 import type { RunResult } from '../protocol/run.ts';
@@ -9,11 +7,11 @@ import { startStack } from '../stack/index.ts';
 import { migrateToLatest } from '../store/migrate.ts';
 import { createStore } from '../store/store.ts';
 import { bundleWorkflows } from '../worker/bundle-workflows.ts';
-import { askPerson } from './ask-person.ts';
-import { clerkAgent, clerkChooses } from './clerk-agent.ts';
-import { narrate } from './narrate.ts';
-import { openWarehouse, type Warehouse } from './warehouse.ts';
-import { endDemoWorker, startDemoWorker } from './worker-process.ts';
+import { clerkAgent } from './clerk-agent.ts';
+import { DemoWorkers } from './demo-workers.ts';
+import { alone, firstDay, nextDay, stuck } from './parts.ts';
+import { openWarehouse } from './warehouse.ts';
+import { startDemoWorker } from './worker-process.ts';
 
 export interface DemoOptions {
   dataDir: string;
@@ -21,18 +19,20 @@ export interface DemoOptions {
   say: (line: string) => void;
   progress: (line: string) => void;
 }
-export interface DemoFigures {
-  alone_attempts: number;
+export interface DemoRun {
   run_id: string;
   outcome: RunResult['outcome'];
   attempts: number;
   attempts_at_most: number;
   failures: number;
+}
+export interface DemoFigures {
+  alone_attempts: number;
+  first_day: DemoRun;
+  next_day: DemoRun;
+  stuck: DemoRun & { steps: number };
   orders: number;
 }
-
-const ALONE = 9;
-const ANSWER_AFTER_MS = 2_000;
 
 /** The same scripted agent, alone and with Secondwind, on a stack of its own. Everything that is told has happened. */
 export async function runDemo(options: DemoOptions): Promise<DemoFigures> {
@@ -51,35 +51,36 @@ export async function runDemo(options: DemoOptions): Promise<DemoFigures> {
     ends.push(() => store.close());
     const client = await connectClient({ address: stack.temporalAddress, namespace: stack.namespace, env: {} });
     ends.push(() => client.connection.close());
-    const agent = clerkAgent(warehouse.url);
-    const runs = createRunsClient({
-      client,
-      store,
-      registry: createRegistry([agent]),
-      searchAttributes: stack.searchAttributes,
-    });
-
-    say(pc.bold('\n1  The agent alone'));
-    await clerkAlone(agent, say);
-    say(pc.bold('\n2  The same agent with Secondwind'));
+    const agentName = `clerk_${Date.now().toString(36)}`;
+    const agent = clerkAgent(warehouse.url, agentName);
+    const registry = createRegistry([agent]);
+    const runs = createRunsClient({ client, store, registry, searchAttributes: stack.searchAttributes });
     const workerOptions = {
       address: stack.temporalAddress,
       namespace: stack.namespace,
       databaseUrl: stack.databaseUrl,
       bundlePath,
       warehouseUrl: warehouse.url,
+      agentName,
     };
     const workers = new DemoWorkers(() => startDemoWorker(workerOptions));
     ends.push(() => workers.end());
+    const parts = { runs, agent, warehouse, workers, say };
+
+    say(pc.bold('\n1  The agent alone'));
+    const aloneAttempts = await alone(parts);
     await workers.start();
-    const result = await clerkWithSecondwind(runs, warehouse, workers, say);
+    say(pc.bold('\n2  The same agent with Secondwind'));
+    const first = await firstDay(parts);
+    say(pc.bold('\n3  The next day'));
+    const next = await nextDay(parts, first);
+    say(pc.bold('\n4  Stuck without failing'));
+    const watched = await stuck(parts);
     return {
-      alone_attempts: ALONE,
-      run_id: result.run_id,
-      outcome: result.outcome,
-      attempts: result.used.attempts,
-      attempts_at_most: result.bound.attempts,
-      failures: result.failures.total,
+      alone_attempts: aloneAttempts,
+      first_day: figuresOf(first),
+      next_day: figuresOf(next),
+      stuck: { ...figuresOf(watched), steps: watched.used.steps },
       orders: warehouse.orders(),
     };
   } finally {
@@ -87,99 +88,10 @@ export async function runDemo(options: DemoOptions): Promise<DemoFigures> {
   }
 }
 
-/** The worker of the moment; the demo kills one and starts the next. */
-class DemoWorkers {
-  readonly #begin: () => Promise<ChildProcess>;
-  #current: ChildProcess | null = null;
-
-  constructor(begin: () => Promise<ChildProcess>) {
-    this.#begin = begin;
-  }
-
-  async start(): Promise<void> {
-    this.#current = await this.#begin();
-  }
-
-  async kill(): Promise<number | undefined> {
-    const pid = this.#current?.pid;
-    if (this.#current !== null) await endDemoWorker(this.#current, 'SIGKILL');
-    return pid;
-  }
-
-  async end(): Promise<void> {
-    if (this.#current !== null) await endDemoWorker(this.#current, 'SIGTERM');
-  }
-}
-
-async function clerkAlone(agent: ReturnType<typeof clerkAgent>, say: (line: string) => void): Promise<void> {
-  const nothing = { rows: [], text: '' };
-  for (let attempt = 1; attempt <= ALONE; attempt += 1) {
-    const [call] = clerkChooses({ steps: [], guidance: nothing }).calls;
-    const tool = agent.tools.find((candidate) => candidate.name === call?.tool);
-    const context = {
-      guidance: nothing,
-      attempt,
-      constraints: {},
-      idempotencyKey: `alone:${attempt}`,
-      signal: new AbortController().signal,
-      heartbeat: () => undefined,
-      changed: () => undefined,
-    };
-    try {
-      await tool?.run(call?.input, context);
-    } catch (error) {
-      const message = error instanceof Error ? error.message : String(error);
-      say(`${pc.red('✗')} ${tool?.name} ${JSON.stringify(call?.input)}: ${message}`);
-    }
-  }
-  say(`The same call, the same error, ${ALONE} times. It gives up.`);
-}
-
-async function clerkWithSecondwind(
-  runs: RunsClient,
-  warehouse: Warehouse,
-  workers: DemoWorkers,
-  say: (line: string) => void,
-): Promise<RunResult> {
-  const started = await runs.start({ agent: 'clerk', goal: 'Order three pallets of what is short' });
-  say(`${pc.bold(boundSentence(started.bound))} ${pc.dim('Known before it starts, and never passed.')}`);
-  let killed = false;
-  let questions = 0;
-  for await (const event of runs.watch(started.run_id)) {
-    const line = narrate(event);
-    if (line !== null && line !== '') say(line);
-    if (event.event === 'step_started' && event.tool === 'warehouse.recount' && !killed) {
-      killed = true;
-      say(`${pc.yellow('!')} killing the worker (process ${await workers.kill()}) in the middle of the step …`);
-      await workers.start();
-      say(`  ${pc.dim('another worker takes over as soon as the silence is noticed')}`);
-    }
-    if (event.event === 'question_asked') {
-      questions += 1;
-      await answer(runs, started.run_id, event, warehouse, say);
-    }
-  }
-  const result = await runs.result(started.run_id);
-  const { attempts } = result.used;
-  say(
-    `${pc.bold(result.outcome)}: ${attempts} of at most ${result.bound.attempts} attempts, ` +
-      `${result.failures.total} failures recorded, ${questions} question asked, ` +
-      `${warehouse.orders()} order in the warehouse.`,
-  );
-  return result;
-}
-
-async function answer(
-  runs: RunsClient,
-  runId: string,
-  question: Extract<RunEvent, { event: 'question_asked' }>,
-  warehouse: Warehouse,
-  say: (line: string) => void,
-): Promise<void> {
-  say(`  ${pc.dim(`the warehouse has ${warehouse.orders()} order, so running it again would order twice`)}`);
-  if (process.stdin.isTTY)
-    say(`  type ${question.options.join(', ')}; the demo answers skip in ${ANSWER_AFTER_MS / 1000} s`);
-  const { decision, by } = await askPerson(question.options, 'skip', ANSWER_AFTER_MS);
-  const text = decision === 'correct' ? { text: 'corrected in the demo' } : {};
-  await runs.answer(runId, { question_id: question.question_id, decision, by, ...text });
-}
+const figuresOf = ({ run_id, outcome, used, bound, failures }: RunResult): DemoRun => ({
+  run_id,
+  outcome,
+  attempts: used.attempts,
+  attempts_at_most: bound.attempts,
+  failures: failures.total,
+});

@@ -12,7 +12,7 @@ const folder = mkdtempSync(join(tmpdir(), 'secondwind-demo-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it(
-  'the demo completes: one failure mended by guidance, a killed worker, one question, one order',
+  'the demo completes: a failure mended, a killed worker, one question; right at once the next day; stuck after four reads',
   { timeout: 120_000 },
   async () => {
     const args = ['--import', 'tsx', MAIN, 'demo', '--json', '--data-dir', join(folder, 'data')];
@@ -20,7 +20,13 @@ it(
     const { stdout } = await promisify(execFile)(process.execPath, args, { env });
     expect(JSON.parse(stdout)).toMatchObject({
       ok: true,
-      figures: { alone_attempts: 9, outcome: 'completed', attempts: 5, attempts_at_most: 14, failures: 2, orders: 1 },
+      figures: {
+        alone_attempts: 9,
+        first_day: { outcome: 'completed', attempts: 5, attempts_at_most: 14, failures: 2 },
+        next_day: { outcome: 'completed', attempts: 3, failures: 0 },
+        stuck: { outcome: 'finalized', attempts: 4, steps: 7, failures: 1 },
+        orders: 2,
+      },
     });
   },
 );

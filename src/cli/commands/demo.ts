@@ -8,7 +8,9 @@ interface DemoFlags {
 export function addDemo(program: Command): void {
   program
     .command('demo')
-    .description('watch a run fail, learn, lose its worker and ask before it repeats a side effect')
+    .description(
+      'watch a run fail, learn, lose its worker, ask before it repeats a side effect, and know better next time',
+    )
     .option('--data-dir <folder>', "the demo's own data folder; default: beside that of `dev`")
     .option('--json', 'only the figures, as one JSON object')
     .action(async (flags: DemoFlags) => {
@@ -25,7 +27,9 @@ export function addDemo(program: Command): void {
         say,
         progress: (line) => void process.stderr.write(`${line}\n`),
       });
-      const ok = figures.outcome === 'completed';
+      const { first_day: first, next_day: next } = figures;
+      const learnt = first.outcome === 'completed' && next.outcome === 'completed' && next.attempts < first.attempts;
+      const ok = learnt && figures.stuck.outcome === 'finalized';
       if (flags.json) process.stdout.write(`${JSON.stringify({ ok, figures })}\n`);
       if (!ok) process.exitCode = 1;
       say(`\nThat took ${Math.round((Date.now() - startedAt) / 1000)} s. Next:`);
