@@ -1,0 +1,28 @@
+/** How many bytes a text takes inside a JSON request: quotes, line ends and control characters count double or more. */
+export const encodedBytes = (text: string): number => new TextEncoder().encode(JSON.stringify(text)).length;
+
+const CUT = '\n[… cut …]\n';
+
+/** The beginning and the end of a text, so that it takes `maxBytes` at most inside a JSON request. */
+export function boundedText(text: string, maxBytes: number): string {
+  if (encodedBytes(text) <= maxBytes) return text;
+  // Encoded size grows with length, so the longest that fits is found by halving.
+  let fits = 0;
+  let tooLong = Math.min(text.length, maxBytes);
+  while (tooLong - fits > 1) {
+    const middle = Math.floor((fits + tooLong) / 2);
+    if (encodedBytes(cutTo(text, middle)) <= maxBytes) fits = middle;
+    else tooLong = middle;
+  }
+  return cutTo(text, fits);
+}
+
+/** Two thirds from the beginning, one from the end; never through the middle of a surrogate pair. */
+function cutTo(text: string, chars: number): string {
+  const tail = Math.floor(chars / 3);
+  const head = chars - tail;
+  return wholeEnd(text.slice(0, head)) + CUT + (tail === 0 ? '' : wholeStart(text.slice(-tail)));
+}
+
+const wholeEnd = (text: string): string => (/[\uD800-\uDBFF]$/.test(text) ? text.slice(0, -1) : text);
+const wholeStart = (text: string): string => (/^[\uDC00-\uDFFF]/.test(text) ? text.slice(1) : text);
