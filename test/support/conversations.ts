@@ -1,5 +1,5 @@
 /** Random conversations with a model as they happen: rounds of calls that fail or not, answers, words of people. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { Message } from '../../src/core/transcript/index.ts';
 
 type Segment =

@@ -1,5 +1,5 @@
 /** The surgery on 10,000 random conversations, and the growth of a request under repairs. Seeded; needs nothing. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import {
   checkTranscript,
