@@ -10,6 +10,7 @@ export {
   type World,
 } from './simulator/simulate-run.ts';
 export type { Choice, Planner, PlannerView };
+export * from './testing/scripted-model/index.ts';
 
 /** A planner that chooses by a function of yours: the stand-in for a model. */
 export const scriptedPlanner = (choose: (view: PlannerView) => Promise<Choice> | Choice): Planner => ({ choose });
