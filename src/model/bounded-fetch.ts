@@ -1,0 +1,27 @@
+import { ANSWER_LIMIT } from './request.ts';
+
+export class AnswerTooLarge extends Error {
+  override readonly name = 'AnswerTooLarge';
+  readonly code = 'ANSWER_TOO_LARGE';
+
+  constructor() {
+    super(`the answer is larger than ${ANSWER_LIMIT.bodyBytes} bytes`);
+  }
+}
+
+/** fetch, but an answer without end does not fill the memory. */
+export const boundedFetch: typeof fetch = async (input, init) => {
+  const response = await fetch(input, init);
+  if (response.body === null) return response;
+  let bytes = 0;
+  const counted = response.body.pipeThrough(
+    new TransformStream<Uint8Array, Uint8Array>({
+      transform(chunk, controller) {
+        bytes += chunk.byteLength;
+        if (bytes > ANSWER_LIMIT.bodyBytes) controller.error(new AnswerTooLarge());
+        else controller.enqueue(chunk);
+      },
+    }),
+  );
+  return new Response(counted, { status: response.status, statusText: response.statusText, headers: response.headers });
+};

@@ -1,0 +1,108 @@
+import { classifyError, type ClassifiedError, type ErrorFacts, factsOfError } from '../core/retry/index.ts';
+
+/** What a thrown error means for the call: a verdict, and the words to show. */
+export interface ThrownVerdict extends ClassifiedError {
+  message: string;
+}
+
+type Bag = Record<string, unknown>;
+const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null;
+
+/** Errors of the AI SDK that are thrown before anything is sent. */
+const BEFORE_SENDING: ReadonlySet<string> = new Set([
+  'AI_InvalidPromptError',
+  'AI_InvalidArgumentError',
+  'AI_MissingToolResultsError',
+  'AI_InvalidMessageRoleError',
+  'AI_UnsupportedFunctionalityError',
+  'AI_UnsupportedModelVersionError',
+  'AI_NoSuchModelError',
+  'AI_LoadSettingError',
+]);
+
+/** From whatever was thrown while a model was asked. Never throws itself. */
+export function verdictOfThrown(error: unknown, nowMs: number): ThrownVerdict {
+  try {
+    return read(error, nowMs);
+  } catch {
+    // A getter that throws must not hide the failure that it belongs to.
+    return { category: 'unknown_error', error_code: 'UNKNOWN_ERROR', certainty: 'unknown', message: NO_WORDS };
+  }
+}
+
+const NO_WORDS = 'the model failed without a word';
+
+function read(error: unknown, nowMs: number): ThrownVerdict {
+  const bag: Bag = isBag(error) ? error : {};
+  const name = typeof bag['name'] === 'string' ? bag['name'] : '';
+  const message = typeof bag['message'] === 'string' ? bag['message'] : NO_WORDS;
+  if (name === 'AI_LoadAPIKeyError') return { ...notSent('auth', 'API_KEY_MISSING'), message };
+  if (BEFORE_SENDING.has(name)) return { ...notSent('invalid_input', 'INVALID_MODEL_REQUEST'), message };
+  if (codesOf(error).includes('ANSWER_TOO_LARGE')) return { ...unreadable('ANSWER_TOO_LARGE'), message };
+  // The whole body was read, under a status of success: it is the body that is no answer.
+  const body = bodyOf(bag);
+  const status = typeof bag['statusCode'] === 'number' ? bag['statusCode'] : null;
+  const wasAnswered = status !== null && status < 400 && body !== null;
+  if (name === 'AI_InvalidResponseDataError' || (wasAnswered && errorIn(body) === null)) {
+    return { ...unreadable('BAD_JSON'), message: 'the answer of the model cannot be read' };
+  }
+  const facts = { ...factsOfError(error), ...answeredFacts(bag, body) };
+  const classified = classifyError(facts, nowMs);
+  // Nobody said anything definite: whether tokens were used is anybody's guess.
+  const isGuess = classified.category === 'unknown_error' && facts.http_status === undefined;
+  return { ...classified, ...(isGuess ? { certainty: 'unknown' as const } : {}), message: facts.message ?? message };
+}
+
+const notSent = (category: 'auth' | 'invalid_input', error_code: string): ClassifiedError => ({
+  category,
+  error_code,
+  certainty: 'not_started',
+});
+
+/** Something came back, but what was used to make it is lost with it. */
+const unreadable = (error_code: string): ClassifiedError => ({
+  category: 'contract_violation',
+  error_code,
+  certainty: 'unknown',
+});
+
+/** What the answer of a server says of itself, in the places where the AI SDK keeps it. */
+function answeredFacts(bag: Bag, body: string | null): ErrorFacts {
+  const status = typeof bag['statusCode'] === 'number' ? bag['statusCode'] : undefined;
+  const headers = isBag(bag['responseHeaders']) ? bag['responseHeaders'] : {};
+  const told = errorIn(body);
+  // Gateways put the status of the model's server into the body of a 200.
+  const inner = typeof told?.['code'] === 'number' ? told['code'] : undefined;
+  const http_status = status !== undefined && status >= 400 ? status : inner;
+  const word = [told?.['code'], told?.['type']].find((value): value is string => typeof value === 'string');
+  const waitMs = Number(headers['retry-after-ms'] ?? Number.NaN);
+  return {
+    ...(http_status === undefined ? {} : { http_status }),
+    ...(typeof headers['retry-after'] === 'string' ? { retry_after: headers['retry-after'] } : {}),
+    ...(Number.isFinite(waitMs) && waitMs >= 0 ? { retry_after_ms: waitMs } : {}),
+    ...(word === undefined ? {} : { provider_error_type: word }),
+    ...(typeof told?.['message'] === 'string' ? { message: told['message'] } : {}),
+  };
+}
+
+const bodyOf = (bag: Bag): string | null => (typeof bag['responseBody'] === 'string' ? bag['responseBody'] : null);
+
+function errorIn(body: string | null): Bag | null {
+  if (body === null) return null;
+  try {
+    const parsed: unknown = JSON.parse(body);
+    const told = isBag(parsed) ? parsed['error'] : undefined;
+    if (typeof told === 'string') return { message: told };
+    return isBag(told) ? told : null;
+  } catch {
+    return null;
+  }
+}
+
+const MAX_DEPTH = 5;
+
+function codesOf(error: unknown): unknown[] {
+  const codes: unknown[] = [];
+  for (let next = error; isBag(next) && codes.length < MAX_DEPTH; next = next['cause']) codes.push(next['code']);
+  return codes;
+}

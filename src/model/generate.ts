@@ -1,0 +1,133 @@
+/** The only module that loads the AI SDK: whoever just defines agents does not pay for it. */
+import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
+import { generateText, jsonSchema, type JSONSchema7, type ModelMessage, Output, tool } from 'ai';
+import type { Message, ToolMessage } from '../core/transcript/index.ts';
+import type { Json } from '../protocol/json.ts';
+import { boundedFetch } from './bounded-fetch.ts';
+import { isEndpoint, type ModelEndpoint, type ModelObject, type ModelRequest, type ModelSource } from './request.ts';
+import type { ToolNames } from './tool-names.ts';
+
+/** What came back, as it was said: no judgement yet. */
+export interface Generated {
+  text: string;
+  refusal: string | null;
+  calls: { id: string; name: string; input: unknown }[];
+  finish: 'stop' | 'length' | 'content-filter' | 'tool-calls' | 'error' | 'other';
+  inputTokens: number | undefined;
+  outputTokens: number | undefined;
+  cachedInputTokens: number | undefined;
+  model: string;
+}
+
+const PROVIDER = 'secondwind';
+
+export async function generate(
+  source: ModelSource,
+  request: ModelRequest,
+  names: ToolNames,
+  abortSignal: AbortSignal,
+): Promise<Generated> {
+  const inWords = isEndpoint(source) && source.structured_output === 'json_object';
+  const system = instructionsOf(request, inWords);
+  const result = await generateText({
+    model: isEndpoint(source) ? modelAt(source) : source,
+    ...(system === '' ? {} : { system }),
+    messages: request.messages.map((message) => messageFor(message, names)),
+    ...(request.tools.length === 0 ? {} : { tools: toolsOf(request, names) }),
+    ...(request.output_schema === undefined ? {} : { output: outputOf(request.output_schema, inWords) }),
+    // Strict mode takes only some schemas; what comes back is checked here anyway.
+    providerOptions: { [PROVIDER]: { strictJsonSchema: false } },
+    maxOutputTokens: request.max_output_tokens,
+    maxRetries: 0,
+    abortSignal,
+  });
+  return {
+    text: result.text,
+    refusal: refusalIn(result.response.body),
+    calls: result.toolCalls.map((call) => ({ id: call.toolCallId, name: call.toolName, input: call.input })),
+    finish: result.finishReason,
+    inputTokens: result.usage.inputTokens,
+    outputTokens: result.usage.outputTokens,
+    cachedInputTokens: result.usage.inputTokenDetails.cacheReadTokens,
+    model: result.response.modelId,
+  };
+}
+
+const modelAt = ({ base_url, api_key, model, structured_output }: ModelEndpoint): ModelObject =>
+  createOpenAICompatible({
+    name: PROVIDER,
+    baseURL: base_url,
+    ...(api_key === undefined ? {} : { apiKey: api_key }),
+    supportsStructuredOutputs: structured_output !== 'json_object',
+    fetch: boundedFetch,
+  })(model);
+
+const instructionsOf = ({ instructions, output_schema }: ModelRequest, inWords: boolean): string =>
+  inWords && output_schema !== undefined
+    ? `${instructions}\n\nAnswer with JSON only. It must follow this JSON Schema: ${JSON.stringify(output_schema)}`
+    : instructions;
+
+const toolsOf = ({ tools }: ModelRequest, names: ToolNames) =>
+  Object.fromEntries(
+    tools.map(({ name, description, input_schema }) => [
+      names.toWire(name),
+      // Without a function to execute: the run makes the calls, the model only asks for them.
+      tool({ description, inputSchema: jsonSchema(objectSchema(input_schema)) }),
+    ]),
+  );
+
+/** Providers want an object at the top, even where there are no arguments. */
+const objectSchema = (schema: Json): JSONSchema7 => ({ properties: {}, ...(schema as JSONSchema7), type: 'object' });
+
+/** What the answer must be; whether it is, is for the caller to find out, who keeps the text either way. */
+function outputOf(schema: Json, inWords: boolean) {
+  const spec = Output.object({ schema: jsonSchema(schema as JSONSchema7), name: 'answer' });
+  const unchecked = { ...spec, parseCompleteOutput: ({ text }: { text: string }) => Promise.resolve(text) };
+  return inWords ? { ...unchecked, responseFormat: Promise.resolve({ type: 'json' as const }) } : unchecked;
+}
+
+function messageFor(message: Message, names: ToolNames): ModelMessage {
+  switch (message.role) {
+    case 'system':
+      return { role: 'system', content: message.text };
+    case 'user':
+      return { role: 'user', content: message.text };
+    case 'assistant':
+      return {
+        role: 'assistant',
+        content: [
+          ...(message.text === '' ? [] : [{ type: 'text' as const, text: message.text }]),
+          ...message.calls.map((call) => ({
+            type: 'tool-call' as const,
+            toolCallId: call.call_id,
+            toolName: names.toWire(call.tool),
+            input: call.input,
+          })),
+        ],
+      };
+    case 'tool':
+      return {
+        role: 'tool',
+        content: [
+          {
+            type: 'tool-result',
+            toolCallId: message.call_id,
+            toolName: names.toWire(message.tool),
+            output: resultOf(message),
+          },
+        ],
+      };
+  }
+}
+
+function resultOf({ output, failed }: ToolMessage) {
+  if (typeof output === 'string') return { type: failed ? 'error-text' : 'text', value: output } as const;
+  return { type: failed ? 'error-json' : 'json', value: output } as const;
+}
+
+/** OpenAI tells a refusal beside the content, in a field that the AI SDK does not read. */
+function refusalIn(body: unknown): string | null {
+  const choice = (body as { choices?: { message?: { refusal?: unknown } }[] } | undefined)?.choices?.[0];
+  const refusal = choice?.message?.refusal;
+  return typeof refusal === 'string' && refusal !== '' ? refusal : null;
+}

@@ -1,0 +1,144 @@
+import { type Message, type MessageCall } from '../core/transcript/index.ts';
+import type { FailureCategory } from '../protocol/failure-categories.ts';
+import type { Json } from '../protocol/json.ts';
+import { pathTooDeep } from '../protocol/json.ts';
+import type { ModelCall, ModelCallProblem, ModelUsage } from '../protocol/model.ts';
+import type { RequestProblem } from '../protocol/run.ts';
+import type { Generated } from './generate.ts';
+import { type JsonCheck, jsonCheckOf, jsonFromText, sentenceOf } from './json-check.ts';
+import { ANSWER_LIMIT, type ModelRequest } from './request.ts';
+import type { ToolNames } from './tool-names.ts';
+
+/** What the model said is usable, or why not. */
+export type ReadAnswer =
+  | { usable: true; text: string; calls: ModelCall[]; output?: Json }
+  | { usable: false; category: FailureCategory; error_code: string; message: string; problems: RequestProblem[] };
+
+export function readAnswer(
+  said: Generated,
+  request: ModelRequest,
+  names: ToolNames,
+  checkOutput: JsonCheck | null,
+): ReadAnswer {
+  if (said.refusal !== null) return unusable('REFUSED', said.refusal, [], 'content_filter');
+  switch (said.finish) {
+    case 'content-filter':
+      return unusable('CONTENT_FILTER', 'the provider’s filter ended the answer', [], 'content_filter');
+    case 'length':
+      return unusable('OUTPUT_CUT', `the answer was cut at ${request.max_output_tokens} tokens`);
+    case 'error':
+      return unusable('MODEL_ERROR', 'the model ended with an error', [], 'server_error');
+    case 'stop':
+    case 'tool-calls':
+    case 'other':
+      break;
+  }
+  if (said.text.length > ANSWER_LIMIT.textChars) {
+    return unusable('ANSWER_TOO_LARGE', `the answer has more than ${ANSWER_LIMIT.textChars} characters`);
+  }
+  if (said.calls.length > ANSWER_LIMIT.calls) {
+    return unusable('TOO_MANY_CALLS', `${said.calls.length} calls at once; ${ANSWER_LIMIT.calls} are the most`);
+  }
+  if (said.calls.length > 0) return { usable: true, text: said.text, calls: readCalls(said, request, names) };
+  if (said.text.trim() === '') return unusable('EMPTY_ANSWER', 'the model said nothing and called nothing');
+  if (checkOutput === null) return { usable: true, text: said.text, calls: [] };
+  return readOutput(said.text, checkOutput);
+}
+
+const unusable = (
+  error_code: string,
+  message: string,
+  problems: RequestProblem[] = [],
+  category: FailureCategory = 'contract_violation',
+): ReadAnswer => ({ usable: false, category, error_code, message, problems });
+
+function readOutput(text: string, check: JsonCheck): ReadAnswer {
+  const output = jsonFromText(text);
+  if (output === undefined) return unusable('OUTPUT_NOT_JSON', 'the answer is not JSON', [{ path: '$', message: '' }]);
+  const deep = pathTooDeep(output);
+  const problems = deep === null ? check(output) : [{ path: deep, message: 'nested too deep' }];
+  if (problems.length > 0) return unusable('INVALID_OUTPUT', sentenceOf(problems), problems);
+  return { usable: true, text, calls: [], output };
+}
+
+function readCalls(said: Generated, request: ModelRequest, names: ToolNames): ModelCall[] {
+  const taken = new Set(request.messages.flatMap(callIdsOf));
+  return said.calls.map(({ id, name, input }, index) => {
+    const call_id = freeId(id, `call_${request.messages.length}_${index}`, taken);
+    taken.add(call_id);
+    const tool = names.fromWire(name) ?? name.slice(0, 128);
+    const problem = problemOfCall(tool, input, request);
+    const call = { call_id, tool, input: asObject(input) };
+    return problem === null ? call : { ...call, problem };
+  });
+}
+
+const callIdsOf = (message: Message): string[] =>
+  message.role === 'assistant' ? message.calls.map((call) => call.call_id) : [];
+
+const ID_CHARS = 64;
+
+/** Some models number their calls from the start in every answer; a conversation needs each id once. */
+function freeId(given: string, otherwise: string, taken: ReadonlySet<string>): string {
+  if (given !== '' && given.length <= ID_CHARS && !taken.has(given)) return given;
+  for (let number = 1; ; number += 1) {
+    const candidate = number === 1 ? otherwise : `${otherwise}_${number}`;
+    if (!taken.has(candidate)) return candidate;
+  }
+}
+
+function problemOfCall(tool: string, input: unknown, request: ModelRequest): ModelCallProblem | null {
+  const declared = request.tools.find(({ name }) => name === tool);
+  if (declared === undefined) {
+    const known = request.tools.map(({ name }) => name).slice(0, 20);
+    const message = `there is no tool named ${tool.slice(0, 80)}; there is: ${known.join(', ') || 'none'}`;
+    return { error_code: 'UNKNOWN_TOOL', message, paths: [] };
+  }
+  const invalid = (problems: RequestProblem[]): ModelCallProblem => ({
+    error_code: 'INVALID_ARGUMENTS',
+    message: `the arguments of ${tool} do not fit: ${sentenceOf(problems)}`,
+    paths: problems.slice(0, 10).map((problem) => problem.path.slice(0, 120)),
+  });
+  // What could not be read as JSON comes as the text that it was.
+  if (!isObject(input)) return invalid([{ path: '$', message: 'expected a JSON object' }]);
+  const deep = pathTooDeep(input);
+  if (deep !== null) return invalid([{ path: deep, message: 'nested too deep' }]);
+  // A schema that cannot be read here is for the tool itself to check.
+  const problems = jsonCheckOf(declared.input_schema)?.(input) ?? [];
+  return problems.length === 0 ? null : invalid(problems);
+}
+
+const isObject = (input: unknown): input is MessageCall['input'] =>
+  typeof input === 'object' && input !== null && !Array.isArray(input);
+
+/** A conversation takes only objects as arguments: others are kept as the text that they were. */
+function asObject(input: unknown): MessageCall['input'] {
+  if (isObject(input) && pathTooDeep(input) === null) return input;
+  return { unreadable_arguments: (typeof input === 'string' ? input : 'no JSON object').slice(0, 2_000) };
+}
+
+/** Bytes for a token, chosen low: English has four and more, and an estimate must not be too small. */
+const BYTES_PER_TOKEN = 3;
+
+export function usageOf(said: Generated, request: ModelRequest): ModelUsage {
+  const { inputTokens, outputTokens, cachedInputTokens } = said;
+  if (isCount(inputTokens) && isCount(outputTokens)) {
+    return {
+      input_tokens: Math.ceil(inputTokens),
+      output_tokens: Math.ceil(outputTokens),
+      ...(isCount(cachedInputTokens) && cachedInputTokens > 0
+        ? { cached_input_tokens: Math.min(Math.ceil(cachedInputTokens), Math.ceil(inputTokens)) }
+        : {}),
+    };
+  }
+  const tokens = (value: unknown): number =>
+    Math.ceil(new TextEncoder().encode(JSON.stringify(value)).length / BYTES_PER_TOKEN);
+  return {
+    input_tokens: tokens([request.instructions, request.messages, request.tools]),
+    output_tokens: tokens([said.text, said.calls]),
+    estimated: true,
+  };
+}
+
+const isCount = (value: number | undefined): value is number =>
+  value !== undefined && Number.isFinite(value) && value >= 0 && value <= Number.MAX_SAFE_INTEGER;
