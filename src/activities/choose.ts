@@ -26,7 +26,7 @@ export async function choose(
 }
 
 /** A tool that says itself what makes two calls the same is asked here, where its code is; the workflow only compares. */
-function withLoopKeys(calls: PlannerChoice['calls'], tools: readonly Tool[]): PlannerChoice['calls'] {
+export function withLoopKeys(calls: PlannerChoice['calls'], tools: readonly Tool[]): PlannerChoice['calls'] {
   if (!Array.isArray(calls)) return calls;
   return calls.map((call) => {
     const loop_key = loopKeyOf(

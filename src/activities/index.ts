@@ -14,6 +14,8 @@ export interface ActivityDeps {
   registry: Registry;
   store: ActivityStore & Partial<GuardArchiveStore>;
   redact: Redact;
+  /** Names the model of agents that do not name one: `OPENAI_BASE_URL`, `OPENAI_API_KEY`, `MODEL`. */
+  environment?: Record<string, string | undefined>;
   /** True where the server has our search attributes: a bare start learns it from here. */
   searchAttributes?: boolean;
 }

@@ -48,13 +48,14 @@ export async function askOrLeave<T>(
 }
 
 /** A deploy must not look like code that fails. */
-const WORKER_HAD_TO_STOP = {
+export const WORKER_HAD_TO_STOP = {
   class: 'failed',
   certainty: 'unknown',
   origin: 'infrastructure',
   category: 'worker_lost',
   error_code: 'WORKER_SHUTDOWN',
   message_preview: 'the worker had to stop in the middle of it',
+  duration_ms: 0,
 } as const;
 
 const rejectedBy = (signal: AbortSignal, over: AbortSignal): Promise<never> =>

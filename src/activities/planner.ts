@@ -1,17 +1,37 @@
 import type { Redact } from '../core/redaction/index.ts';
 import type { PlannerChoice, PlannerView } from '../core/run/index.ts';
+import { thinks } from '../define/define-agent.ts';
 import type { Registry } from '../define/registry.ts';
-import { choose } from './choose.ts';
+import { planTurn } from '../model/plan-turn.ts';
+import { choose, withLoopKeys } from './choose.ts';
+import { WORKER_HAD_TO_STOP } from './left-behind.ts';
+import { createMessageStore } from './message-store.ts';
 import { returnOrThrow, withHeartbeat } from './run-in-activity.ts';
+import type { ActivityStore } from './store-port.ts';
 
-/** `callModel`: one turn of the agent's planner, outside the workflow, because it is the user's code. */
-export function createPlannerActivities({ registry, redact }: { registry: Registry; redact: Redact }) {
+export interface PlannerDeps {
+  registry: Registry;
+  store: Pick<ActivityStore, 'artifacts'>;
+  redact: Redact;
+  /** Where a model is named that an agent does not name itself. */
+  environment?: Record<string, string | undefined>;
+}
+
+/** `callModel`: one turn of the agent's planner or model, outside the workflow, because it is the outside world. */
+export function createPlannerActivities({ registry, store, redact, environment = {} }: PlannerDeps) {
+  const messages = createMessageStore(store.artifacts);
   return {
     callModel: (view: PlannerView): Promise<PlannerChoice> =>
       withHeartbeat(async (around) => {
         const agent = registry.agents.get(view.agent);
         const env = { ...around, redact, now: () => Date.now() };
-        return returnOrThrow(await choose(agent?.planner, view, env, agent?.tools));
+        if (agent === undefined || !thinks(agent)) {
+          return returnOrThrow(await choose(agent?.planner, view, env, agent?.tools));
+        }
+        const turn = await planTurn(agent, view, { ...env, store: messages, environment });
+        const isLost = turn.class === 'cancelled' && around.stopped() === 'shutdown';
+        const told = returnOrThrow<PlannerChoice>(isLost ? WORKER_HAD_TO_STOP : turn);
+        return { ...told, calls: withLoopKeys(told.calls, agent.tools) };
       }),
   };
 }

@@ -15,6 +15,7 @@ export interface ActivityStore {
   artifacts: {
     putMany(artifacts: readonly { id?: string; bytes: Uint8Array; media_type: string }[]): Promise<unknown>;
     get(id: string): Promise<{ bytes: Uint8Array } | null>;
+    getMany(ids: readonly string[]): Promise<{ id: string; bytes: Uint8Array }[]>;
   };
   archivedRuns: {
     put(run: {

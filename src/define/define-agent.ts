@@ -1,5 +1,8 @@
 import type { ReviewReport } from '../core/guardrails/index.ts';
 import type { PlannerChoice, PlannerView, ReviewView } from '../core/run/ports.ts';
+import type { z } from 'zod';
+import type { ModelPrices } from '../core/pricing/index.ts';
+import type { ModelSource } from '../model/request.ts';
 import type { Json } from '../protocol/json.ts';
 import type { Plan } from '../protocol/schemas/plan.ts';
 import type { PolicyPatch } from '../protocol/schemas/policy.ts';
@@ -26,6 +29,16 @@ export type Reviewer = (view: ReviewView) => Promise<ReviewReport> | ReviewRepor
 
 export interface AgentDefinition {
   name: string;
+  /** What a model is told it is and does; with them the agent thinks, and needs neither plan nor planner. */
+  instructions?: string;
+  /** A model object of the AI SDK, an endpoint, or a name at the endpoint of the environment; else `MODEL` names it. */
+  model?: ModelSource | string;
+  /** What the model's final answer must be; without it the answer is its words. */
+  output?: z.ZodType;
+  /** The longest answer of one turn. */
+  maxOutputTokens?: number;
+  /** What tokens cost, by model; a cost budget needs them. */
+  prices?: ModelPrices;
   tools: Tool[];
   /** What to do when a run brings no plan of its own. */
   plan?: Plan;
@@ -36,9 +49,22 @@ export interface AgentDefinition {
 }
 export type Agent = AgentDefinition;
 
+/** A model decides what this agent does next. */
+export const thinks = (agent: Agent): boolean => agent.instructions !== undefined;
+
+/** The model's name as far as it is known where runs are prepared; the worker may know better. */
+export function modelNameOf({ model }: Agent): string {
+  if (typeof model === 'string') return model;
+  if (model === undefined) return 'default';
+  return 'base_url' in model ? model.model : model.modelId;
+}
+
 export function defineAgent(definition: AgentDefinition): Agent {
   const names = definition.tools.map((tool) => tool.name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new TypeError(`The agent ${definition.name} has two tools named ${twice}.`);
+  if (definition.instructions !== undefined && definition.planner !== undefined) {
+    throw new TypeError(`The agent ${definition.name} has instructions for a model and a planner; leave one out.`);
+  }
   return definition;
 }

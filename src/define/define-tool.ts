@@ -23,6 +23,8 @@ export interface ToolContext {
 
 export interface ToolDefinition<Input = unknown, Output = unknown> {
   name: string;
+  /** What it does, in words for a model that may choose it. */
+  description?: string;
   /** `read` and `idempotent` may run twice; `side_effect` never does so unseen. */
   effect: ToolEffect;
   kind?: 'action' | 'retrieval';

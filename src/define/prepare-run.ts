@@ -10,6 +10,7 @@ import type { Plan } from '../protocol/schemas/plan.ts';
 import { policySchema } from '../protocol/schemas/policy.ts';
 import { runRequestSchema } from '../protocol/schemas/run-request.ts';
 import { checkPlan } from './check-plan.ts';
+import { modelNameOf, thinks } from './define-agent.ts';
 import { problemsOf, suggestion } from './problems.ts';
 import { manifestOf, type Registry } from './registry.ts';
 
@@ -39,9 +40,12 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
   const policy = mergePolicy(agent.policy, asked.policy);
   const loopId = asked.loop_id ?? defaultLoopId(runId);
   const plan = asked.plan ?? agent.plan ?? null;
-  const chooses = asked.plan === undefined && agent.planner !== undefined;
+  const chooses = asked.plan === undefined && (agent.planner !== undefined || thinks(agent));
   const problems = [
     ...crossChecks(policy.budget),
+    ...(policy.budget.max_cost_micro_usd !== null && chooses && thinks(agent) && agent.prices === undefined
+      ? [{ path: '$.policy.budget.max_cost_micro_usd', message: `the agent ${agent.name} has no prices to count by` }]
+      : []),
     ...(ID_PATTERN.test(runId)
       ? []
       : [{ path: '$.run_id', message: `${runId.slice(0, 80)} is no id (${ID_PATTERN.source})` }]),
@@ -60,7 +64,7 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
       input: asked.input ?? null,
       planner: chooses ? 'chooses' : 'given',
       plan: given,
-      model: null,
+      model: chooses && thinks(agent) ? modelNameOf(agent) : null,
       reviewer: agent.review === undefined ? 'rules' : 'own',
       policy,
       manifest: manifestOf(agent),

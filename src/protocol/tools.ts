@@ -144,6 +144,8 @@ export interface CallFailed extends ToldByAttempt {
   missed?: string[];
   /** What a model said that could not be used, as an artifact: its next attempt mends it. */
   repair?: string;
+  /** The run's budget leaves no room for this: it ends there, and nothing was sent. */
+  over_budget?: 'tokens' | 'cost_micro_usd';
   /** The cap that the output broke. */
   max_bytes?: number;
   /** What the tool's own rules refuse for good: it becomes a constraint. */

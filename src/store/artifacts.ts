@@ -68,6 +68,16 @@ export const createArtifacts = (db: Kysely<Tables>) => {
     },
     putMany,
     has,
+    /** Those that are there, in no particular order. */
+    getMany: async (ids: readonly string[]): Promise<{ id: string; bytes: Uint8Array }[]> => {
+      if (ids.length === 0) return [];
+      const rows = await db
+        .selectFrom('artifacts')
+        .select(['id', 'content'])
+        .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids.map(cleanText)))))
+        .execute();
+      return rows.map(({ id, content }) => ({ id, bytes: content }));
+    },
     get: async (id: string): Promise<Artifact | null> => {
       const row = await db
         .selectFrom('artifacts')

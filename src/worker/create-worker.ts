@@ -33,6 +33,7 @@ export function createWorker(options: CreateWorkerOptions): Promise<Worker> {
       registry: options.registry,
       store: options.store,
       redact,
+      environment: process.env,
       searchAttributes: options.searchAttributes ?? false,
     }),
     dataConverter: createDataConverter({ redact }),

@@ -75,6 +75,7 @@ function counting(store: ActivityStore): ActivityStore {
     revisions: { append: (...given) => noted('revisions.append', store.revisions.append(...given)) },
     artifacts: {
       putMany: (...given) => noted('artifacts.putMany', store.artifacts.putMany(...given)),
+      getMany: (ids) => store.artifacts.getMany(ids),
       get: (id) => store.artifacts.get(id),
     },
     archivedRuns: { put: (...given) => noted('archivedRuns.put', store.archivedRuns.put(...given)) },

@@ -5,7 +5,7 @@ import type { PlannedCall } from './batch.ts';
 import { newStep } from './batch.ts';
 import { attemptsLeft, leftOf, limitsOf, turnsLeft } from './ledger.ts';
 import type { PlannerChoice, PlannerStep, PlannerView, RunPorts } from './ports.ts';
-import { millisecondsLeft, type Perform } from './step.ts';
+import { isEnhanced, millisecondsLeft, type Perform } from './step.ts';
 import { budgetSpent, type RunState, type StepInFlight, type StepResult } from './state.ts';
 
 /** The name under which a planner's own failures are remembered. */
@@ -65,6 +65,7 @@ const viewOf = (state: RunState, ports: RunPorts, step: StepInFlight, guidance: 
   last_turn: spentOfCalls(state) !== null || (state.run.model !== null && turnsLeft(state.run, state.ledger) === 0),
   left: leftForTurn(state),
   guidance,
+  mending: step.attempt > 1 && isEnhanced(state) ? step.mending : null,
   feedback: state.feedback.map((kept) => kept.text).filter((text) => text !== ''),
   timeout_ms: Math.min(LIMIT.turnMs, Math.max(1, millisecondsLeft(state, ports.now()))),
 });
@@ -128,6 +129,7 @@ function leftForTurn(state: RunState): PlannerView['left'] {
 /** A turn that failed may have used something all the same; one whose end is unknown tells what it had reserved. */
 function chargeFailed(state: RunState, ports: RunPorts, step: StepInFlight, failure: CallFailed): void {
   step.repair = failure.repair ?? null;
+  if (failure.over_budget !== undefined) return budgetSpent(state, failure.over_budget);
   const { tokens = 0, cost_micro_usd = 0 } = failure;
   if (problemOfUse({ tokens, cost_micro_usd }) !== null) return;
   if (tokens > 0) charge(state, ports, 'tokens', tokens);

@@ -9,6 +9,7 @@ import type {
   CallFailed,
   CallOutcome,
   Guidance,
+  Mending,
   ReconcileOutcome,
   ToolCallRequest,
 } from '../../protocol/tools.ts';
@@ -34,6 +35,8 @@ export interface PlannerView {
   last_turn: boolean;
   left: { turns: number; tokens: number; cost_micro_usd: number | null };
   guidance: Guidance;
+  /** Why this turn is a retry, for a prompt that says what was missed. */
+  mending: Mending | null;
   /** What people said during the run, oldest first. */
   feedback: string[];
   /** What is left for this turn of the run's time. */

@@ -141,7 +141,7 @@ function callRequest(
 }
 
 /** Unless the policy or the automatic switch has turned it off. */
-const isEnhanced = ({ run }: RunState): boolean => run.policy.retry.enhance && run.memory.enhancement.on;
+export const isEnhanced = ({ run }: RunState): boolean => run.policy.retry.enhance && run.memory.enhancement.on;
 
 const isUnsure = (state: RunState, step: StepInFlight, outcome: CallOutcome): outcome is CallFailed =>
   outcome.class === 'failed' && outcome.certainty === 'unknown' && effectOf(state, step) === 'side_effect';

@@ -22,3 +22,4 @@ export {
   type ToolMessage,
   type UserMessage,
 } from './message.ts';
+export { wholeText } from './whole-text.ts';

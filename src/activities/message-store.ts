@@ -1,0 +1,48 @@
+import type { MessageStore } from '../model/transcript-store.ts';
+import type { Json } from '../protocol/json.ts';
+import type { ActivityStore } from './store-port.ts';
+
+const JSON_TYPE = 'application/json';
+/** A long conversation is read at every turn: what a worker has just read or written it need not read again. */
+const CACHED_CHARS = 32 * 1024 * 1024;
+
+/** Messages by their hash, in the store of artifacts, with the latest at hand: what is content-addressed never changes. */
+export function createMessageStore(artifacts: ActivityStore['artifacts']): MessageStore {
+  const cache = new Map<string, { value: Json; chars: number }>();
+  let held = 0;
+  const keep = (id: string, text: string): Json => {
+    const value = JSON.parse(text) as Json;
+    held -= cache.get(id)?.chars ?? 0;
+    cache.delete(id);
+    cache.set(id, { value, chars: text.length });
+    held += text.length;
+    for (const [oldest, { chars }] of cache) {
+      if (held <= CACHED_CHARS) break;
+      cache.delete(oldest);
+      held -= chars;
+    }
+    return value;
+  };
+  return {
+    getMany: async (ids) => {
+      const found = new Map<string, Json>();
+      const missing: string[] = [];
+      for (const id of ids) {
+        const cached = cache.get(id);
+        if (cached === undefined) missing.push(id);
+        else found.set(id, cached.value);
+      }
+      for (const { id, bytes } of await artifacts.getMany(missing)) {
+        found.set(id, keep(id, new TextDecoder().decode(bytes)));
+      }
+      return found;
+    },
+    putMany: async (texts) => {
+      const encoder = new TextEncoder();
+      await artifacts.putMany(
+        texts.map(({ id, text }) => ({ id, bytes: encoder.encode(text), media_type: JSON_TYPE })),
+      );
+      for (const { id, text } of texts) keep(id, text);
+    },
+  };
+}

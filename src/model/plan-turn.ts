@@ -1,0 +1,240 @@
+import { z } from 'zod';
+import { priceOf } from '../core/pricing/index.ts';
+import { redactJson, type Redact } from '../core/redaction/index.ts';
+import type { PlannerOutcome, PlannerView } from '../core/run/ports.ts';
+import { wholeText, type AssistantMessage, type Message } from '../core/transcript/index.ts';
+import type { Agent } from '../define/define-agent.ts';
+import { problemsOf } from '../define/problems.ts';
+import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
+import type { Json } from '../protocol/json.ts';
+import { LIMIT } from '../protocol/limits.ts';
+import type { ModelAnswer, ModelFailed, ModelUsage } from '../protocol/model.ts';
+import type { CallFailed } from '../protocol/tools.ts';
+import { askModel } from './ask-model.ts';
+import { isEndpoint, type ModelRequest, type ModelSource } from './request.ts';
+import { readModelSettings } from './settings.ts';
+import { type Conversation, loadConversation, type MessageStore, saveConversation } from './transcript-store.ts';
+import { turnMessages, wellFormed } from './turn-messages.ts';
+
+export interface TurnSurroundings {
+  store: MessageStore;
+  redact: Redact;
+  signal: AbortSignal;
+  now: () => number;
+  environment: Record<string, string | undefined>;
+}
+
+const DEFAULT_OUTPUT_TOKENS = 4_096;
+/** Less room than this for an answer is no room. */
+const LEAST_OUTPUT_TOKENS = 16;
+const BYTES_PER_TOKEN = 3;
+
+/**
+ * One turn of an agent that thinks: the conversation is put together from what the store holds and what has happened since,
+ * the model is asked once, and what it said is kept. Whatever a model does, this is an outcome and never a throw.
+ */
+export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroundings): Promise<PlannerOutcome> {
+  const startedAt = env.now();
+  const fail = (how: FailedTurn): CallFailed => failed(how, env, env.now() - startedAt);
+  const source = sourceOf(agent, env.environment);
+  if (typeof source === 'string') {
+    return fail({ category: 'auth', error_code: 'MODEL_NOT_SET', certainty: 'not_started', message: source });
+  }
+  let conversation: Conversation;
+  let repair: { text: string; why: string } | null;
+  let outputs: ReadonlyMap<string, Json>;
+  try {
+    conversation = await loadConversation(env.store, view.transcript);
+    repair = await repairOf(env.store, view.repair);
+    outputs = await env.store.getMany(storedOutputs(view));
+  } catch (error) {
+    return fail(storeIsAway(error));
+  }
+  const feedback_told = view.feedback.length;
+  const { kept, asked } = turnMessages({
+    view,
+    messages: conversation.messages,
+    feedbackTold: conversation.feedback_told,
+    repair,
+    outputs,
+  });
+  const request = requestOf(agent, view, asked);
+  const reserved = reserve(agent, nameOf(source), view, request);
+  if (typeof reserved === 'string') {
+    const message = `the budget leaves no room for another turn (${reserved})`;
+    return fail({ category: 'quota', error_code: 'BUDGET', certainty: 'not_started', message, over_budget: reserved });
+  }
+  const outcome = await askModel(
+    { ...request, max_output_tokens: reserved.max_output_tokens },
+    { model: source, signal: env.signal, redact: env.redact, now: env.now },
+  );
+  if (outcome.class === 'cancelled') return outcome;
+  const used = useOf(agent, nameOf(source), outcome, reserved);
+  if (outcome.class === 'failed') return { ...(await withRepair(outcome, env.store)), ...used };
+
+  const problem = problemOfAnswer(agent, view, outcome);
+  if (problem !== null) {
+    const said = outcome.text ?? JSON.stringify(outcome.calls);
+    const unusable = fail({ category: 'contract_violation', certainty: 'failed', ...problem });
+    return { ...(await withRepair({ ...unusable, text: said }, env.store)), ...used };
+  }
+  const messages: Message[] = [...kept, answered(outcome, env.redact)];
+  try {
+    const transcript = await saveConversation(env.store, { messages, feedback_told }, conversation.messages);
+    return { class: 'ok', ...choiceOf(outcome), ...used, transcript, duration_ms: env.now() - startedAt };
+  } catch (error) {
+    return { ...fail(storeIsAway(error)), ...used };
+  }
+}
+
+/** The model that an agent names, or what is missing to reach it. */
+function sourceOf({ model }: Agent, environment: TurnSurroundings['environment']): ModelSource | string {
+  if (model !== undefined && typeof model !== 'string') return model;
+  const settings = readModelSettings(model === undefined ? environment : { ...environment, MODEL: model });
+  return settings.ok ? settings.endpoint : settings.problem;
+}
+
+const nameOf = (source: ModelSource): string => (isEndpoint(source) ? source.model : source.modelId);
+
+const storedOutputs = (view: PlannerView): string[] =>
+  view.steps.flatMap(({ status, output, artifact_id }) =>
+    status === 'ok' && output === undefined && artifact_id !== undefined ? [artifact_id] : [],
+  );
+
+async function repairOf(store: MessageStore, id: string | null): Promise<{ text: string; why: string } | null> {
+  if (id === null) return null;
+  const kept = (await store.getMany([id])).get(id);
+  return isRepair(kept) ? kept : null;
+}
+const isRepair = (kept: unknown): kept is { text: string; why: string } =>
+  typeof kept === 'object' && kept !== null && 'text' in kept && 'why' in kept;
+
+/** What could not be used is kept, so that the next attempt can show it to the model that said it. */
+async function withRepair(failure: CallFailed & { text?: string }, store: MessageStore): Promise<CallFailed> {
+  const { text, usage: _usage, ...rest } = failure as ModelFailed;
+  if (text === undefined || text === '') return rest;
+  const repair = canonicalJson({ text, why: failure.message_preview });
+  const id = sha256Hex(repair);
+  try {
+    await store.putMany([{ id, text: repair }]);
+    return { ...rest, repair: id };
+  } catch {
+    // A help, never in the way: without it the model is told what was wrong and not what it had said.
+    return rest;
+  }
+}
+
+const requestOf = (agent: Agent, view: PlannerView, messages: Message[]): Omit<ModelRequest, 'max_output_tokens'> => ({
+  instructions: agent.instructions ?? '',
+  messages,
+  tools: view.last_turn
+    ? []
+    : agent.tools.map((tool) => ({
+        name: tool.name,
+        description: tool.description ?? tool.name,
+        input_schema: z.toJSONSchema(tool.input, { unrepresentable: 'any', io: 'input' }) as unknown as Json,
+      })),
+  ...(agent.output === undefined
+    ? {}
+    : { output_schema: z.toJSONSchema(agent.output, { unrepresentable: 'any', io: 'input' }) as unknown as Json }),
+  timeout_ms: view.timeout_ms,
+});
+
+interface Reservation extends Use {
+  max_output_tokens: number;
+}
+interface Use {
+  tokens: number;
+  cost_micro_usd: number;
+}
+
+/** The worst that the turn can take, which must fit into what is left; else the budget that does not hold it. */
+function reserve(
+  agent: Agent,
+  model: string,
+  view: PlannerView,
+  request: Omit<ModelRequest, 'max_output_tokens'>,
+): Reservation | 'tokens' | 'cost_micro_usd' {
+  const { instructions, messages, tools } = request;
+  const bytes = new TextEncoder().encode(JSON.stringify([instructions, messages, tools])).length;
+  const input_tokens = Math.ceil(bytes / BYTES_PER_TOKEN);
+  const wanted = agent.maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS;
+  const max_output_tokens = Math.min(wanted, view.left.tokens - input_tokens);
+  if (max_output_tokens < LEAST_OUTPUT_TOKENS) return 'tokens';
+  const cost = costOf(agent, model, { input_tokens, output_tokens: max_output_tokens });
+  const { cost_micro_usd: left } = view.left;
+  if (left !== null && cost > left) return 'cost_micro_usd';
+  return { max_output_tokens, tokens: input_tokens + max_output_tokens, cost_micro_usd: cost };
+}
+
+const costOf = (agent: Agent, model: string, usage: ModelUsage): number =>
+  (agent.prices === undefined ? null : priceOf(model, usage, agent.prices)) ?? 0;
+
+/** What was used, where anybody knows; else the reservation stays. */
+function useOf(agent: Agent, model: string, outcome: ModelAnswer | ModelFailed, reserved: Reservation): Use {
+  const { usage } = outcome;
+  if (usage === null) return { tokens: reserved.tokens, cost_micro_usd: reserved.cost_micro_usd };
+  const tokens = usage.input_tokens + usage.output_tokens;
+  return { tokens, cost_micro_usd: costOf(agent, model, usage) };
+}
+
+/** A tool that nobody declared cannot be called; wrong arguments are for the tool itself to refuse. */
+function problemOfAnswer(
+  agent: Agent,
+  view: PlannerView,
+  { calls, output }: ModelAnswer,
+): { error_code: string; message: string } | null {
+  const invented = calls.find((call) => call.problem?.error_code === 'UNKNOWN_TOOL');
+  if (invented?.problem !== undefined && !view.last_turn) {
+    return { error_code: 'UNKNOWN_TOOL', message: invented.problem.message };
+  }
+  const tooLarge = calls.find((call) => JSON.stringify(call.input).length > LIMIT.chosenInputBytes);
+  if (tooLarge !== undefined) {
+    return { error_code: 'INPUT_TOO_LARGE', message: `the arguments of ${tooLarge.tool} are too large` };
+  }
+  if (agent.output === undefined || output === undefined) return null;
+  const parsed = agent.output.safeParse(output);
+  if (parsed.success) return null;
+  const [first] = problemsOf(parsed.error);
+  return { error_code: 'INVALID_OUTPUT', message: `${first?.path ?? '$'}: ${first?.message ?? 'does not fit'}` };
+}
+
+/** What is kept has no secrets, and no half characters that would not come back as they went. */
+const answered = ({ text = '', calls }: ModelAnswer, redact: Redact): AssistantMessage => ({
+  role: 'assistant',
+  text: text === '' && calls.length === 0 ? '…' : redact(wholeText(text)),
+  calls: calls.map(({ call_id, tool, input }) => ({
+    call_id,
+    tool,
+    input: wellFormed(redactJson(input, redact)) as typeof input,
+  })),
+});
+
+const choiceOf = ({ text, calls, output }: ModelAnswer) => ({
+  calls: calls.map(({ call_id, tool, input }) => ({ call_id, tool, input })),
+  ...(calls.length > 0 ? {} : { output: output ?? text ?? null }),
+  ...(text === undefined ? {} : { message: text.slice(0, LIMIT.textChars) }),
+});
+
+type FailedTurn = Pick<CallFailed, 'category' | 'error_code' | 'certainty'> & {
+  message: string;
+  over_budget?: CallFailed['over_budget'];
+};
+
+const failed = ({ message, ...how }: FailedTurn, env: TurnSurroundings, duration_ms: number): CallFailed => ({
+  class: 'failed',
+  origin: 'tool',
+  category: how.category,
+  error_code: how.error_code,
+  certainty: how.certainty,
+  ...(how.over_budget === undefined ? {} : { over_budget: how.over_budget }),
+  message_preview: env.redact(message).slice(0, LIMIT.messagePreviewChars),
+  duration_ms,
+});
+
+const storeIsAway = (error: unknown): FailedTurn => ({
+  category: 'network',
+  error_code: 'STORE_UNREACHABLE',
+  certainty: 'not_started',
+  message: error instanceof Error ? error.message : 'the store is away',
+});

@@ -1,0 +1,53 @@
+import { type Message, messageId, resolveTranscript } from '../core/transcript/index.ts';
+import { canonicalJson, hashOfJson } from '../protocol/ids.ts';
+import type { Json } from '../protocol/json.ts';
+
+/** Where messages live; content-addressed, so writing twice is writing once. */
+export interface MessageStore {
+  getMany(ids: readonly string[]): Promise<ReadonlyMap<string, Json>>;
+  putMany(artifacts: readonly { id: string; text: string }[]): Promise<void>;
+}
+
+/** A conversation as the workflow knows it: an id. Behind it are the ids of its messages, in order. */
+export interface Conversation {
+  messages: Message[];
+  feedback_told: number;
+}
+interface Index {
+  ids: string[];
+  feedback_told: number;
+}
+
+const EMPTY: Conversation = { messages: [], feedback_told: 0 };
+
+export class TranscriptLostError extends Error {
+  override readonly name = 'TranscriptLostError';
+}
+
+export async function loadConversation(store: MessageStore, id: string | null): Promise<Conversation> {
+  if (id === null) return EMPTY;
+  const index = (await store.getMany([id])).get(id) as unknown as Index | undefined;
+  if (index === undefined) throw new TranscriptLostError(`the conversation ${id} is not in the store`);
+  const found = await store.getMany([...new Set(index.ids)]);
+  const resolved = resolveTranscript(index.ids, (one) => found.get(one) as unknown as Message | undefined);
+  if (!resolved.ok) throw new TranscriptLostError(`${resolved.missing.length} messages are not in the store`);
+  return { messages: resolved.messages, feedback_told: index.feedback_told };
+}
+
+/** Only what is new is written: the messages that `known` has are there already. */
+export async function saveConversation(
+  store: MessageStore,
+  { messages, feedback_told }: Conversation,
+  known: readonly Message[],
+): Promise<string> {
+  const written = new Set(known.map(messageId));
+  const ids = messages.map(messageId);
+  const index = { ids, feedback_told } satisfies Index;
+  const id = hashOfJson(index);
+  const fresh = messages.flatMap((message, at) => {
+    const own = ids[at] ?? '';
+    return written.has(own) ? [] : [{ id: own, text: canonicalJson(message) }];
+  });
+  await store.putMany([...fresh, { id, text: canonicalJson(index) }]);
+  return id;
+}

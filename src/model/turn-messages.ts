@@ -1,0 +1,175 @@
+import type { PlannerStep, PlannerView } from '../core/run/ports.ts';
+import {
+  boundedText,
+  type AssistantMessage,
+  type Message,
+  replaceFailedTail,
+  replaceInvalidOutput,
+  type ToolMessage,
+  wholeText,
+} from '../core/transcript/index.ts';
+import type { Json } from '../protocol/json.ts';
+
+/** One tool's output inside a conversation; the whole of it is an artifact. */
+const OUTPUT_BYTES = 24_000;
+/** What is left of old outputs when the conversation has grown too long for the model. */
+const SHORTENED_BYTES = 600;
+/** So many rounds that failed, one after another, and they are taken out: the guidance says what they taught. */
+const FAILED_ROUNDS = 2;
+
+/** What a turn adds to the conversation so far, before the model is asked. Pure. */
+export interface TurnInput {
+  view: PlannerView;
+  /** What has been said; empty at the first turn. */
+  messages: readonly Message[];
+  /** Of what people said, how much is in there already. */
+  feedbackTold: number;
+  /** What the model said at the attempt before that could not be used, and why. */
+  repair: { text: string; why: string } | null;
+  /** Outputs that were too large to travel, by artifact id. */
+  outputs: ReadonlyMap<string, Json>;
+}
+
+export interface TurnMessages {
+  /** What stays in the conversation. */
+  kept: Message[];
+  /** What the model is asked with: guidance of the moment comes on top. */
+  asked: Message[];
+}
+
+export function turnMessages({ view, messages, feedbackTold, repair, outputs }: TurnInput): TurnMessages {
+  const said = messages.length === 0 ? [opening(view)] : withResults(messages, view, outputs);
+  const heard = [...said, ...view.feedback.slice(feedbackTold).map(fromPerson)];
+  const shortened = view.mending?.category === 'context_length' ? shortenOutputs(heard) : heard;
+  const kept = failedRounds(shortened) >= FAILED_ROUNDS ? withoutFailedRounds(shortened, view) : shortened;
+  const told = momentGuidance(view, kept);
+  const guided = told === '' ? kept : [...kept, { role: 'user' as const, text: told, guidance: true as const }];
+  const asked = repair === null ? guided : replaceInvalidOutput(guided, repair.text, repairWords(repair.why, view));
+  return { kept, asked };
+}
+
+const opening = ({ prompt, input }: PlannerView): Message => ({
+  role: 'user',
+  text: wholeText(input === null ? prompt : `${prompt}\n\nInput:\n${JSON.stringify(input)}`),
+});
+
+const fromPerson = (text: string): Message => ({ role: 'user', text: wholeText(`A person says: ${text}`) });
+
+/** Every call of the last answer gets its result; one that was never run is told so, or no provider would go on. */
+function withResults(messages: readonly Message[], view: PlannerView, outputs: ReadonlyMap<string, Json>): Message[] {
+  const last = messages.at(-1);
+  if (last?.role !== 'assistant' || last.calls.length === 0) return [...messages];
+  const results = last.calls.map(({ call_id, tool }): ToolMessage => {
+    const step = view.steps.find((candidate) => candidate.call_id === call_id);
+    const result = step === undefined ? NOT_RUN : resultOf(step, outputs);
+    return { role: 'tool', call_id, tool, ...result, output: wellFormed(result.output) };
+  });
+  return [...messages, ...results];
+}
+
+const NOT_RUN = { output: { error: 'not run: the budget of this run leaves no room for it' }, failed: true as const };
+
+function resultOf(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Pick<ToolMessage, 'output' | 'failed'> {
+  switch (step.status) {
+    case 'ok':
+      return { output: bounded(outputOf(step, outputs)) };
+    case 'failed':
+      return { output: { error: step.error_code ?? 'FAILED', message: step.message_preview ?? '' }, failed: true };
+    case 'guided':
+      return { output: { not_run: step.message_preview ?? 'this call repeats itself' }, failed: true };
+    case 'denied':
+    case 'timed_out':
+    case 'policy':
+    case 'skipped':
+    case 'cancelled':
+      // The four are different facts, and the model is told which one it was.
+      return { output: { not_run: FACTS[step.status] }, failed: true };
+  }
+}
+
+const FACTS = {
+  denied: 'denied: a person said no',
+  timed_out: 'timed_out: nobody answered in time',
+  policy: 'policy: no more questions may be asked, so the policy decided',
+  skipped: 'skipped: a person left this step out',
+  cancelled: 'cancelled: it was stopped before it ended',
+} as const;
+
+function outputOf(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Json {
+  if (step.output !== undefined) return step.output;
+  const stored = step.artifact_id === undefined ? undefined : outputs.get(step.artifact_id);
+  return stored ?? { too_large: `kept as artifact ${step.artifact_id ?? 'unknown'}` };
+}
+
+/** A large output is cut as text: its head and tail tell more than nothing. */
+function bounded(output: Json, bytes = OUTPUT_BYTES): Json {
+  const text = typeof output === 'string' ? output : JSON.stringify(output);
+  return new TextEncoder().encode(text).length <= bytes ? output : boundedText(text, bytes);
+}
+
+/** Half characters do not survive being stored, and then a message would no longer have its own hash. */
+export function wellFormed(value: Json): Json {
+  if (typeof value === 'string') return wholeText(value);
+  if (typeof value !== 'object' || value === null) return value;
+  if (Array.isArray(value)) return value.map(wellFormed);
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [wholeText(key), wellFormed(inner)]));
+}
+
+/** The latest results stay whole: they are what the model is about to use. */
+function shortenOutputs(messages: readonly Message[]): Message[] {
+  const lastCall = messages.findLastIndex((message) => message.role === 'assistant');
+  return messages.map((message, index) =>
+    message.role === 'tool' && index < lastCall
+      ? { ...message, output: bounded(message.output, SHORTENED_BYTES) }
+      : message,
+  );
+}
+
+/** Rounds at the end of the conversation in which every call failed. */
+function failedRounds(messages: readonly Message[]): number {
+  let rounds = 0;
+  let end = messages.length;
+  for (;;) {
+    const start = messages.slice(0, end).findLastIndex((message) => message.role !== 'tool');
+    const assistant = messages[start];
+    if (assistant?.role !== 'assistant' || assistant.calls.length === 0) return rounds;
+    const results = messages.slice(start + 1, end);
+    if (!results.every((message) => message.role === 'tool' && message.failed === true)) return rounds;
+    rounds += 1;
+    end = start;
+  }
+}
+
+/** What failed is told once, by call and error, in place of how it stumbled. */
+function withoutFailedRounds(messages: readonly Message[], view: PlannerView): Message[] {
+  const calls = new Map(
+    messages
+      .filter((message): message is AssistantMessage => message.role === 'assistant')
+      .flatMap((message) => message.calls.map((call) => [call.call_id, call] as const)),
+  );
+  const tried = new Map<string, number>();
+  for (const message of messages.slice(-2 * 16)) {
+    if (message.role !== 'tool' || message.failed !== true) continue;
+    const input = boundedText(JSON.stringify(calls.get(message.call_id)?.input ?? {}), 200);
+    const line = `${message.tool} ${input}: ${boundedText(JSON.stringify(message.output), 300)}`;
+    tried.set(line, (tried.get(line) ?? 0) + 1);
+  }
+  const lines = [...tried].slice(-5).map(([line, times]) => `- ${line}${times > 1 ? ` (${times} times)` : ''}`);
+  const words = ['These calls failed and are over:', ...lines, view.guidance.text].filter((text) => text !== '');
+  return replaceFailedTail(messages, words.join('\n')).messages;
+}
+
+/** What the run has to say for this turn alone; it is not kept, for the next turn has its own. */
+function momentGuidance(view: PlannerView, kept: readonly Message[]): string {
+  const last = kept.at(-1);
+  const isTold = last?.role === 'user' && last.guidance === true;
+  return [
+    isTold ? '' : view.guidance.text,
+    view.last_turn ? 'No tool can be called any more. Answer now with the best result you have.' : '',
+  ]
+    .filter((text) => text !== '')
+    .join('\n');
+}
+
+const repairWords = (why: string, view: PlannerView): string =>
+  [`That answer could not be used: ${why}. Answer again.`, view.guidance.text].filter((text) => text !== '').join('\n');

@@ -1,0 +1,186 @@
+/** Agents that think, in virtual time: the story, the real turn, and a scripted model in process. */
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { executeTool, type ToolEnvironment } from '../../../src/activities/tools/execute-tool.ts';
+import type { PlannerView } from '../../../src/core/run/index.ts';
+import { defineAgent, type AgentDefinition } from '../../../src/define/define-agent.ts';
+import { defineTool } from '../../../src/define/define-tool.ts';
+import { createRegistry } from '../../../src/define/registry.ts';
+import { planTurn } from '../../../src/model/plan-turn.ts';
+import type { Json } from '../../../src/protocol/json.ts';
+import type { PolicyPatch } from '../../../src/protocol/schemas/policy.ts';
+import { simulateRun } from '../../../src/simulator/simulate-run.ts';
+import { scriptedModel, type Script } from '../../../src/testing.ts';
+import { prepared } from '../../support/fixtures.ts';
+
+const environment: ToolEnvironment = {
+  signal: new AbortController().signal,
+  stopped: () => null,
+  heartbeat: () => undefined,
+  loadArtifact: async () => undefined,
+  saveArtifact: async () => undefined,
+  redact: (text) => text,
+  now: () => 0,
+};
+
+const add = defineTool({
+  name: 'math.add',
+  description: 'adds two numbers',
+  effect: 'read',
+  input: z.object({ a: z.number(), b: z.number() }),
+  output: z.object({ sum: z.number() }),
+  run: ({ a, b }) => ({ sum: a + b }),
+});
+const broken = defineTool({
+  name: 'math.divide',
+  effect: 'read',
+  input: z.object({ by: z.number() }),
+  output: z.json(),
+  run: ({ by }) => {
+    if (by === 0) throw Object.assign(new Error('division by zero'), { category: 'invalid_input', code: 'DIV_ZERO' });
+    return 1 / by;
+  },
+});
+
+async function think(script: Script, more: Partial<AgentDefinition> = {}, policy: PolicyPatch = {}) {
+  const model = scriptedModel(script);
+  const agent = defineAgent({ name: 'thinker', instructions: 'Do sums.', model, tools: [add, broken], ...more });
+  const registry = createRegistry([agent]);
+  const kept = new Map<string, Json>();
+  const store = {
+    getMany: async (ids: readonly string[]) =>
+      new Map(ids.flatMap((id) => (kept.has(id) ? [[id, kept.get(id) as Json]] : []))),
+    putMany: async (artifacts: readonly { id: string; text: string }[]) => {
+      for (const { id, text } of artifacts) kept.set(id, JSON.parse(text) as Json);
+    },
+  };
+  const views: PlannerView[] = [];
+  const simulated = await simulateRun(
+    prepared({ agent: 'thinker', goal: 'Add 2 and 3', run_id: 'run-1', policy }, registry),
+    {
+      world: {
+        call: (request) => executeTool(registry.tools.get(request.tool) ?? add, request, environment),
+        plan: (view) => {
+          views.push(view);
+          return planTurn(agent, view, { ...environment, store, environment: {} });
+        },
+      },
+    },
+  );
+  return { ...simulated, result: simulated.state.result, model, views };
+}
+
+describe('an agent that thinks', () => {
+  it('calls tools until it answers, and each call is a step', async () => {
+    const { result, model, views } = await think([
+      { calls: [{ tool: 'math.add', input: { a: 2, b: 3 } }] },
+      { text: 'It is 5.' },
+    ]);
+    expect(result).toMatchObject({ outcome: 'completed', used: { steps: 1, attempts: 1, model_calls: 2 } });
+    expect(result?.result?.output).toBe('It is 5.');
+    expect(model.exchanges[1]?.request.messages.map(({ role }) => role)).toEqual([
+      'system',
+      'user',
+      'assistant',
+      'tool',
+    ]);
+    // The conversation travels as an id; a view holds only what the model has not been told yet.
+    expect(views[1]?.transcript).toMatch(/^[0-9a-f]{64}$/);
+    expect(views[1]?.steps).toHaveLength(1);
+  });
+
+  it('counts the tokens that the model says it used', async () => {
+    const { result } = await think([{ text: 'Five.', usage: { inputTokens: 70, outputTokens: 7 } }]);
+    expect(result?.used).toMatchObject({ model_calls: 1, tokens: 77 });
+  });
+
+  it('runs parallel calls side by side, and every call gets its own result', async () => {
+    const { result, model } = await think([
+      {
+        calls: [
+          { tool: 'math.add', input: { a: 1, b: 1 } },
+          { tool: 'math.add', input: { a: 2, b: 2 } },
+        ],
+      },
+      { text: 'done' },
+    ]);
+    expect(result?.used.steps).toBe(2);
+    const tools = model.exchanges[1]?.request.messages.filter(({ role }) => role === 'tool');
+    expect(tools).toMatchObject([{ output: '{"sum":2}' }, { output: '{"sum":4}' }]);
+  });
+
+  it('gets wrong arguments back once: one attempt, one more question', async () => {
+    const { result, model } = await think([
+      { fault: 'wrong_arguments', tool: 'math.add' },
+      { calls: [{ tool: 'math.add', input: { a: 2, b: 3 } }] },
+      { text: '5' },
+    ]);
+    expect(result).toMatchObject({ outcome: 'completed', used: { attempts: 2, model_calls: 3 } });
+    const told = model.exchanges[1]?.request.messages.at(-2);
+    expect(told).toMatchObject({ role: 'tool', output: expect.stringContaining('INVALID_INPUT') });
+  });
+
+  it('mends an invented tool and an answer that breaks its schema within the ledger', async () => {
+    const { result, model } = await think(
+      [
+        { fault: 'invented_tool' },
+        { calls: [{ tool: 'math.add', input: { a: 2, b: 3 } }] },
+        { json: { total: 'five' } },
+        { json: { total: 5 } },
+      ],
+      { output: z.object({ total: z.number() }) },
+    );
+    expect(result).toMatchObject({ outcome: 'completed', result: { output: { total: 5 } }, used: { model_calls: 4 } });
+    expect(model.exchanges[3]?.request.messages.at(-1)).toMatchObject({ role: 'user' });
+    expect(JSON.stringify(model.exchanges[3]?.request.messages.at(-1))).toContain('could not be used');
+  });
+
+  it('replaces a tail of failed calls by one block of guidance', async () => {
+    const { model, result } = await think([
+      { calls: [{ tool: 'math.divide', input: { by: 0 } }] },
+      { calls: [{ tool: 'math.divide', input: { by: 0 } }] },
+      { calls: [{ tool: 'math.divide', input: { by: 2 } }] },
+      { text: '0.5' },
+    ]);
+    expect(result?.outcome).toBe('completed');
+    const third = model.exchanges[2]?.request.messages ?? [];
+    expect(third.map(({ role }) => role)).toEqual(['system', 'user']);
+    expect(JSON.stringify(third.at(-1))).toContain('DIV_ZERO');
+  });
+
+  it('has one last turn without tools when the budget of steps is spent', async () => {
+    const { model, result } = await think(
+      (request) =>
+        request.tools.length === 0
+          ? { text: 'the best I have' }
+          : { calls: [{ tool: 'math.add', input: { a: request.index, b: 1 } }] },
+      {},
+      { budget: { max_steps: 2 } },
+    );
+    expect(result).toMatchObject({ outcome: 'budget_exhausted', reason: 'steps' });
+    expect(result?.result?.output).toBe('the best I have');
+    expect(model.exchanges).toHaveLength(3);
+  });
+
+  it('ends when its tokens are spent, and never uses more than the bound', async () => {
+    const { result } = await think(
+      (request) => ({
+        calls: [{ tool: 'math.add', input: { a: request.index, b: 1 } }],
+        usage: { inputTokens: 900, outputTokens: 100 },
+      }),
+      { maxOutputTokens: 100 },
+      { budget: { max_tokens: 5_000 } },
+    );
+    expect(result).toMatchObject({ outcome: 'budget_exhausted', reason: 'tokens' });
+    expect(result?.used.tokens).toBeLessThanOrEqual(5_000);
+  });
+
+  it('says what to set when no model is named', async () => {
+    const agent = defineAgent({ name: 'nameless', instructions: 'x', tools: [] });
+    const view = { transcript: null, repair: null, steps: [], feedback: [] } as unknown as PlannerView;
+    const store = { getMany: async () => new Map<string, Json>(), putMany: async () => undefined };
+    const outcome = await planTurn(agent, view, { ...environment, store, environment: {} });
+    expect(outcome).toMatchObject({ class: 'failed', error_code: 'MODEL_NOT_SET', category: 'auth' });
+    expect(outcome.class === 'failed' && outcome.message_preview).toContain('set MODEL');
+  });
+});
