@@ -40,7 +40,26 @@ export const createBiasCounts = (db: Kysely<Tables>) => ({
       .execute();
     return { ...Object.fromEntries(wanted.map((tag) => [tag, 0])), ...countsOf(rows) };
   },
+
+  /** Of every tag that other families were flagged with, the most frequent first. */
+  elsewhere: async (family: string, limit = MOST_TAGS): Promise<TagCounts> => {
+    const rows = await db
+      .selectFrom('bias_counts')
+      .select(['tag', (eb) => eb.fn.countAll<number>().as('count')])
+      .where('family', '<>', cleanText(family))
+      // A longer one is no tag, and what is read here travels with every start.
+      .where(sql<boolean>`length(tag) <= ${TAG_CHARS}`)
+      .groupBy('tag')
+      .orderBy('count', 'desc')
+      .orderBy('tag')
+      .limit(limit)
+      .execute();
+    return countsOf(rows);
+  },
 });
+
+const MOST_TAGS = 200;
+const TAG_CHARS = 200;
 
 /** Trimmed, its case kept. */
 const normal = (tag: string): string => cleanText(tag).trim();

@@ -4,7 +4,7 @@ import { sql } from 'kysely';
 import type { Kysely, Transaction } from 'kysely';
 import { LIMIT } from '../protocol/limits.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
-import { scopeKey, setSimilarityThreshold } from './reflection-scope.ts';
+import { prepareSearch, scopeKey } from './reflection-scope.ts';
 import type { Tables } from './tables.ts';
 import { checked } from './validation.ts';
 
@@ -17,6 +17,8 @@ const newReflectionSchema = z
     agent: name.nullable(),
     error_type: name,
     error_signature: name,
+    /** Of the failure that it was learnt from; none for a lesson that came from outside. */
+    fingerprint: z.string().min(1).max(200).nullish(),
     content: z.string().min(1).max(LIMIT.textChars),
     rationale: z.string().max(LIMIT.textChars),
     tags: z.array(z.string().max(300)).max(50),
@@ -67,7 +69,7 @@ export const persistReflection =
 
       const known =
         (await sameSignature(trx, key, errorType, reflection)) ?? (await mostSimilar(trx, key, errorType, reflection));
-      const match = known ?? { id: await insert(trx, reflection, errorType), similarity: 1 };
+      const match = known ?? { id: await insert(trx, reflection, key, errorType), similarity: 1 };
       await trx
         .insertInto('reflection_occurrences')
         .values({
@@ -117,18 +119,24 @@ const mostSimilar = async (
   errorType: string,
   reflection: NewReflection,
 ): Promise<Match | undefined> => {
-  await setSimilarityThreshold(trx, reflection.similarity_threshold);
+  await prepareSearch(trx, { similarity: reflection.similarity_threshold });
   const content = cleanText(reflection.content);
   const { rows } = await sql<Match>`
-    select id, similarity(content, ${content}) as similarity
-    from reflections
+    select reflection_id as id, similarity(content, ${content}) as similarity
+    from reflection_texts
     where scope_key = ${key} and error_type = ${errorType} and content % ${content}
     order by similarity desc, id
     limit 1`.execute(trx);
   return rows[0];
 };
 
-const insert = async (trx: Transaction<Tables>, reflection: NewReflection, errorType: string): Promise<number> => {
+const insert = async (
+  trx: Transaction<Tables>,
+  reflection: NewReflection,
+  key: string,
+  errorType: string,
+): Promise<number> => {
+  const content = cleanText(reflection.content);
   const { id } = await trx
     .insertInto('reflections')
     .values({
@@ -136,7 +144,8 @@ const insert = async (trx: Transaction<Tables>, reflection: NewReflection, error
       agent: reflection.agent === null ? null : cleanText(reflection.agent),
       error_type: errorType,
       error_signature: cleanText(reflection.error_signature),
-      content: cleanText(reflection.content),
+      fingerprint: typeof reflection.fingerprint === 'string' ? cleanText(reflection.fingerprint) : null,
+      content,
       rationale: cleanText(reflection.rationale),
       tags: reflection.tags.map(cleanText),
       tools: (reflection.tools ?? []).map(cleanText),
@@ -144,6 +153,10 @@ const insert = async (trx: Transaction<Tables>, reflection: NewReflection, error
     })
     .returning('id')
     .executeTakeFirstOrThrow();
+  await trx
+    .insertInto('reflection_texts')
+    .values({ reflection_id: id, scope_key: key, error_type: errorType, content })
+    .execute();
   return id;
 };
 

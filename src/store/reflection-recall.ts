@@ -1,8 +1,11 @@
 import { sql } from 'kysely';
 import type { Kysely, RawBuilder, Selectable } from 'kysely';
+import { byWorth, MAX_LESSONS } from '../core/reflections/index.ts';
+import type { Lesson } from '../core/reflections/index.ts';
 import { cleanText } from './clean-text.ts';
 import { pageSize } from './cursor.ts';
-import { readableScopes, setSimilarityThreshold } from './reflection-scope.ts';
+import { lessonId, lessonsForRun } from './lessons-for-run.ts';
+import { prepareSearch, readableScopes } from './reflection-scope.ts';
 import type { ReflectionScope } from './reflection-scope.ts';
 import type { Tables } from './tables.ts';
 
@@ -10,15 +13,17 @@ type CurrentRow = Selectable<Tables['reflection_current']>;
 
 export interface StoredReflection extends Omit<
   CurrentRow,
-  'scope_key' | 'original_content' | 'retired' | 'created_at'
+  'scope_key' | 'original_content' | 'retired' | 'created_at' | 'last_seen_at'
 > {
   created_at: string;
+  /** Its latest occurrence. */
+  last_seen_at: string;
 }
 
 export interface RecalledReflection extends StoredReflection {
-  /** 1 for the same signature, the trigram similarity for a similar one, 0 where nothing was compared. */
+  /** 1 for the same fingerprint or signature, the similarity for a similar one, 0 where nothing was compared. */
   score: number;
-  reason: 'same_signature' | 'similar' | 'recent';
+  reason: 'same_fingerprint' | 'same_signature' | 'similar' | 'recent';
 }
 
 /** Whose memory is asked. */
@@ -34,13 +39,28 @@ export interface SimilarQuery extends Reader {
   limit?: number;
 }
 
+export interface FailureQuery extends Reader {
+  error_type: string;
+  fingerprint: string;
+  /** The failure in one line; a lesson about it begins so. */
+  description: string;
+  similarity_threshold: number;
+  limit?: number;
+  /** The server gives up after this. */
+  timeout_ms?: number;
+}
+
+/** So many that are equally fitting are weighed against each other. */
+const WEIGHED = 200;
+
 /** Retired lessons are never recalled. */
 export const createReflectionRecall = (db: Kysely<Tables>) => {
   const bySignature = async (
     query: Reader & { error_signature: string; error_type?: string; limit?: number },
   ): Promise<RecalledReflection[]> => {
-    const signature = sql`and r.error_signature = ${cleanText(query.error_signature)}`;
-    const rows = await select(db, query, sql`${signature} ${ofType(query.error_type)}`, {
+    const type = query.error_type === undefined ? sql`` : sql`and r.error_type = ${cleanText(query.error_type)}`;
+    const rows = await select(db, query, {
+      where: sql`and r.error_signature = ${cleanText(query.error_signature)} ${type}`,
       score: sql`1`,
       order: sql`r.id`,
       limit: pageSize(query.limit ?? 5),
@@ -50,15 +70,39 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
 
   const similar = (query: SimilarQuery): Promise<RecalledReflection[]> =>
     db.transaction().execute(async (trx) => {
-      await setSimilarityThreshold(trx, query.similarity_threshold);
+      await prepareSearch(trx, { similarity: query.similarity_threshold });
       const content = cleanText(query.content);
-      const alike = sql`and r.original_content % ${content}`;
-      const rows = await select(trx, query, sql`${alike} ${ofType(query.error_type)}`, {
-        score: sql`similarity(r.original_content, ${content})`,
-        order: sql`score desc, r.id`,
-        limit: pageSize(query.limit ?? 5),
+      const rows = await selectByText(trx, query, {
+        where: sql`and t.content % ${content} ${ofType(query.error_type)}`,
+        score: sql`similarity(t.content, ${content})`,
+        limit: pageSize(query.limit ?? MAX_LESSONS),
       });
       return rows.map((row) => toRecalled(row, 'similar'));
+    });
+
+  /**
+   * What is known about a failure: lessons learnt from the very same one, best first; where there is none, lessons of the
+   * same type whose text has a stretch like its description. A lesson begins with the failure and goes on with what
+   * worked, so the two are never alike as a whole.
+   */
+  const recallForFailure = (query: FailureQuery): Promise<RecalledReflection[]> =>
+    db.transaction().execute(async (trx) => {
+      await prepareSearch(trx, { word_similarity: query.similarity_threshold, timeout_ms: query.timeout_ms });
+      const limit = query.limit ?? MAX_LESSONS;
+      const same = await select(trx, query, {
+        where: sql`and r.fingerprint = ${cleanText(query.fingerprint)}`,
+        score: sql`1`,
+        order: sql`r.pinned desc, r.id desc`,
+        limit: WEIGHED,
+      });
+      if (same.length > 0) return best(same, limit).map((row) => toRecalled(row, 'same_fingerprint'));
+      const description = cleanText(query.description);
+      const alike = await selectByText(trx, query, {
+        where: sql`and t.content %> ${description} and t.error_type = ${cleanText(query.error_type)}`,
+        score: sql`word_similarity(${description}, t.content)`,
+        limit: WEIGHED,
+      });
+      return best(alike, limit).map((row) => toRecalled(row, 'similar'));
     });
 
   return {
@@ -68,6 +112,7 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
     },
     bySignature,
     similar,
+    recallForFailure,
 
     /** "Have I seen this error before?" By signature and, with a content, by similarity. */
     seen: async (
@@ -87,7 +132,9 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
 
     /** The newest, of one type if it is named. */
     list: async (query: Reader & { error_type?: string; limit?: number }): Promise<RecalledReflection[]> => {
-      const rows = await select(db, query, ofType(query.error_type), {
+      const type = query.error_type === undefined ? sql`` : sql`and r.error_type = ${cleanText(query.error_type)}`;
+      const rows = await select(db, query, {
+        where: type,
         score: sql`0`,
         order: sql`r.id desc`,
         limit: pageSize(query.limit),
@@ -95,16 +142,16 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
       return rows.map((row) => toRecalled(row, 'recent'));
     },
 
-    /** The lessons that a run starts with: pinned first, then success after use, then the most recent. */
+    /** The lessons that a run starts with, as `rankLessons` ranks them. */
     forRun: async (query: Reader & { tools: readonly string[]; limit?: number }): Promise<StoredReflection[]> => {
-      const tools = query.tools.map(cleanText);
-      const concerning = sql`and (r.tools = '{}' or r.tools && ${tools}::text[])`;
-      const rows = await select(db, query, concerning, {
-        score: sql`0`,
-        order: sql`r.pinned desc, r.succeeded_count - r.failed_count desc, r.id desc`,
-        limit: pageSize(query.limit ?? 5),
-      });
-      return rows.map(toStored);
+      const ids = await lessonsForRun(db, readableScopes(query), query.tools, query.limit ?? MAX_LESSONS);
+      if (ids.length === 0) return [];
+      const rows = await db
+        .selectFrom('reflection_current')
+        .selectAll()
+        .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
+        .execute();
+      return rows.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id)).map(toStored);
     },
   };
 };
@@ -112,15 +159,18 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
 type Scored = CurrentRow & { score: number };
 
 const ofType = (errorType: string | undefined): RawBuilder<unknown> =>
-  errorType === undefined ? sql`` : sql`and r.error_type = ${cleanText(errorType)}`;
+  errorType === undefined ? sql`` : sql`and t.error_type = ${cleanText(errorType)}`;
 
-/** One index scan per readable scope: GIN cannot look for a list of keys at once. */
-const select = async (
-  db: Kysely<Tables>,
-  reader: Reader,
-  where: RawBuilder<unknown>,
-  { score, order, limit }: { score: RawBuilder<unknown>; order: RawBuilder<unknown>; limit: number },
-): Promise<Scored[]> => {
+interface Selection {
+  where: RawBuilder<unknown>;
+  score: RawBuilder<unknown>;
+  order: RawBuilder<unknown>;
+  limit: number;
+}
+
+/** One index scan per readable scope: neither index can look for a list of keys and keep an order. */
+const select = async (db: Kysely<Tables>, reader: Reader, selection: Selection): Promise<Scored[]> => {
+  const { where, score, order, limit } = selection;
   const perScope = readableScopes(reader).map(
     (key) => sql`(
       select r.*, ${score} as score from reflection_current as r
@@ -134,12 +184,51 @@ const select = async (
   return rows;
 };
 
+/** By what is compared, most alike first, then the oldest. */
+const selectByText = async (
+  db: Kysely<Tables>,
+  reader: Reader,
+  { where, score, limit }: Omit<Selection, 'order'>,
+): Promise<Scored[]> => {
+  const perScope = readableScopes(reader).map(
+    (key) => sql`(
+      select r.*, ${score} as score
+      from reflection_texts as t join reflection_current as r on r.id = t.reflection_id
+      where t.scope_key = ${key} and not r.retired ${where}
+      order by score desc, r.id
+      limit ${limit}
+    )`,
+  );
+  const { rows } = await sql<Scored>`
+    select * from (${sql.join(perScope, sql` union all `)}) as r order by score desc, r.id limit ${limit}`.execute(db);
+  return rows;
+};
+
+/** Most alike first; among equals as the start of a run would rank them. */
+const best = (rows: readonly Scored[], limit: number): Scored[] =>
+  rows
+    .map((row) => ({ row, lesson: toLesson(row) }))
+    .sort((a, b) => b.row.score - a.row.score || byWorth(a.lesson, b.lesson))
+    .slice(0, limit)
+    .map(({ row }) => row);
+
+const toLesson = (row: CurrentRow): Lesson => ({
+  id: lessonId(row.id),
+  content: row.content,
+  tools: row.tools,
+  pinned: row.pinned,
+  uses: row.succeeded_count + row.failed_count,
+  successes: row.succeeded_count,
+  last_seen_at: row.last_seen_at.toISOString(),
+});
+
 const toStored = (row: CurrentRow): StoredReflection => ({
   id: row.id,
   scope: row.scope,
   agent: row.agent,
   error_type: row.error_type,
   error_signature: row.error_signature,
+  fingerprint: row.fingerprint,
   category: row.category,
   content: row.content,
   rationale: row.rationale,
@@ -151,6 +240,7 @@ const toStored = (row: CurrentRow): StoredReflection => ({
   succeeded_count: row.succeeded_count,
   failed_count: row.failed_count,
   created_at: row.created_at.toISOString(),
+  last_seen_at: row.last_seen_at.toISOString(),
 });
 
 const toRecalled = (row: Scored, reason: RecalledReflection['reason']): RecalledReflection => ({

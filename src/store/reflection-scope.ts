@@ -18,11 +18,28 @@ export const readableScopes = (reader: { scope: ReflectionScope; agent: string |
   return own;
 };
 
+interface Search {
+  /** For `%`: two texts as a whole. */
+  similarity?: number;
+  /** For `%>`: a short text within a longer one. */
+  word_similarity?: number;
+  /** The server gives up after this. */
+  timeout_ms?: number | undefined;
+}
+
 /**
- * The `%` operator, which the index serves, reads its threshold from a setting; here for this transaction only. pg_trgm
- * compares a 4-byte float with an 8-byte one, so that a similarity of exactly 0.7 is not >= 0.7: the hair mends it.
+ * Settings of one transaction's search. The operators, which the index serves, read their thresholds from here; pg_trgm
+ * compares a 4-byte float with an 8-byte one, so that a similarity of exactly 0.7 is not >= 0.7: the hair mends it. To
+ * the planner a comparison costs next to nothing, so without a word it reads every text of a part instead of the index.
  */
-export const setSimilarityThreshold = async (trx: Transaction<Tables>, threshold: number): Promise<void> => {
-  const setting = String(Math.max(0, threshold - 1e-6));
-  await sql`select set_config('pg_trgm.similarity_threshold', ${setting}, true)`.execute(trx);
+export const prepareSearch = async (trx: Transaction<Tables>, search: Search): Promise<void> => {
+  const settings: [string, string][] = [['enable_seqscan', 'off']];
+  const threshold = (value: number): string => String(Math.max(0, value - 1e-6));
+  if (search.similarity !== undefined) settings.push(['pg_trgm.similarity_threshold', threshold(search.similarity)]);
+  if (search.word_similarity !== undefined) {
+    settings.push(['pg_trgm.word_similarity_threshold', threshold(search.word_similarity)]);
+  }
+  if (search.timeout_ms !== undefined) settings.push(['statement_timeout', String(Math.ceil(search.timeout_ms))]);
+  const calls = settings.map(([name, value]) => sql`set_config(${name}, ${value}, true)`);
+  await sql`select ${sql.join(calls)}`.execute(trx);
 };

@@ -5,10 +5,12 @@ import { createArtifacts } from './artifacts.ts';
 import { createBiasCounts } from './bias-counts.ts';
 import { openDatabase } from './connection.ts';
 import type { DatabaseOptions } from './connection.ts';
+import { createEnhancementSwitches } from './enhancement-switches.ts';
 import { createFailureRecords } from './failure-records.ts';
 import { createFailureRevisions } from './failure-revisions.ts';
 import { createFailureStatus } from './failure-status.ts';
 import { createFeedbackLog } from './feedback-log.ts';
+import { createRefusedParts } from './refused-parts.ts';
 import { createReflections } from './reflections.ts';
 import { createRetryMonitors } from './retry-monitors.ts';
 
@@ -26,6 +28,8 @@ export const createStore = (database: string | DatabaseOptions) => {
     feedbackLog: createFeedbackLog(db),
     biasCounts: createBiasCounts(db),
     retryMonitors: createRetryMonitors(db),
+    enhancement: createEnhancementSwitches(db),
+    refusedParts: createRefusedParts(db),
     /** Whether the database answers. */
     ping: async (): Promise<void> => {
       await sql`select 1`.execute(db);

@@ -1,4 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
+import type { EnhancementJudgement, SwitchOffReason } from '../core/retry/index.ts';
+import type { StepEvaluation } from '../protocol/lessons.ts';
 import type { FailureRecord, FailureStatus } from '../protocol/schemas/failure-record.ts';
 
 /** Read as parsed JSON, written as its text (see `jsonParameter`). */
@@ -87,6 +89,8 @@ interface ReflectionsTable {
   scope_key: ColumnType<string, never, never>;
   error_type: string;
   error_signature: string;
+  /** Of the failure that it was learnt from. */
+  fingerprint: ColumnType<string | null, string | null | undefined, never>;
   category: Generated<string>;
   content: string;
   rationale: string;
@@ -102,8 +106,17 @@ interface ReflectionCurrentView extends Omit<ReflectionsTable, 'id'> {
   retired: boolean;
   pinned: boolean;
   occurrence_count: number;
+  last_seen_at: Date;
   succeeded_count: number;
   failed_count: number;
+}
+
+/** What is compared, apart from the rest so that a search reads only its own part. */
+interface ReflectionTextsTable {
+  reflection_id: number;
+  scope_key: string;
+  error_type: string;
+  content: string;
 }
 
 interface ReflectionContext {
@@ -179,6 +192,32 @@ interface RetryMonitorsTable {
   base_cost_micro_usd: number;
   added_cost_micro_usd: number;
   created_at: Time;
+  subject: string | null;
+  /** The first attempt that succeeded, counted from 0; null: none did. */
+  ok_at: number | null;
+  attempt_list: Jsonb<StepEvaluation['attempts']>;
+  other_ms: number;
+  other_cost_micro_usd: number;
+}
+
+interface EnhancementSwitchesTable {
+  id: Generated<number>;
+  agent: string;
+  enhancement: 'on' | 'off';
+  reason: SwitchOffReason | null;
+  sentence: string | null;
+  judgement: ColumnType<EnhancementJudgement | null, string | null, never>;
+  by: string;
+  at: TimeByDatabase;
+}
+
+interface RefusedPartsTable {
+  id: Generated<number>;
+  run_id: string;
+  kind: string;
+  part_id: string;
+  reason: string;
+  created_at: TimeByDatabase;
 }
 
 export interface Tables {
@@ -190,10 +229,13 @@ export interface Tables {
   archived_guards: ArchivedGuardsTable;
   reflections: ReflectionsTable;
   reflection_current: ReflectionCurrentView;
+  reflection_texts: ReflectionTextsTable;
   reflection_occurrences: ReflectionOccurrencesTable;
   reflection_uses: ReflectionUsesTable;
   reflection_revisions: ReflectionRevisionsTable;
   feedback_log: FeedbackLogTable;
   bias_counts: BiasCountsTable;
   retry_monitors: RetryMonitorsTable;
+  enhancement_switches: EnhancementSwitchesTable;
+  refused_parts: RefusedPartsTable;
 }

@@ -17,6 +17,10 @@ describe.each([
   'reflection_occurrences',
   'reflection_uses',
   'feedback_log',
+  'reflection_texts',
+  'reflection_texts_7',
+  'enhancement_switches',
+  'refused_parts',
 ])('%s', (table) => {
   const refusal = (operation: string) => `${table} is append-only: ${operation} is refused`;
 

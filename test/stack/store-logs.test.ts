@@ -1,7 +1,6 @@
-/** Needs Postgres. Shows the feedback log, the counts of bias tags and the retry monitors. */
+/** Needs Postgres. Shows the feedback log and the counts of bias tags. */
 import { beforeAll, describe, expect, it } from 'vitest';
 import type { FeedbackLogEntry } from '../../src/store/feedback-log.ts';
-import type { RetryEvaluation } from '../../src/store/retry-monitors.ts';
 import { openTestStore, timeAt } from './store-fixtures.ts';
 import type { StoreUnderTest } from './store-fixtures.ts';
 
@@ -61,66 +60,18 @@ describe('bias tags', () => {
     expect(await biasCounts.acrossFamilies(['optimism', 'never'])).toEqual({ optimism: 3, never: 0 });
     expect(await biasCounts.ofFamily('z')).toEqual({});
   });
-});
 
-describe('retry monitors', () => {
-  const evaluation = (over: Partial<RetryEvaluation>): RetryEvaluation => ({
-    run_id: 'monitored',
-    step_id: 1,
-    agent: 'clerk',
-    model: null,
-    attempts: 1,
-    first_ok: true,
-    final_ok: true,
-    category: null,
-    base_ms: 100,
-    added_ms: 0,
-    base_cost_micro_usd: 10,
-    added_cost_micro_usd: 0,
-    created_at: timeAt(0),
-    ...over,
-  });
-  const recovered = { first_ok: false, category: 'rate_limit', added_ms: 50, added_cost_micro_usd: 5 };
-
-  it('count each step once', async () => {
-    const { retryMonitors } = test.store;
-    expect(await retryMonitors.append([evaluation({}), evaluation({ step_id: 2 })])).toEqual({ written: 2 });
-    expect(await retryMonitors.append([evaluation({ attempts: 9 })])).toEqual({ written: 0 });
-    expect(await retryMonitors.recent({ agent: 'clerk' })).toMatchObject([
-      { step_id: 2, attempts: 1 },
-      { step_id: 1, attempts: 1 },
-    ]);
-  });
-
-  it('add up per agent, model and day', async () => {
-    const of = (step_id: number, over: Partial<RetryEvaluation>) =>
-      evaluation({ run_id: 'totals', agent: 'totals', model: 'm1', step_id, ...over });
-    await test.store.retryMonitors.append([
-      of(1, {}),
-      of(2, { ...recovered, attempts: 2 }),
-      of(3, { ...recovered, attempts: 3 }),
-      of(4, { ...recovered, attempts: 3, final_ok: false }),
-      of(5, { model: null }),
-    ]);
-    expect(await test.store.retryMonitors.totals({ agent: 'totals', model: 'm1', since: timeAt(-1) })).toEqual([
-      {
-        agent: 'totals',
-        model: 'm1',
-        day: '2026-03-01',
-        evaluations: 4,
-        first_ok: 1,
-        ok_after_retry_1: 2,
-        ok_after_retry_2: 3,
-        final_ok: 3,
-        recovered: 2,
-        base_ms: 400,
-        added_ms: 150,
-        base_cost_micro_usd: 40,
-        added_cost_micro_usd: 15,
-      },
-    ]);
-    expect(await test.store.retryMonitors.totals({ agent: 'totals', since: timeAt(-1) })).toHaveLength(2);
-    expect(await test.store.retryMonitors.recent({ agent: 'totals', model: null })).toHaveLength(1);
-    expect(await test.store.retryMonitors.recent({ agent: 'totals', model: 'm1', limit: 3 })).toHaveLength(3);
+  it('of all other families are what a policy that counts globally starts from, and are capped', async () => {
+    const { biasCounts } = test.store;
+    const [flagged, rare, own] = ['elsewhere-often', 'elsewhere-once', 'elsewhere-own'];
+    for (const loop_id of ['e', 'e_r1', 'e_r2']) await biasCounts.add({ family: 'e', loop_id, tags: [flagged] });
+    await biasCounts.add({ family: 'f', loop_id: 'f', tags: [flagged, rare, 'x'.repeat(201)] });
+    await biasCounts.add({ family: 'g', loop_id: 'g', tags: [own] });
+    const counts = await biasCounts.elsewhere('g');
+    expect(counts).toMatchObject({ [flagged]: 4, [rare]: 1 });
+    expect(Object.keys(counts)[0]).toBe(flagged);
+    expect(counts).not.toHaveProperty(own);
+    expect(Object.keys(counts).filter((tag) => tag.length > 200)).toEqual([]);
+    expect(Object.keys(await biasCounts.elsewhere('g', 1))).toEqual([flagged]);
   });
 });

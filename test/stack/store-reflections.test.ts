@@ -186,13 +186,14 @@ describe('recall', () => {
     const agent = 'starter';
     const learn = async (content: string, tools: string[]) =>
       (await test.store.reflections.persist(reflection({ agent, content, tools, similarity_threshold: 1 }))).id;
-    const [pinned, proven, failed, general, foreign, recent] = [
+    const [pinned, proven, failed, mentioning, foreign, within, recent] = [
       await learn('one: pinned by a person', ['ledger']),
       await learn('two: helped twice already', ['ledger', 'mail']),
       await learn('three: used and did not help', ['ledger']),
-      await learn('four: concerns no tool in particular', []),
+      await learn('four: learnt with no tool, and tells of ledger.', []),
       await learn('five: concerns another tool', ['printer']),
-      await learn('six: the newest', ['mail']),
+      await learn('six: a ledgerdemain and an email are no tools', []),
+      await learn('seven: the newest', ['mail']),
     ];
     await test.store.reflections.revise({ reflection_id: pinned, action: 'pin', by: 'ada' });
     const use = (use_id: string, reflection_id: number, succeeded: boolean) =>
@@ -202,9 +203,11 @@ describe('recall', () => {
     expect(await test.store.reflections.recordUses(uses)).toEqual({ written: 0 });
     const query = { scope: 'agent', agent, tools: ['ledger', 'mail'] } as const;
     const ids = (await test.store.reflections.forRun(query)).map((item) => item.id);
-    expect(ids).toEqual([pinned, proven, recent, general, failed]);
+    expect(ids).toEqual([pinned, proven, recent, mentioning, failed]);
     expect(ids).not.toContain(foreign);
+    expect(ids).not.toContain(within);
     expect(await test.store.reflections.forRun({ ...query, limit: 2 })).toHaveLength(2);
+    expect(await test.store.reflections.forRun({ ...query, tools: [] })).toEqual([]);
   });
 });
 
@@ -260,16 +263,34 @@ describe('among 5,000 lessons', () => {
     await test.query('analyze reflections');
   });
 
+  beforeAll(async () => {
+    await test.query(`
+      insert into reflection_texts (reflection_id, scope_key, error_type, content)
+      select id, scope_key, error_type, content from reflections where error_signature like 'many-%'`);
+  });
+
+  it('a fingerprint is found by its index', async () => {
+    const text = `select * from reflection_current as r where r.scope_key = 'agent:many-1'
+      and not r.retired and r.fingerprint = 'fp1:x' order by r.pinned desc, r.id desc limit 5`;
+    expect(await plan(text)).toContain('reflections_fingerprint');
+  });
+
   it('a signature is found by its index', async () => {
     const text = `select * from reflection_current as r where r.scope_key = 'agent:many-1'
       and not r.retired and r.error_signature = 'many-1' order by r.id limit 5`;
     expect(await plan(text)).toContain('reflections_signature');
   });
 
-  it('similar lessons are found by their index', async () => {
-    const text = `select *, similarity(r.original_content, 'Tool x failed') as score from reflection_current as r
-      where r.scope_key = 'agent:many-1' and not r.retired and r.original_content % 'Tool x failed'
-      and r.error_type = 'tool_error' order by score desc, r.id limit 5`;
-    expect(await plan(text)).toContain('reflections_similar');
+  it.each([
+    ['similar lessons', `t.content % 'Tool x failed'`],
+    ['lessons that begin like a failure', `t.content %> 'Tool x failed' and t.error_type = 'tool_error'`],
+  ])('%s are found by the index of their own part', async (_what, condition) => {
+    await test.query('set enable_seqscan = off');
+    const text = `select r.id from reflection_texts as t join reflection_current as r on r.id = t.reflection_id
+      where t.scope_key = 'agent:many-1' and not r.retired and ${condition} limit 5`;
+    const found = await plan(text);
+    await test.query('set enable_seqscan = on');
+    expect(found).toContain('Bitmap Index Scan on reflection_texts');
+    expect(new Set(found.match(/on reflection_texts_\d+/g)).size).toBe(1);
   });
 });

@@ -3,8 +3,12 @@ import type { MadeRevision } from './folded-failure.ts';
 
 /** The part of a record that status and counts depend on. */
 export type RecordToFold = Pick<FailureRecord, 'failure_id' | 'run_id' | 'step_id' | 'fingerprint' | 'created_at'>;
-export type RevisionToFold = Pick<MadeRevision, 'revision_id' | 'failure_id' | 'fingerprint' | 'kind'> & {
+export type RevisionToFold = Pick<MadeRevision, 'revision_id' | 'fingerprint' | 'kind'> & {
   run_id: string;
+  step_id: number;
+  /** None when a person says so. */
+  attempt?: number | null | undefined;
+  created_at: string;
 };
 
 export interface FailureStanding {
@@ -27,6 +31,17 @@ const laterRecord = (a: RecordToFold, b: RecordToFold): number =>
   a.failure_id.length - b.failure_id.length ||
   compare(a.failure_id, b.failure_id);
 
+/** Which of two words about a status is the later one; of two at the same moment, superseded stands before resolved. */
+const laterWord = (a: RevisionToFold, b: RevisionToFold): number =>
+  compare(a.created_at, b.created_at) ||
+  a.step_id - b.step_id ||
+  (a.attempt ?? 0) - (b.attempt ?? 0) ||
+  compare(a.kind, b.kind) ||
+  compare(a.revision_id, b.revision_id);
+
+const latest = <T>(rows: readonly T[], later: (a: T, b: T) => number): T | undefined =>
+  rows.reduce<T | undefined>((a, b) => (a === undefined || later(a, b) < 0 ? b : a), undefined);
+
 const distinct = <T>(rows: readonly T[], idOf: (row: T) => string): T[] => [
   ...new Map(rows.map((row) => [idOf(row), row])).values(),
 ];
@@ -34,27 +49,37 @@ const distinct = <T>(rows: readonly T[], idOf: (row: T) => string): T[] => [
 const groupKey = (row: { run_id: string; fingerprint: string }): string =>
   JSON.stringify([row.run_id, row.fingerprint]);
 
-const standingOf = (records: readonly RecordToFold[], revisions: readonly RevisionToFold[]): FailureStanding => {
-  const last = records.reduce((a, b) => (laterRecord(a, b) < 0 ? b : a));
+/** At the same instant and step the word stands: it speaks about what has just happened. */
+const statusOf = (last: RecordToFold, word: RevisionToFold | undefined): FailureStatus => {
+  if (word === undefined) return 'active';
+  const after = compare(last.created_at, word.created_at) || last.step_id - word.step_id;
+  if (after > 0) return 'active';
+  return word.kind === 'superseded' ? 'superseded' : 'resolved';
+};
+
+const standingOf = (records: readonly RecordToFold[], revisions: readonly RevisionToFold[]): FailureStanding[] => {
+  const last = latest(records, laterRecord);
+  if (last === undefined) return [];
   const count = (kind: MadeRevision['kind']): number => revisions.filter((one) => one.kind === kind).length;
-  const ofLast = revisions.filter((one) => one.failure_id === last.failure_id).map((one) => one.kind);
-  const status = ofLast.includes('superseded') ? 'superseded' : ofLast.includes('resolved') ? 'resolved' : 'active';
-  return {
-    run_id: last.run_id,
-    fingerprint: last.fingerprint,
-    status,
-    occurrence_count: records.length,
-    last_seen_step_id: last.step_id,
-    last_failure_id: last.failure_id,
-    helpful_count: count('shown_helpful'),
-    harmful_count: count('shown_harmful'),
-  };
+  const words = revisions.filter((one) => one.kind === 'resolved' || one.kind === 'superseded');
+  return [
+    {
+      run_id: last.run_id,
+      fingerprint: last.fingerprint,
+      status: statusOf(last, latest(words, laterWord)),
+      occurrence_count: records.length,
+      last_seen_step_id: last.step_id,
+      last_failure_id: last.failure_id,
+      helpful_count: count('shown_helpful'),
+      harmful_count: count('shown_harmful'),
+    },
+  ];
 };
 
 /**
  * What the store's view computes, as a pure function: per run and fingerprint the status and counts, from records and
- * revisions that never change. The order of the rows means nothing and a row twice counts once. A status speaks of the
- * occurrence it names: it holds only while that is the latest one; superseded stands before resolved.
+ * revisions that never change. The order of the rows means nothing and a row twice counts once. The latest word about a
+ * status holds until a record comes after it: what happens again is active again.
  */
 export const foldFailures = (
   records: readonly RecordToFold[],
@@ -70,6 +95,6 @@ export const foldFailures = (
     groups.get(groupKey(revision))?.revisions.push(revision);
   }
   return [...groups.values()]
-    .map((group) => standingOf(group.records, group.revisions))
+    .flatMap((group) => standingOf(group.records, group.revisions))
     .sort((a, b) => compare(a.run_id, b.run_id) || compare(a.fingerprint, b.fingerprint));
 };

@@ -4,7 +4,7 @@ export { reflectionFromEvaluation } from './from-evaluation.ts';
 export type { Evaluation, Reflection, VerificationResult } from './from-evaluation.ts';
 export { findNearIdentical } from './near-identical.ts';
 export type { KnownReflection, Match } from './near-identical.ts';
-export { MAX_LESSONS, concernsTools, rankLessons } from './rank-lessons.ts';
+export { MAX_LESSONS, byWorth, concernsTools, rankLessons } from './rank-lessons.ts';
 export type { Lesson } from './rank-lessons.ts';
 export { errorSignature } from './signature.ts';
 export { signatureTag, storedForm } from './stored-form.ts';

@@ -44,7 +44,8 @@ export function rankLessons<L extends Lesson>(
     .slice(0, limit);
 }
 
-function byWorth(a: Lesson, b: Lesson): number {
+/** Negative when `a` comes first. */
+export function byWorth(a: Lesson, b: Lesson): number {
   if (a.pinned !== b.pinned) return a.pinned ? -1 : 1;
   const success = compareSuccess(b, a);
   if (success !== 0) return success;

@@ -4,6 +4,8 @@ import { artifactsAndArchive } from './0002-artifacts-and-archive.ts';
 import { reflections } from './0003-reflections.ts';
 import { feedbackAndCounts } from './0004-feedback-and-counts.ts';
 import { archivedGuards } from './0005-archived-guards.ts';
+import { lessonsByFailure } from './0006-lessons-by-failure.ts';
+import { evaluationsAndSwitches } from './0007-evaluations-and-switches.ts';
 
 /** In code and in order, so that they are there in a bundle too. After the first release: only ever add to the end. */
 export const migrations: Record<string, Migration> = {
@@ -12,4 +14,6 @@ export const migrations: Record<string, Migration> = {
   '0003_reflections': reflections,
   '0004_feedback_and_counts': feedbackAndCounts,
   '0005_archived_guards': archivedGuards,
+  '0006_lessons_by_failure': lessonsByFailure,
+  '0007_evaluations_and_switches': evaluationsAndSwitches,
 };

@@ -30,20 +30,18 @@ const live = (events: readonly Event[]) => {
   const records: FailureRecord[] = [];
   const revisions: RevisionToFold[] = [];
   let memory = emptyFailureMemory();
-  const apply = (revised: Revised): void => {
-    memory = revised.memory;
-    revisions.push(...revised.revisions.map((made) => ({ ...made, run_id: 'run-1' })));
-  };
   for (const [index, one] of events.entries()) {
+    const step_id = index + 1;
+    // Some share a millisecond: workflow time stands still within a task.
+    const created_at = `2026-01-01T00:00:${String(Math.floor(index / 3)).padStart(2, '0')}.000Z`;
+    const apply = (revised: Revised): void => {
+      memory = revised.memory;
+      revisions.push(
+        ...revised.revisions.map((made) => ({ ...made, run_id: 'run-1', step_id, attempt: 1, created_at })),
+      );
+    };
     if (one.what === 'fail') {
-      // Some records share a millisecond: workflow time stands still within a task.
-      const created_at = `2026-01-01T00:00:${String(Math.floor(index / 3)).padStart(2, '0')}.000Z`;
-      const record = recordWith({
-        fingerprint: one.fingerprint,
-        input_hash: one.input,
-        step_id: index + 1,
-        created_at,
-      });
+      const record = recordWith({ fingerprint: one.fingerprint, input_hash: one.input, step_id, created_at });
       records.push(record);
       memory = remember(memory, record, { tool_schema_hash: one.schema });
     } else if (one.what === 'credit') {

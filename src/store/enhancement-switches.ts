@@ -1,0 +1,140 @@
+import { sql } from 'kysely';
+import type { Kysely, Selectable, Transaction } from 'kysely';
+import { ENHANCEMENT_ON, nextSwitch, SWITCH_OFF } from '../core/retry/index.ts';
+import type { EnhancementSwitch, Evaluation } from '../core/retry/index.ts';
+import { cleanText, jsonParameter } from './clean-text.ts';
+import { StoreInputError } from './errors.ts';
+import { evaluationOf } from './evaluation-rows.ts';
+import type { Tables } from './tables.ts';
+
+/** Who switched it off by the rule. */
+const BY_RULE = 'rollback rule';
+/** The window, and what lies before it for the agent's own baseline. */
+const JUDGED = 10 * SWITCH_OFF.window;
+
+type SwitchRow = Selectable<Tables['enhancement_switches']>;
+
+export interface SwitchEntry {
+  agent: string;
+  enhancement: 'on' | 'off';
+  reason: string | null;
+  sentence: string | null;
+  by: string;
+  at: string;
+}
+
+/** Whether an agent's retries get an enhanced prompt. Every change is a row, so that it can be told who and why. */
+export const createEnhancementSwitches = (db: Kysely<Tables>) => ({
+  currentSwitch: (agent: string): Promise<EnhancementSwitch> => currentSwitch(db, cleanText(agent)),
+
+  /** The operator's word. What was measured before it no longer counts. */
+  switchOn: async (agent: string, by: string): Promise<{ switched: boolean; current: EnhancementSwitch }> => {
+    if (by.trim() === '') throw new StoreInputError('by', 'say who switches it on');
+    return db.transaction().execute(async (trx) => {
+      const name = cleanText(agent);
+      await lockAgent(trx, name);
+      const before = await currentSwitch(trx, name);
+      if (before.enhancement === 'on') return { switched: false, current: before };
+      await trx
+        .insertInto('enhancement_switches')
+        .values({
+          agent: name,
+          enhancement: 'on',
+          reason: null,
+          sentence: null,
+          judgement: null,
+          by: cleanText(by).slice(0, 200),
+        })
+        .execute();
+      return { switched: true, current: await currentSwitch(trx, name) };
+    });
+  },
+
+  /** Every change of an agent's switch, oldest first. */
+  historyOf: async (agent: string): Promise<SwitchEntry[]> => {
+    const rows = await db
+      .selectFrom('enhancement_switches')
+      .selectAll()
+      .where('agent', '=', cleanText(agent))
+      .orderBy('id')
+      .execute();
+    return rows.map(({ id: _id, judgement: _judgement, at, ...entry }) => ({ ...entry, at: at.toISOString() }));
+  },
+
+  /** Where each switch stands that was ever moved, by the agents' names. */
+  all: async (filter: { agent?: string | undefined } = {}): Promise<({ agent: string } & EnhancementSwitch)[]> => {
+    let query = db.selectFrom('enhancement_switches').distinctOn('agent').selectAll();
+    if (filter.agent !== undefined) query = query.where('agent', '=', cleanText(filter.agent));
+    const rows = await query.orderBy('agent').orderBy('id', 'desc').execute();
+    return rows.map((row) => ({ agent: row.agent, ...toSwitch(row) }));
+  },
+});
+
+const currentSwitch = async (db: Kysely<Tables>, agent: string): Promise<EnhancementSwitch> => {
+  const row = await db
+    .selectFrom('enhancement_switches')
+    .selectAll()
+    .where('agent', '=', agent)
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return row === undefined ? ENHANCEMENT_ON : toSwitch(row);
+};
+
+const toSwitch = (row: SwitchRow): EnhancementSwitch =>
+  row.enhancement === 'off' && row.reason !== null && row.judgement !== null
+    ? {
+        enhancement: 'off',
+        since: row.at.toISOString(),
+        reason: row.reason,
+        sentence: row.sentence ?? '',
+        judgement: row.judgement,
+      }
+    : { enhancement: 'on', since: row.at.toISOString(), by: row.by };
+
+/** Writers of one agent's evaluations and switches go one after the other. */
+const lockAgent = async (trx: Transaction<Tables>, agent: string): Promise<void> => {
+  await sql`select pg_advisory_xact_lock(hashtextextended(${`enhancement\n${agent}`}, 7))`.execute(trx);
+};
+
+/**
+ * Applies the rule to an agent's latest evaluations, in the transaction that wrote them: of several writers the last one
+ * sees what all have written, so the switch is moved once and never missed.
+ */
+export const judgeAgent = async (trx: Transaction<Tables>, agent: string): Promise<void> => {
+  await lockAgent(trx, agent);
+  const current = await currentSwitch(trx, agent);
+  if (current.enhancement === 'off') return;
+  const evaluations = await evaluationsOf(trx, agent, current.since, JUDGED);
+  const next = nextSwitch(current, evaluations, new Date().toISOString());
+  if (next.enhancement === 'on') return;
+  await trx
+    .insertInto('enhancement_switches')
+    .values({
+      agent,
+      enhancement: 'off',
+      reason: next.reason,
+      sentence: next.sentence,
+      judgement: jsonParameter(next.judgement),
+      by: BY_RULE,
+    })
+    .execute();
+};
+
+/** The last evaluations of an agent, oldest first, as the rules take them. */
+export const evaluationsOf = async (
+  db: Kysely<Tables>,
+  agent: string,
+  since: string | null,
+  limit: number,
+): Promise<Evaluation[]> => {
+  let query = db
+    .selectFrom('retry_monitors')
+    .select(['run_id', 'step_id', 'agent', 'model', 'subject', 'attempt_list', 'other_ms', 'other_cost_micro_usd'])
+    .where('agent', '=', agent)
+    // From before attempts were kept one by one.
+    .where(sql<boolean>`attempt_list <> '[]'::jsonb`);
+  if (since !== null) query = query.where(sql<boolean>`created_at >= ${since}::timestamptz`);
+  const rows = await query.orderBy('id', 'desc').limit(limit).execute();
+  return rows.map(evaluationOf).reverse();
+};
