@@ -1,10 +1,14 @@
+import { log } from '@temporalio/activity';
 import type { Redact } from '../core/redaction/index.ts';
 import { prepareRun } from '../define/prepare-run.ts';
 import type { Registry } from '../define/registry.ts';
 import type { PrepareOutcome } from '../protocol/run.ts';
+import { loadStartMemory } from '../store/start-memory.ts';
 import { createGuardArchiveActivities, type GuardArchiveStore } from './guard-archive.ts';
 import { withCleanErrors } from './clean-errors.ts';
+import { createNotifyActivities } from './notify.ts';
 import { createPlannerActivities } from './planner.ts';
+import { createRecallActivities } from './recall.ts';
 import { createRecordActivities } from './records.ts';
 import { createReviewActivities } from './review.ts';
 import type { ActivityStore } from './store-port.ts';
@@ -18,6 +22,8 @@ export interface ActivityDeps {
   environment?: Record<string, string | undefined>;
   /** True where the server has our search attributes: a bare start learns it from here. */
   searchAttributes?: boolean;
+  /** Where the settings of webhooks are read from. Default: `process.env`. */
+  env?: NodeJS.ProcessEnv;
 }
 
 /** Everything that a worker does for runs. */
@@ -27,10 +33,20 @@ export function createActivities(deps: ActivityDeps) {
     ...createPlannerActivities(deps),
     ...createReviewActivities(deps),
     ...createRecordActivities(deps.store),
+    ...createRecallActivities(deps.store),
+    ...createNotifyActivities({ env: deps.env ?? process.env }),
     ...createGuardArchiveActivities(deps.store),
     prepare: async (request: unknown, runId: string): Promise<PrepareOutcome> => {
       const outcome = prepareRun(request, deps.registry, runId);
-      return outcome.ok ? { ...outcome, search_attributes: deps.searchAttributes === true } : outcome;
+      if (!outcome.ok) return outcome;
+      const memory = await loadStartMemory(deps.store, outcome.prepared, {
+        log: (reason) => log.warn('start_memory_failed', { run_id: runId, reason }),
+      });
+      return {
+        ok: true,
+        prepared: { ...outcome.prepared, memory },
+        search_attributes: deps.searchAttributes === true,
+      };
     },
   });
 }

@@ -1,8 +1,10 @@
-import type { FailureRecord } from '../protocol/schemas/failure-record.ts';
+import type { StartMemoryStore } from '../store/start-memory.ts';
+import type { FeedbackEntry, LessonUse, StepEvaluation } from '../protocol/lessons.ts';
 import type { FailureRevision } from '../protocol/records.ts';
+import type { FailureRecord } from '../protocol/schemas/failure-record.ts';
 
 /** What the activities need from a store; the real one is src/store. */
-export interface ActivityStore {
+export interface ActivityStore extends Partial<MemoryStore> {
   records: {
     append(
       records: readonly FailureRecord[],
@@ -30,4 +32,55 @@ export interface ActivityStore {
       ended_at: string;
     }): Promise<unknown>;
   };
+}
+
+/** The memory beyond runs. Each part of it may be missing: a run goes on without it. */
+export interface MemoryStore {
+  reflections: StartMemoryStore['reflections'] & {
+    persist(lesson: LessonToKeep): Promise<unknown>;
+    recordUses(uses: readonly LessonUse[]): Promise<unknown>;
+    recallForFailure(query: {
+      scope: 'agent' | 'global';
+      agent: string;
+      error_type: string;
+      fingerprint: string;
+      description: string;
+      similarity_threshold: number;
+      limit: number;
+      timeout_ms: number;
+    }): Promise<{ id: number; content: string; tools: string[]; fingerprint: string | null }[]>;
+  };
+  retryMonitors: { append(evaluations: readonly StepEvaluation[]): Promise<unknown> };
+  enhancement: StartMemoryStore['enhancement'];
+  feedbackLog: { append(entries: readonly FeedbackEntry[]): Promise<unknown> };
+  biasCounts: StartMemoryStore['biasCounts'] & {
+    add(seen: { family: string; loop_id: string; tags: readonly string[] }): Promise<unknown>;
+  };
+  refusedParts: {
+    put(
+      parts: readonly { run_id: string; kind: string; part_id: string; reason: string }[],
+    ): Promise<{ written: number }>;
+  };
+}
+
+interface LessonToKeep {
+  scope: 'agent' | 'global';
+  agent: string;
+  error_type: string;
+  error_signature: string;
+  fingerprint: string;
+  content: string;
+  rationale: string;
+  tags: string[];
+  tools: string[];
+  context: {
+    error_signature: string;
+    original_query: string;
+    iteration_count: number;
+    quality_improvement: number;
+    reflection_context: string;
+  };
+  run_id: string;
+  occurrence_id: string;
+  similarity_threshold: number;
 }

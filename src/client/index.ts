@@ -4,6 +4,7 @@ import type { Registry } from '../define/registry.ts';
 import { workflowIdOfRun } from '../protocol/ids.ts';
 import { TASK_QUEUE } from '../protocol/names.ts';
 import type { RunResult, RunStatus } from '../protocol/run.ts';
+import type { StartMemoryStore } from '../store/start-memory.ts';
 import { cancelRun } from './cancel-run.ts';
 import {
   fetchHistory,
@@ -27,8 +28,10 @@ export type { StartedRun, StartOptions } from './start-run.ts';
 export interface RunsClientOptions {
   client: Client;
   registry: Registry;
-  /** Where endings are looked up once Temporal has forgotten them. */
-  store?: { archivedRuns: RunArchiveReader };
+  /** Where endings are looked up once Temporal has forgotten them, and what earlier runs learnt. */
+  store?: { archivedRuns: RunArchiveReader } & Partial<StartMemoryStore>;
+  /** Told when a run had to start without what earlier runs learnt, and why. */
+  onMemoryFailure?: (reason: string) => void;
   taskQueue?: string;
   /** False where the server has none of our search attributes. */
   searchAttributes?: boolean;
@@ -59,6 +62,8 @@ export function createRunsClient(options: RunsClientOptions): RunsClient {
     registry: options.registry,
     taskQueue: options.taskQueue ?? TASK_QUEUE,
     searchAttributes: options.searchAttributes ?? true,
+    ...(store !== undefined && { memory: store }),
+    ...(options.onMemoryFailure !== undefined && { onMemoryFailure: options.onMemoryFailure }),
   };
   return {
     start: (request, startOptions) => startRun(deps, request, startOptions),

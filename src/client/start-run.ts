@@ -11,6 +11,7 @@ import type { Registry } from '../define/registry.ts';
 import { hashOfJson, sha256Hex, workflowIdOfRun } from '../protocol/ids.ts';
 import { MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../protocol/names.ts';
 import type { Bound, PreparedRun } from '../protocol/run.ts';
+import { loadStartMemory, type StartMemoryStore } from '../store/start-memory.ts';
 import type { AgentRunInput, AgentRunOptions } from '../workflows/agent-run-input.ts';
 import { RunExistsError, RunRequestError, SecondwindError } from './errors.ts';
 
@@ -29,6 +30,9 @@ export interface StartDeps {
   registry: Registry;
   taskQueue: string;
   searchAttributes: boolean;
+  /** The memory beyond runs; without one a run starts as the first of its kind. */
+  memory?: Partial<StartMemoryStore>;
+  onMemoryFailure?: (reason: string) => void;
 }
 
 /** Prepares and starts a run. Whatever is wrong with the request is told before anything is started. */
@@ -36,7 +40,7 @@ export async function startRun(deps: StartDeps, request: unknown, options: Start
   const runId = runIdFor(request, options.idempotencyKey);
   const outcome = prepareRun(request, deps.registry, runId);
   if (!outcome.ok) throw new RunRequestError(outcome.problems);
-  const { prepared } = outcome;
+  const prepared = await withMemory(outcome.prepared, deps);
   const requestHash = hashOfJson(request);
   const input: AgentRunInput = {
     prepared,
@@ -66,6 +70,13 @@ export async function startRun(deps: StartDeps, request: unknown, options: Start
     await sameRequest(deps.client, started.workflow_id, requestHash);
   }
   return started;
+}
+
+/** What earlier runs left behind, read before the workflow starts: it costs no activity, and cannot hold up the start. */
+async function withMemory(prepared: PreparedRun, { memory, onMemoryFailure }: StartDeps): Promise<PreparedRun> {
+  if (memory === undefined) return prepared;
+  const log = onMemoryFailure === undefined ? {} : { log: onMemoryFailure };
+  return { ...prepared, memory: await loadStartMemory(memory, prepared, log) };
 }
 
 /** A key names a run: derived, so that whoever repeats the request finds the run that the first one started. */

@@ -28,8 +28,10 @@ export interface LoopTraceItem {
   reflection_persona: string | null;
 }
 
-/** A trace item with what people ask next: why it was run again, or why it was the last. */
+/** A trace item with what people ask next: why it was run again, or why it was the last, and which biases it showed. */
 export interface ReasonedTraceItem extends LoopTraceItem {
+  /** Every tag that this loop was flagged with; `repeated_tags` are those of them that came too often. */
+  bias_tags: string[] | null;
   finalize_reason: FinalizeReason | null;
   reasoning: RerunReasoning | null;
 }
@@ -61,6 +63,7 @@ function traceItemOf(state: GuardState, loop: LoopEntry, position: number): Reas
     overridden_by: rerun?.overridden_by ?? null,
     orchestrator_persona: verdict?.orchestrator_persona ?? persona,
     reflection_persona: persona,
+    bias_tags: verdict === null ? null : Object.keys(verdict.repetition_counts),
     finalize_reason: final?.finalize_reason ?? null,
     reasoning:
       rerun === null || verdict === null

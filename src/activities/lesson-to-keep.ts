@@ -1,0 +1,25 @@
+import { errorSignature, storedForm } from '../core/reflections/index.ts';
+import type { LearntLesson } from '../protocol/lessons.ts';
+import { LIMIT } from '../protocol/limits.ts';
+
+/** What a run learnt, in the form in which the memory keeps it. */
+export function lessonToKeep(lesson: LearntLesson, { run_id, agent }: { run_id: string; agent: string }) {
+  const content = lesson.content.slice(0, LIMIT.textChars);
+  const error_signature = errorSignature(lesson.error_type, content);
+  const { rationale, tags, context } = storedForm({ ...lesson, content, error_signature });
+  return {
+    scope: lesson.scope,
+    agent,
+    error_type: lesson.error_type,
+    error_signature,
+    fingerprint: lesson.fingerprint,
+    content,
+    rationale,
+    tags,
+    tools: lesson.tools,
+    context,
+    run_id,
+    occurrence_id: lesson.occurrence_id,
+    similarity_threshold: lesson.similarity_threshold,
+  };
+}
