@@ -6,7 +6,7 @@ import type { RunRequest, RunResult } from '../protocol/run.ts';
 import { askPerson } from './ask-person.ts';
 import { clerkChooses, ORDER_GOAL, WATCH_GOAL } from './clerk-agent.ts';
 import type { DemoWorkers } from './demo-workers.ts';
-import { narrate } from './narrate.ts';
+import { createNarrator } from './narrate.ts';
 import type { Warehouse } from './warehouse.ts';
 
 export interface DemoParts {
@@ -52,10 +52,11 @@ export async function firstDay(parts: DemoParts): Promise<RunResult> {
   const { runs, agent, warehouse, workers, say } = parts;
   const started = await runs.start({ agent: agent.name, goal: ORDER_GOAL });
   say(`${pc.bold(boundSentence(started.bound))} ${pc.dim('Known before it starts, and never passed.')}`);
+  const tell = createNarrator(say);
   let killed = false;
   let questions = 0;
   for await (const event of runs.watch(started.run_id)) {
-    tell(event, say);
+    tell(event);
     if (event.event === 'step_started' && event.tool === 'warehouse.recount' && !killed) {
       killed = true;
       say(`${pc.yellow('!')} killing the worker (process ${await workers.kill()}) in the middle of the step …`);
@@ -100,8 +101,9 @@ export async function stuck(parts: DemoParts): Promise<RunResult> {
 
 async function live(parts: DemoParts, request: RunRequest, decision = 'stop'): Promise<RunResult> {
   const { run_id } = await parts.runs.start(request);
+  const tell = createNarrator(parts.say);
   for await (const event of parts.runs.watch(run_id)) {
-    tell(event, parts.say);
+    tell(event);
     if (event.event === 'question_asked') await answer(parts, run_id, event, decision);
   }
   return parts.runs.result(run_id);
@@ -109,11 +111,6 @@ async function live(parts: DemoParts, request: RunRequest, decision = 'stop'): P
 
 const summary = ({ outcome, used, bound }: RunResult): string =>
   `${pc.bold(outcome)}, ${used.attempts} of at most ${bound.attempts} attempts`;
-
-function tell(event: RunEvent, say: (line: string) => void): void {
-  const line = narrate(event);
-  if (line !== null && line !== '') say(line);
-}
 
 async function answer(
   { runs, say }: DemoParts,
