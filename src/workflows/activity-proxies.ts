@@ -74,17 +74,12 @@ export const { record, archive } = proxyActivities<Pick<RuntimeActivities, 'reco
 
 /** From being scheduled to its answer: a memory that takes longer counts as not having seen the failure. */
 const RECALL_MS = 2_000;
-export const { recall } = proxyActivities<Pick<RuntimeActivities, 'recall'>>({
-  scheduleToCloseTimeout: RECALL_MS,
-  retry: { maximumAttempts: 1 },
-});
+const quick = { scheduleToCloseTimeout: RECALL_MS, retry: { maximumAttempts: 1 } } as const;
+export const { recall } = proxyActivities<Pick<RuntimeActivities, 'recall'>>(quick);
 
 /** Webhooks have their own few tries inside; a worker that is lost in between may repeat them. */
-export const { notify } = proxyActivities<Pick<RuntimeActivities, 'notify'>>({
-  startToCloseTimeout: 60_000,
-  scheduleToCloseTimeout: 600_000,
-  retry: { maximumAttempts: 3 },
-});
+const told = { startToCloseTimeout: 60_000, scheduleToCloseTimeout: 600_000, retry: { maximumAttempts: 3 } } as const;
+export const { notify } = proxyActivities<Pick<RuntimeActivities, 'notify'>>(told);
 
 /** A bare start waits for a worker as long as it takes; once one has it, a minute is enough for any number of faults. */
 export const { prepare } = proxyActivities<Pick<RuntimeActivities, 'prepare'>>({
@@ -97,3 +92,14 @@ export const { archiveGuard } = proxyActivities<Pick<RuntimeActivities, 'archive
   startToCloseTimeout: 10_000,
   retry: { initialInterval: 500, maximumInterval: 60_000 },
 });
+
+/** The memory of a workflow that is not ours: on the queue of a worker that has these activities. */
+export function memoryActivities(
+  taskQueue: string,
+): Pick<RuntimeActivities, 'record' | 'archive' | 'recall' | 'notify'> {
+  // A proxy has no members of its own to spread: each is named.
+  const writes = proxyActivities<Pick<RuntimeActivities, 'record' | 'archive'>>({ ...patient, taskQueue });
+  const memory = proxyActivities<Pick<RuntimeActivities, 'recall'>>({ ...quick, taskQueue });
+  const people = proxyActivities<Pick<RuntimeActivities, 'notify'>>({ ...told, taskQueue });
+  return { record: writes.record, archive: writes.archive, recall: memory.recall, notify: people.notify };
+}

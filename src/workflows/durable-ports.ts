@@ -11,11 +11,15 @@ export interface DurablePorts extends RunPorts {
   stopCalls(): void;
 }
 
+/** Where a run's memory is written and asked; by default on the workflow's own queue. */
+type MemoryActivities = Pick<activities.RuntimeActivities, 'record' | 'archive' | 'recall' | 'notify'>;
+
 /** The ports of the real world: every wait is a durable timer, every call an activity. */
 export function durablePorts(
   now: () => number,
   publish: (shown: PublishedState) => void,
   handOverAfterEvents: number | undefined,
+  memory: MemoryActivities = activities,
 ): DurablePorts {
   const underWay = new Set<CancellationScope>();
   /** Runs an activity so that a cancel can reach it, and tells any failure as a value. */
@@ -43,12 +47,12 @@ export function durablePorts(
       const found = await guarded(() => activities.reconcile(request));
       return 'verdict' in found ? found : { verdict: 'unknown' };
     },
-    recall: (query) => recalled(activities.recall(query)),
+    recall: (query) => recalled(memory.recall(query)),
     notify: (notice) => {
-      activities.notify(notice).catch((error: unknown) => log.warn('notify_failed', { reason: reasonOf(error) }));
+      memory.notify(notice).catch((error: unknown) => log.warn('notify_failed', { reason: reasonOf(error) }));
     },
-    record: (batch) => saved(activities.record(batch)),
-    archive: (archive) => saved(activities.archive(archive)),
+    record: (batch) => saved(memory.record(batch)),
+    archive: (archive) => saved(memory.archive(archive)),
     log: ({ event, ...fields }) => log.info(event, fields),
     shouldHandOver: () => {
       const { continueAsNewSuggested, historyLength } = workflowInfo();

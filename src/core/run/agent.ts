@@ -29,7 +29,7 @@ export async function runAgent(state: RunState, ports: RunPorts): Promise<StoryE
     if (state.ending === null && state.cancel === null) await reviewLoop(state, ports);
     if (state.cancel !== null) endAsCancelled(state, state.cancel);
   }
-  await close(state, ports, writer);
+  await closeRun(state, ports, writer);
   return 'ended';
 }
 
@@ -60,7 +60,8 @@ function sizeOf(state: RunState): number {
   return text.length + 2 * beyondAscii;
 }
 
-async function close(state: RunState, ports: RunPorts, writer: OutboxWriter): Promise<void> {
+/** Everything that waits is written, the typed ending is made, and the archive keeps it. */
+export async function closeRun(state: RunState, ports: RunPorts, writer: OutboxWriter): Promise<void> {
   await writer.settle();
   const now = ports.now();
   state.ledger.used.seconds = runningSeconds(state.started_at, now, state.ledger.human_wait_ms);

@@ -1,0 +1,27 @@
+/** A workflow of your own, guarded: run it on your worker; a Secondwind worker keeps the memory. */
+import { proxyActivities } from '@temporalio/workflow';
+import { guardedRun } from '../src/workflow.ts';
+
+export interface BillingActivities {
+  charge(order: string, idempotencyKey: string): Promise<string>;
+  mailReceipt(order: string, receipt: string): Promise<void>;
+}
+
+// One attempt each: every retry is decided by the guarded step, on one budget.
+const { charge, mailReceipt } = proxyActivities<BillingActivities>({
+  startToCloseTimeout: '10 seconds',
+  retry: { maximumAttempts: 1 },
+});
+
+export function bill(order: string, memoryTaskQueue?: string): Promise<string> {
+  const queue = memoryTaskQueue === undefined ? {} : { memoryTaskQueue };
+  return guardedRun({ agent: 'billing', goal: `bill ${order}`, ...queue }, async (guarded) => {
+    const receipt = await guarded.step('charge', ({ idempotencyKey }) => charge(order, idempotencyKey), {
+      effect: 'side_effect',
+      input: { order },
+    });
+    if (receipt === undefined) return 'not charged';
+    await guarded.step('mail', () => mailReceipt(order, receipt), { effect: 'idempotent', input: { order } });
+    return receipt;
+  });
+}

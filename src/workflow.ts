@@ -1,0 +1,9 @@
+/** `secondwind/workflow`: guarded steps inside a Temporal workflow of your own. Import it in workflow code. */
+export {
+  guardedRun,
+  STOPPED,
+  type Guarded,
+  type GuardedOptions,
+  type StepOptions,
+} from './workflows/guarded/guarded-run.ts';
+export type { GuardedAttempt } from './core/run/index.ts';

@@ -1,0 +1,164 @@
+import { ActivityFailure, ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { CancellationScope, defineQuery, isCancellation, setHandler, workflowInfo } from '@temporalio/workflow';
+import { computeBound } from '../../core/bound/index.ts';
+import { mergePolicy } from '../../core/policy/index.ts';
+import { apply, failuresOf, type GuardedAttempt, openGuarded, openRun, statusOf } from '../../core/run/index.ts';
+import { defaultLoopId, isId, sha256Hex } from '../../protocol/ids.ts';
+import type { Json } from '../../protocol/json.ts';
+import { NOTHING_REMEMBERED } from '../../protocol/lessons.ts';
+import { QUERY, TASK_QUEUE } from '../../protocol/names.ts';
+import type { PreparedRun, RunResult } from '../../protocol/run.ts';
+import type { PolicyPatch } from '../../protocol/schemas/policy.ts';
+import type { CallOutcome, ToolEffect } from '../../protocol/tools.ts';
+import { memoryActivities } from '../activity-proxies.ts';
+import { durablePorts } from '../durable-ports.ts';
+import { acceptMessages } from '../messages.ts';
+import { outcomeOfFailure } from '../outcomes.ts';
+import { createPublisher } from '../publish.ts';
+
+export interface GuardedOptions {
+  /** Whose memory this is: lessons are shared by runs of the same agent. */
+  agent: string;
+  goal: string;
+  policy?: PolicyPatch;
+  /** By default the workflow's own id. */
+  runId?: string;
+  /** Where a Secondwind worker records failures and recalls lessons. */
+  memoryTaskQueue?: string;
+  /** False where the server does not have our search attributes. */
+  searchAttributes?: boolean;
+}
+
+export interface StepOptions {
+  /** What the step may do to the world; without a word it is taken for a side effect, which is never repeated blindly. */
+  effect?: ToolEffect;
+  phase?: string;
+  /** What the step is given, as far as it tells two calls apart. */
+  input?: Json;
+}
+
+export interface Guarded {
+  /**
+   * Runs a step with retries, failure memory and one budget. Let its activity have `retry: { maximumAttempts: 1 }`: every
+   * retry is decided here. Resolves to undefined when a person says to skip it; throws when the run is over.
+   */
+  step<T>(name: string, run: (attempt: GuardedAttempt) => Promise<T>, options?: StepOptions): Promise<T | undefined>;
+}
+
+/** What a guarded workflow throws when it is over before its work is done; `details[0]` is the typed result. */
+export const STOPPED = 'SecondwindStopped';
+
+// oxlint-disable-next-line no-restricted-globals -- in a workflow the SDK's Date is the deterministic clock
+const now = (): number => Date.now();
+
+/**
+ * Gives a workflow of your own what a run has: failure memory, guidance, one ledger, questions to people, and status, signals
+ * and updates under the same names. The work itself stays yours.
+ */
+export async function guardedRun<T>(options: GuardedOptions, work: (guarded: Guarded) => Promise<T>): Promise<T> {
+  const state = openRun(prepare(options), now());
+  const root = CancellationScope.current();
+  const publish = createPublisher(state.run, options.searchAttributes === true);
+  const memory = memoryActivities(options.memoryTaskQueue ?? TASK_QUEUE);
+  const ports = durablePorts(now, publish, undefined, memory);
+  const underWay = new Set<CancellationScope>();
+  const stop = (): void => {
+    for (const scope of underWay) scope.cancel();
+  };
+  acceptMessages({ state }, now, stop);
+  setHandler(defineQuery(QUERY.status), () => statusOf(state));
+  setHandler(defineQuery(QUERY.failures), () => ({ failures: failuresOf(state) }));
+  setHandler(defineQuery(QUERY.result), (): RunResult | null => state.result);
+  const guarded = openGuarded(state, ports);
+
+  const step: Guarded['step'] = async (name, run, { effect = 'side_effect', phase = 'work', input = null } = {}) => {
+    let value: Awaited<ReturnType<typeof run>> | undefined;
+    const end = await guarded.step({ name, phase, effect, input }, async (attempt): Promise<CallOutcome> => {
+      const startedAt = now();
+      const scope = new CancellationScope({ cancellable: true });
+      underWay.add(scope);
+      try {
+        value = await scope.run(() => run(attempt));
+        return succeeded(`${state.run.run_id}:${name}:${attempt.idempotencyKey}`, now() - startedAt);
+      } catch (error) {
+        if (isCancellation(error)) return { class: 'cancelled', duration_ms: now() - startedAt };
+        return outcomeOfFailure(asActivityFailure(error, name), now() - startedAt);
+      } finally {
+        underWay.delete(scope);
+      }
+    });
+    if (end.kind === 'over') throw stopped(state.ending?.why ?? 'the run is over');
+    return end.kind === 'ok' ? value : undefined;
+  };
+
+  return CancellationScope.nonCancellable(async () => {
+    root.cancelRequested.catch(() => {
+      apply(state, { type: 'cancel_run', by: 'temporal' }, now());
+      stop();
+    });
+    try {
+      const output = await work({ step });
+      await guarded.close(asJson(output));
+      return output;
+    } catch (error) {
+      await guarded.close(null);
+      if (state.result?.outcome === 'cancelled') throw new CancelledFailure(state.result.why);
+      if (error instanceof ApplicationFailure && error.type === STOPPED) throw stopped(error.message, state.result);
+      throw error;
+    }
+  });
+}
+
+/** The outputs of a workflow that is not ours stay its own: only that there is something new is known here. */
+const succeeded = (key: string, duration_ms: number): CallOutcome => ({
+  class: 'ok',
+  output: null,
+  inline: false,
+  artifact_id: sha256Hex(key),
+  bytes: 0,
+  duration_ms,
+});
+
+/** What a step throws itself, outside any activity, is a failure of the step like any other. */
+function asActivityFailure(error: unknown, name: string): unknown {
+  if (error instanceof ActivityFailure || !(error instanceof ApplicationFailure)) return error;
+  return new ActivityFailure(error.message, name, undefined, 'NON_RETRYABLE_FAILURE', undefined, error);
+}
+
+const stopped = (why: string, result?: RunResult | null): ApplicationFailure =>
+  ApplicationFailure.create({
+    message: why,
+    type: STOPPED,
+    nonRetryable: true,
+    ...(result ? { details: [result] } : {}),
+  });
+
+function asJson(value: unknown): Json | null {
+  const text = JSON.stringify(value);
+  return text === undefined || text.length > 8_000 ? null : (JSON.parse(text) as Json);
+}
+
+function prepare(options: GuardedOptions): PreparedRun {
+  const { workflowId } = workflowInfo();
+  const runId = options.runId ?? (isId(workflowId) ? workflowId : `wf-${sha256Hex(workflowId).slice(0, 32)}`);
+  const policy = mergePolicy(options.policy);
+  // No model is asked here; what a workflow does next is its own business, within `max_steps`.
+  const bound = { ...computeBound({ policy, planLength: policy.budget.max_steps }), model_calls: 0, tokens: 0 };
+  return {
+    run_id: runId,
+    agent: options.agent,
+    goal: options.goal,
+    input: null,
+    planner: 'given',
+    plan: null,
+    model: null,
+    reviewer: 'rules',
+    policy,
+    manifest: {},
+    bound,
+    loop_id: defaultLoopId(runId),
+    labels: [],
+    parent_run_id: null,
+    memory: NOTHING_REMEMBERED,
+  };
+}
