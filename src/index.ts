@@ -11,6 +11,7 @@ export * as retry from './core/retry/index.ts';
 export { mergePolicy } from './core/policy/index.ts';
 export { defineAgent, type Agent, type AgentDefinition, type Choice, type Planner } from './define/define-agent.ts';
 export { defineTool, type Tool, type ToolContext, type ToolDefinition } from './define/define-tool.ts';
+export { mcpTools, type McpServer, type McpTools } from './define/mcp-tools.ts';
 export { prepareRun } from './define/prepare-run.ts';
 export { createRegistry, type Registry } from './define/registry.ts';
 export { ToolError } from './define/tool-error.ts';

@@ -17,6 +17,9 @@ const HEAVY = [
   'protobufjs',
   'hono',
   'commander',
+  '@modelcontextprotocol/',
+  'ai',
+  '@ai-sdk/',
 ];
 
 /** Runs on the loader's own thread, so it writes past everything to the file descriptor. */

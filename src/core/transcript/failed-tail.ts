@@ -2,8 +2,8 @@ import { boundedText } from './bounded-text.ts';
 import type { AssistantMessage, Message, ToolMessage, UserMessage } from './message.ts';
 
 /** What one repair may add to a request, as bytes of its JSON: the output to repair and the words about it. */
-export const REPAIR_OUTPUT_BYTES = 40_000;
-export const GUIDANCE_BYTES = 3_000;
+const REPAIR_OUTPUT_BYTES = 40_000;
+const GUIDANCE_BYTES = 3_000;
 
 export interface TailSurgery {
   messages: Message[];
