@@ -7,6 +7,7 @@ export {
   addressTranscript,
   messageId,
   resolveTranscript,
+  type AssistantMessage,
   type Message,
   type MessageCall,
   type ToolMessage,

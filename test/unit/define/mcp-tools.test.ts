@@ -12,6 +12,8 @@ import type { CallOutcome, ToolCallRequest } from '../../../src/protocol/tools.t
 
 const SCRIPT = fileURLToPath(new URL('../../support/mcp-server.ts', import.meta.url));
 const ARGS = ['--import', 'tsx', SCRIPT];
+/** On a busy machine a process takes its time to start. */
+const PATIENT = { connectTimeoutMs: 45_000 };
 
 /** What is open must be closed by the one who opened it: a test, or a whole block of them. */
 class World {
@@ -31,11 +33,18 @@ class World {
 
   stdio(more: object = {}): Promise<McpTools> {
     const args = [...ARGS, 'stdio'];
-    return this.open({ name: 'test', command: process.execPath, args, env: { NOTES: this.notes }, ...more });
+    return this.open({
+      name: 'test',
+      command: process.execPath,
+      args,
+      env: { NOTES: this.notes },
+      ...PATIENT,
+      ...more,
+    });
   }
 
   overHttp({ url }: { url: string }, more: object = {}): Promise<McpTools> {
-    return this.open({ name: 'test', url, headers: { authorization: 'Bearer letmein' }, ...more });
+    return this.open({ name: 'test', url, headers: { authorization: 'Bearer letmein' }, ...PATIENT, ...more });
   }
 
   async startHttp(port = 0): Promise<HttpServer> {
@@ -85,7 +94,7 @@ function call(
     guidance: { rows: [], text: '' },
     constraints: {},
     idempotency_key: 'run:1',
-    timeout_ms: 20_000,
+    timeout_ms: 45_000,
     ...more,
   } as ToolCallRequest;
   return executeTool(toolNamed(tools, name), request, {
@@ -110,10 +119,10 @@ describe.each(ways)('the tools of a server over %s', (_way, connect) => {
   beforeAll(async () => {
     world = new World();
     tools = await connect(world, { maxOutputBytes: 5_000 });
-  }, 30_000);
+  }, 60_000);
   afterAll(() => world.end());
 
-  it('are tools like any other, with effects from the hints of the server', { timeout: 30_000 }, async () => {
+  it('are tools like any other, with effects from the hints of the server', { timeout: 60_000 }, async () => {
     expect(Object.fromEntries(tools.map((tool) => [tool.name, tool.effect]))).toMatchObject({
       'test.read_note': 'read',
       'test.set_note': 'idempotent',
@@ -130,18 +139,18 @@ describe.each(ways)('the tools of a server over %s', (_way, connect) => {
     expect(await call(tools, 'test.picture')).toMatchObject({ output: { text: told } });
   });
 
-  it('get the idempotency key of the step', { timeout: 30_000 }, async () => {
+  it('get the idempotency key of the step', { timeout: 60_000 }, async () => {
     expect(await call(tools, 'test.set_note')).toMatchObject({ class: 'ok', output: { text: 'run:1' } });
   });
 
-  it('leave out one with a schema that cannot be read, and say so', { timeout: 30_000 }, async () => {
+  it('leave out one with a schema that cannot be read, and say so', { timeout: 60_000 }, async () => {
     expect(tools.problems).toEqual([
       { tool: 'odd_schema', message: expect.stringContaining('its input schema cannot be read') as string },
     ]);
     expect(tools.some((tool) => tool.name === 'test.odd_schema')).toBe(false);
   });
 
-  it('refuse bad arguments before the server hears of them', { timeout: 30_000 }, async () => {
+  it('refuse bad arguments before the server hears of them', { timeout: 60_000 }, async () => {
     expect(await call(tools, 'test.read_note', { id: 7 })).toMatchObject({
       class: 'failed',
       category: 'invalid_input',
@@ -155,7 +164,7 @@ describe.each(ways)('the tools of a server over %s', (_way, connect) => {
     ['something odd', 'unknown_error', 'failed'],
     ['connect ECONNREFUSED 10.0.0.1:5432', 'network', 'failed'],
     ['read ECONNRESET', 'network', 'unknown'],
-  ])('fail as their own words say: %s', { timeout: 30_000 }, async (words, category, certainty) => {
+  ])('fail as their own words say: %s', { timeout: 60_000 }, async (words, category, certainty) => {
     expect(await call(tools, 'test.fail', { words })).toMatchObject({
       class: 'failed',
       category,
@@ -165,7 +174,7 @@ describe.each(ways)('the tools of a server over %s', (_way, connect) => {
     });
   });
 
-  it('break their contract with data that does not fit', { timeout: 30_000 }, async () => {
+  it('break their contract with data that does not fit', { timeout: 60_000 }, async () => {
     expect(await call(tools, 'test.measure', { value: 'warm' })).toMatchObject({
       class: 'failed',
       category: 'contract_violation',
@@ -173,7 +182,7 @@ describe.each(ways)('the tools of a server over %s', (_way, connect) => {
     });
   });
 
-  it('are cut at their cap', { timeout: 30_000 }, async () => {
+  it('are cut at their cap', { timeout: 60_000 }, async () => {
     const outcome = await call(tools, 'test.big', { bytes: 100_000 });
     expect(outcome).toMatchObject({ class: 'ok', output: { truncated: true } });
     expect(outcome.class === 'ok' && outcome.bytes).toBeLessThan(5_100);
@@ -181,7 +190,7 @@ describe.each(ways)('the tools of a server over %s', (_way, connect) => {
     expect(tighter.class === 'ok' && tighter.bytes).toBeLessThan(1_100);
   });
 
-  it('time out without an answer, and the server lives on', { timeout: 30_000 }, async () => {
+  it('time out without an answer, and the server lives on', { timeout: 60_000 }, async () => {
     const before = await call(tools, 'test.whoami');
     const timeout = { class: 'failed', category: 'timeout', certainty: 'unknown' };
     expect(await call(tools, 'test.slow', {}, { timeout_ms: 300 })).toMatchObject(timeout);
@@ -190,7 +199,7 @@ describe.each(ways)('the tools of a server over %s', (_way, connect) => {
     expect(after.class === 'ok' && after.output).toEqual(before.class === 'ok' && before.output);
   });
 
-  it('are not called any more once they are closed', { timeout: 30_000 }, async () => {
+  it('are not called any more once they are closed', { timeout: 60_000 }, async () => {
     const closed = await connect(world, { only: ['send_mail'] });
     expect(closed.map((tool) => tool.name)).toEqual(['test.send_mail']);
     await closed.close();
@@ -207,7 +216,7 @@ describe('a server that dies in the middle of a call', () => {
   });
   afterEach(() => world.end());
 
-  it('over stdio: nobody knows what it did, and the next call starts it again', { timeout: 60_000 }, async () => {
+  it('over stdio: nobody knows what it did, and the next call starts it again', { timeout: 120_000 }, async () => {
     const tools = await world.stdio();
     const first = await call(tools, 'test.whoami');
     const died = await call(tools, 'test.die');
@@ -223,7 +232,7 @@ describe('a server that dies in the middle of a call', () => {
     expect(second.class === 'ok' && second.output).not.toEqual(first.class === 'ok' && first.output);
   });
 
-  it('over stdio: calls side by side all learn of it, and share the new one', { timeout: 60_000 }, async () => {
+  it('over stdio: calls side by side all learn of it, and share the new one', { timeout: 120_000 }, async () => {
     const tools = await world.stdio();
     const lost = await Promise.all([call(tools, 'test.slow'), call(tools, 'test.slow'), call(tools, 'test.die')]);
     for (const outcome of lost) expect(outcome).toMatchObject({ class: 'failed', certainty: 'unknown' });
@@ -232,7 +241,7 @@ describe('a server that dies in the middle of a call', () => {
     expect(one.class === 'ok' && one.output).toEqual(other.class === 'ok' && other.output);
   });
 
-  it('over stdio: one that freezes is replaced', { timeout: 60_000 }, async () => {
+  it('over stdio: one that freezes is replaced', { timeout: 120_000 }, async () => {
     const tools = await world.stdio();
     expect(await call(tools, 'test.freeze', {}, { timeout_ms: 300 })).toMatchObject({
       category: 'timeout',
@@ -240,11 +249,11 @@ describe('a server that dies in the middle of a call', () => {
     });
     // Until the deaf one is given up, calls time out; each of them may be tried again.
     await expect
-      .poll(async () => (await call(tools, 'test.whoami', {}, { timeout_ms: 4_000 })).class, { timeout: 40_000 })
+      .poll(async () => (await call(tools, 'test.whoami', {}, { timeout_ms: 4_000 })).class, { timeout: 90_000 })
       .toBe('ok');
   });
 
-  it('over HTTP: unknown, then not started while it is away, then well again', { timeout: 60_000 }, async () => {
+  it('over HTTP: unknown, then not started while it is away, then well again', { timeout: 120_000 }, async () => {
     const server = await world.startHttp();
     const tools = await world.overHttp(server);
     const died = await call(tools, 'test.die');
@@ -257,7 +266,7 @@ describe('a server that dies in the middle of a call', () => {
     expect(world.notesTaken()).toEqual(['died', 'mail b']);
   });
 
-  it('over HTTP: a server that was started again does not know us, and did nothing', { timeout: 60_000 }, async () => {
+  it('over HTTP: a server that was started again does not know us, and did nothing', { timeout: 120_000 }, async () => {
     const server = await world.startHttp();
     const tools = await world.overHttp(server);
     await server.end();
@@ -282,17 +291,17 @@ describe('a server that cannot be used', () => {
     await expect(opened).rejects.toThrow(/The MCP server none .*cannot be used: .*ENOENT/);
   });
 
-  it('says why: a command that is no server, with its last words', { timeout: 30_000 }, async () => {
+  it('says why: a command that is no server, with its last words', { timeout: 60_000 }, async () => {
     const args = ['-e', 'console.error("wrong door"); process.exit(3)'];
     await expect(mcpTools({ name: 'none', command: process.execPath, args })).rejects.toThrow('wrong door');
   });
 
-  it('says why: a command that never answers', { timeout: 30_000 }, async () => {
+  it('says why: a command that never answers', { timeout: 60_000 }, async () => {
     const server = { name: 'none', command: process.execPath, args: ['-e', 'process.stdin.resume()'] };
     await expect(mcpTools({ ...server, connectTimeoutMs: 1_000 })).rejects.toThrow('timed out');
   });
 
-  it('says why: a wrong key, a tool that is not there', { timeout: 30_000 }, async () => {
+  it('says why: a wrong key, a tool that is not there', { timeout: 60_000 }, async () => {
     const { url } = await world.startHttp();
     await expect(mcpTools({ name: 'test', url })).rejects.toThrow(/cannot be used/);
     const missing = world.overHttp({ url }, { only: ['no_such_tool'] });

@@ -74,7 +74,8 @@ const ROWS: Row[] = [
     name: 'hang',
     turn: () => ({ fault: 'hang' }),
     expected: () => ({ class: 'failed', category: 'timeout', certainty: 'unknown', usage: null }),
-    request: { timeout_ms: 300 },
+    // Long enough for the request to reach the server on a busy machine: it must be counted there.
+    request: { timeout_ms: 1_000 },
   },
   {
     name: 'bad_json',
