@@ -16,7 +16,7 @@ export interface ActivityStore extends Partial<MemoryStore> {
   };
   artifacts: {
     putMany(artifacts: readonly { id?: string; bytes: Uint8Array; media_type: string }[]): Promise<unknown>;
-    get(id: string): Promise<{ bytes: Uint8Array } | null>;
+    get(id: string): Promise<{ bytes: Uint8Array; media_type: string } | null>;
     getMany(ids: readonly string[]): Promise<{ id: string; bytes: Uint8Array }[]>;
   };
   archivedRuns: {

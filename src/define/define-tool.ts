@@ -19,6 +19,12 @@ export interface ToolContext {
   heartbeat(details?: Json): void;
   /** Says what this attempt does differently, so that a success can become a lesson. */
   changed(text: string): void;
+  /** The prompt to use: on a first attempt as it is, on a retry with what was missed said before it. */
+  enhance(prompt: string, options?: { provider?: string }): string;
+  /** A structured line in the worker's log; secrets are taken out. */
+  log(event: string, fields?: { [name: string]: Json }): void;
+  /** Keeps bytes in the store beside the attempt and gives their id; null when the store is away. */
+  keep(what: string, bytes: Uint8Array, mediaType?: string): Promise<string | null>;
 }
 
 export interface ToolDefinition<Input = unknown, Output = unknown> {
@@ -33,6 +39,12 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   input: z.ZodType<Input>;
   output: z.ZodType<Output>;
   timeoutMs?: number;
+  /** An answer larger than this, as JSON, is a failure. */
+  maxOutputBytes?: number;
+  /** Its output is text in which feedback may stand, such as the report of a test runner. */
+  detect?: boolean;
+  /** For retrieval: what was asked for, where it is not `query` or `q` of the input. */
+  queryOf?: (input: Input) => string;
   /** What makes two calls the same call, where the arguments do not tell. */
   loopKey?: (input: Input) => string;
   /** A cheap look at the world: a changed answer is progress. */
@@ -56,6 +68,7 @@ export interface Tool extends ToolDefinition {
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;
+export const DEFAULT_MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
 const DEFAULT_MIN_CONFIDENCE = 0.5;
 const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
@@ -70,6 +83,10 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
   const timeoutMs = definition.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   if (!Number.isInteger(timeoutMs) || timeoutMs < 1) {
     throw new TypeError(`timeoutMs of the tool ${name} is a whole number of milliseconds, 1 or more.`);
+  }
+  const { maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = definition;
+  if (!Number.isInteger(maxOutputBytes) || maxOutputBytes < 1) {
+    throw new TypeError(`maxOutputBytes of the tool ${name} is a whole number of bytes, 1 or more.`);
   }
   const manifest: ToolManifestEntry = {
     name,

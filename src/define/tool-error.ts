@@ -8,6 +8,10 @@ export class ToolError extends Error {
   readonly code: string;
   readonly certainty: Certainty | undefined;
   readonly retry_after_ms: number | undefined;
+  readonly missed: readonly string[] | undefined;
+  readonly denied: { argument?: string; host?: string } | undefined;
+  readonly max_bytes: number | undefined;
+  readonly said: string | undefined;
 
   constructor(
     message: string,
@@ -16,6 +20,14 @@ export class ToolError extends Error {
       code?: string;
       certainty?: Certainty;
       retryAfterMs?: number;
+      /** What a check found missing: the prompt of a retry says so. */
+      missed?: readonly string[];
+      /** What the tool's own rules refuse for good: the run then refuses it before the call. */
+      denied?: { argument?: string; host?: string };
+      /** The cap that an answer broke. */
+      maxBytes?: number;
+      /** All that the work said, for whoever looks for feedback in it; the message is one line of it. */
+      said?: string;
       cause?: unknown;
     },
   ) {
@@ -24,5 +36,9 @@ export class ToolError extends Error {
     this.code = options.code ?? options.category.toUpperCase();
     this.certainty = options.certainty;
     this.retry_after_ms = options.retryAfterMs;
+    this.missed = options.missed;
+    this.denied = options.denied;
+    this.max_bytes = options.maxBytes;
+    this.said = options.said;
   }
 }

@@ -77,6 +77,13 @@ export interface PromptUse {
   enhancement: string;
 }
 
+export interface KeptArtifact {
+  artifact_id: string;
+  /** `stdout`, `stderr`, `body`, `output`, or a tool's own word. */
+  what: string;
+  bytes: number;
+}
+
 /** One attempt, as it travels to the activity `tool.<name>`. */
 export interface ToolCallRequest {
   run_id: string;
@@ -105,13 +112,15 @@ export type Certainty = 'not_started' | 'failed' | 'unknown';
 export type Origin = 'tool' | 'infrastructure';
 
 /** What an attempt can tell beside its end, whichever it was. */
-interface ToldByAttempt {
+export interface ToldByAttempt {
   /** What the tool says it did differently (`ctx.changed`). */
   changed?: string;
   prompt?: PromptUse;
   /** What the tool's `probe` saw after the call, as a hash: a changed one is progress. */
   probe_hash?: string;
   detected?: DetectedFeedback;
+  /** What it left in the store beside its output: the bytes of a command, or an output before it was shortened. */
+  kept?: KeptArtifact[];
   /** What a retrieval asked for and the chunks that it gave. */
   query?: string;
   chunk_ids?: string[];

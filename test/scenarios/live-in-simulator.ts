@@ -1,5 +1,6 @@
 import { choose } from '../../src/activities/choose.ts';
-import { executeTool, reconcileTool, type ToolEnvironment } from '../../src/activities/tools/execute-tool.ts';
+import type { ToolEnvironment } from '../../src/activities/tools/environment.ts';
+import { executeTool, reconcileTool } from '../../src/activities/tools/execute-tool.ts';
 import type { Registry } from '../../src/define/registry.ts';
 import { simulateRun, type Simulated, type World } from '../../src/simulator/simulate-run.ts';
 import { prepared } from '../support/fixtures.ts';
@@ -11,6 +12,7 @@ const environment: ToolEnvironment = {
   heartbeat: () => undefined,
   loadArtifact: async () => undefined,
   saveArtifact: async () => undefined,
+  log: () => undefined,
   redact: (text) => text,
   now: () => 0,
 };

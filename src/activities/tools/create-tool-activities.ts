@@ -1,3 +1,4 @@
+import { log } from '@temporalio/activity';
 import type { Redact } from '../../core/redaction/index.ts';
 import type { Tool } from '../../define/define-tool.ts';
 import type { Registry } from '../../define/registry.ts';
@@ -6,7 +7,8 @@ import { toolActivity } from '../../protocol/names.ts';
 import type { CallSucceeded, ReconcileOutcome, ToolCallRequest } from '../../protocol/tools.ts';
 import { returnOrThrow, type Surroundings, withHeartbeat } from '../run-in-activity.ts';
 import type { ActivityStore } from '../store-port.ts';
-import { executeTool, reconcileTool, type ToolEnvironment } from './execute-tool.ts';
+import type { ToolEnvironment } from './environment.ts';
+import { executeTool, reconcileTool } from './execute-tool.ts';
 
 export interface ToolActivityDeps {
   registry: Registry;
@@ -20,12 +22,16 @@ export function createToolActivities({ registry, store, redact }: ToolActivityDe
     ...around,
     redact,
     now: () => Date.now(),
+    log: ({ event, ...fields }) => log.info(event, fields),
     loadArtifact: async (id) => {
       const found = await store.artifacts.get(id);
-      return found === null ? undefined : (JSON.parse(new TextDecoder().decode(found.bytes)) as Json);
+      if (found === null) return undefined;
+      const text = new TextDecoder().decode(found.bytes);
+      return found.media_type === JSON_TYPE ? (JSON.parse(text) as Json) : text;
     },
-    saveArtifact: async (id, text) => {
-      await store.artifacts.putMany([{ id, bytes: new TextEncoder().encode(text), media_type: 'application/json' }]);
+    saveArtifact: async (id, content, media_type = JSON_TYPE) => {
+      const bytes = typeof content === 'string' ? new TextEncoder().encode(content) : content;
+      await store.artifacts.putMany([{ id, bytes, media_type }]);
     },
   });
   const call =
@@ -40,3 +46,5 @@ export function createToolActivities({ registry, store, redact }: ToolActivityDe
   const tools = Object.fromEntries([...registry.tools.values()].map((tool) => [toolActivity(tool.name), call(tool)]));
   return { ...tools, reconcile };
 }
+
+const JSON_TYPE = 'application/json';

@@ -1,4 +1,8 @@
+import type { Redact } from '../../core/redaction/index.ts';
+import type { Tool } from '../../define/define-tool.ts';
+import { sha256Hex } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
+import { cutTo, wellFormed } from './text.ts';
 
 /**
  * A retrieval tool answers with a list of results, bare or as `{results: […]}`; a result may carry a `score`. Nothing
@@ -16,6 +20,43 @@ export function problemOfRetrieval(output: Json, minConfidence: number): { code:
   if (scores.length === 0) return null;
   const best = Math.max(...scores);
   return best < minConfidence ? { code: 'LOW_CONFIDENCE', message: `the best score is below ${minConfidence}` } : null;
+}
+
+const QUERY_CHARS = 500;
+
+/** What a retrieval asked for: the tool knows, else it is the input's `query` or `q`. */
+export function queryOf(tool: Tool, input: unknown, redact: Redact): string | undefined {
+  if (tool.manifest.kind !== 'retrieval') return undefined;
+  const query = tool.queryOf === undefined ? queryIn(input) : orUndefined(() => tool.queryOf?.(input));
+  return typeof query === 'string' && query !== '' ? cutTo(wellFormed(redact(query)), QUERY_CHARS) : undefined;
+}
+
+function queryIn(input: unknown): unknown {
+  if (!isObject(input as Json)) return undefined;
+  const { query, q } = input as { query?: unknown; q?: unknown };
+  return typeof query === 'string' ? query : q;
+}
+
+function orUndefined<T>(ask: () => T): T | undefined {
+  try {
+    return ask();
+  } catch {
+    return undefined;
+  }
+}
+
+const MOST_CHUNKS = 50;
+const CHUNK_CHARS = 128;
+
+/** The ids of what was found, sorted. Of very many the first travel, with a hash of them all: the set stays told apart. */
+export function chunkIdsOf(output: Json, redact: Redact): string[] {
+  const ids = (resultsOf(output) ?? []).flatMap((result) => {
+    const id = isObject(result) ? (result['id'] ?? result['chunk_id']) : undefined;
+    return typeof id === 'string' || typeof id === 'number' ? [wellFormed(redact(String(id)))] : [];
+  });
+  const sorted = [...new Set(ids)].sort();
+  const travelling = sorted.slice(0, MOST_CHUNKS).map((id) => cutTo(id, CHUNK_CHARS));
+  return sorted.length <= MOST_CHUNKS ? travelling : [...travelling, `all:${sha256Hex(JSON.stringify(sorted))}`];
 }
 
 const isObject = (value: Json | undefined): value is { [key: string]: Json } =>

@@ -1,0 +1,117 @@
+import { z } from 'zod';
+import { redactJson } from '../../core/redaction/index.ts';
+import { DEFAULT_MAX_OUTPUT_BYTES, type Tool } from '../../define/define-tool.ts';
+import { problemsOf } from '../../define/problems.ts';
+import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
+import { type Json, pathTooDeep } from '../../protocol/json.ts';
+import { LIMIT } from '../../protocol/limits.ts';
+import type { CallFailed, CallSucceeded, ToolCallRequest } from '../../protocol/tools.ts';
+import { savePatiently } from './artifacts.ts';
+import type { AttemptNotes } from './attempt-notes.ts';
+import type { ToolEnvironment } from './environment.ts';
+import type { Failer } from './failed-attempt.ts';
+import { chunkIdsOf, problemOfRetrieval } from './retrieval.ts';
+import { bytesOf, shorten } from './shorten.ts';
+
+type Problem = { path: string; message: string };
+type Checked = { ok: true; output: Json } | { ok: false; problems: Problem[] };
+
+/** Is the answer what the tool promised, what the plan asked for, and small enough? Then it is kept. */
+export async function checkOutput(
+  tool: Tool,
+  request: ToolCallRequest,
+  value: unknown,
+  env: ToolEnvironment,
+  notes: AttemptNotes,
+  fail: Failer,
+): Promise<CallFailed | Omit<CallSucceeded, 'duration_ms'>> {
+  // It ran and answered: if that answer is unusable, running a side effect again would do it twice.
+  const certainty = tool.effect === 'side_effect' ? 'unknown' : 'failed';
+  const violated = (problems: Problem[]): CallFailed =>
+    fail({ category: 'contract_violation', error_code: 'INVALID_OUTPUT', certainty }, sentence(problems), problems);
+  const tooLarge = (bytes: number, max_bytes: number): CallFailed =>
+    fail(
+      { category: 'unknown_error', error_code: 'OUTPUT_TOO_LARGE', certainty, max_bytes },
+      `the output of ${tool.name} is larger than ${max_bytes} bytes (${bytes}); ask for less of it`,
+    );
+
+  const deep = pathTooDeep(value);
+  if (deep !== null) return violated([{ path: deep, message: `nested deeper than ${LIMIT.jsonLevels} levels` }]);
+  const text = jsonText(value);
+  if (text === undefined) return violated([{ path: '$', message: 'the output is not JSON' }]);
+  const cap = tool.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES;
+  const bytes = Buffer.byteLength(text);
+  if (bytes > cap) return tooLarge(bytes, cap);
+
+  const answer = JSON.parse(text) as Json;
+  const checked = await checkedBySchemas(tool, request, answer);
+  if (!checked.ok) return violated(checked.problems);
+  const problem = tool.manifest.kind === 'retrieval' ? problemOfRetrieval(answer, tool.manifest.min_confidence) : null;
+  if (problem !== null) {
+    const chunk_ids = chunkIdsOf(answer, env.redact);
+    const how = { category: 'retrieval_failure', error_code: problem.code, certainty: 'failed' } as const;
+    return fail({ ...how, ...(chunk_ids.length > 0 && { chunk_ids }) }, problem.message);
+  }
+  const clean = redactJson(checked.output, env.redact);
+  const allowed = request.constraints.max_output_bytes;
+  if (allowed === undefined || bytesOf(clean) <= allowed) return { class: 'ok', ...(await keepOutput(clean, env)) };
+
+  const shorter = shorten(redactJson(answer, env.redact), allowed);
+  const again = shorter === null ? null : await checkedBySchemas(tool, request, shorter);
+  if (again === null || !again.ok || bytesOf(again.output) > allowed) return tooLarge(bytesOf(clean), allowed);
+  await keepWhole(clean, env, notes);
+  return { class: 'ok', ...(await keepOutput(again.output, env)) };
+}
+
+async function checkedBySchemas(tool: Tool, request: ToolCallRequest, answer: Json): Promise<Checked> {
+  const parsed = await tool.output.safeParseAsync(answer);
+  if (!parsed.success) return { ok: false, problems: problemsOf(parsed.error) };
+  if (request.output_schema !== undefined) {
+    const planned = z.fromJSONSchema(request.output_schema as Parameters<typeof z.fromJSONSchema>[0]).safeParse(answer);
+    if (!planned.success) return { ok: false, problems: problemsOf(planned.error) };
+  }
+  return { ok: true, output: asJson(parsed.data) ?? answer };
+}
+
+/** What a constraint left out is not lost: the whole stays in the store, and the outcome names it. */
+async function keepWhole(output: Json, env: ToolEnvironment, notes: AttemptNotes): Promise<void> {
+  const text = canonicalJson(output);
+  const artifact_id = sha256Hex(text);
+  const bytes = Buffer.byteLength(text);
+  if (!(await savePatiently(env, artifact_id, text))) return;
+  notes.kept({ artifact_id, what: 'output', bytes });
+  notes.log({ event: 'output_shortened', artifact_id, bytes });
+}
+
+/** Small outputs travel; large ones are stored here, by the activity that made them, and only their id travels. */
+export async function keepOutput(
+  output: Json,
+  env: ToolEnvironment,
+): Promise<Pick<CallSucceeded, 'output' | 'artifact_id' | 'bytes' | 'inline' | 'unsaved'>> {
+  const text = canonicalJson(output);
+  const artifact_id = sha256Hex(text);
+  const bytes = Buffer.byteLength(text);
+  const inline = bytes <= LIMIT.inlineOutputBytes;
+  const saved = inline || (await savePatiently(env, artifact_id, text));
+  return { output: inline ? output : null, artifact_id, bytes, inline, ...(saved ? {} : { unsaved: true as const }) };
+}
+
+export function asJson(value: unknown): Json | undefined {
+  const text = jsonText(value);
+  return text === undefined ? undefined : (JSON.parse(text) as Json);
+}
+
+function jsonText(value: unknown): string | undefined {
+  if (value === undefined) return 'null';
+  try {
+    return JSON.stringify(value);
+  } catch {
+    return undefined;
+  }
+}
+
+export const sentence = (problems: Problem[]): string =>
+  problems
+    .slice(0, 3)
+    .map((problem) => `${problem.path}: ${problem.message}`)
+    .join('; ');

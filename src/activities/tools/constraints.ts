@@ -1,0 +1,58 @@
+import type { Json } from '../../protocol/json.ts';
+import type { ConstraintOrigin, Constraints } from '../../protocol/tools.ts';
+import { hostOf, isHost } from '../../define/hosts.ts';
+
+export interface Denial {
+  message: string;
+  /** JSON path of what must not be there. */
+  path: string;
+  origin: ConstraintOrigin | undefined;
+}
+
+/** What of the input a failure has ruled out for this run, or null. Refused before the call, so nothing has happened. */
+export function deniedBy(constraints: Constraints, input: Json): Denial | null {
+  for (const [index, name] of (constraints.denied_arguments ?? []).entries()) {
+    if (!hasArgument(input, name)) continue;
+    return denial(originOf(constraints, 'denied_arguments', index), `$.${name}`, `the argument ${name}`);
+  }
+  for (const [index, host] of (constraints.denied_hosts ?? []).entries()) {
+    const path = pathOfHost(input, host);
+    if (path !== null) return denial(originOf(constraints, 'denied_hosts', index), path, `the host ${host}`);
+  }
+  return null;
+}
+
+/** The origins of one kind of constraint stand in the order of what they deny. */
+function originOf(constraints: Constraints, constraint: ConstraintOrigin['constraint'], index: number) {
+  const ofThisKind = (constraints.origins ?? []).filter((origin) => origin.constraint === constraint);
+  return ofThisKind[index] ?? ofThisKind[0];
+}
+
+/** The failure is named by its fingerprint, which is the same in every run: its id would make each refusal a new kind. */
+function denial(origin: ConstraintOrigin | undefined, path: string, what: string): Denial {
+  const because = origin === undefined ? '' : ` since failure ${origin.fingerprint}`;
+  return { message: `${what} is denied to this run${because}; leave it out`, path, origin };
+}
+
+const hasArgument = (input: Json, name: string): boolean =>
+  typeof input === 'object' && input !== null && !Array.isArray(input) && Object.hasOwn(input, name);
+
+function pathOfHost(value: Json, denied: string, path = '$'): string | null {
+  if (typeof value === 'string') return namesHost(value, denied) ? path : null;
+  if (typeof value !== 'object' || value === null) return null;
+  const isList = Array.isArray(value);
+  for (const [key, inner] of Object.entries(value)) {
+    const found = pathOfHost(inner, denied, path + (isList ? `[${key}]` : `.${key}`));
+    if (found !== null) return found;
+  }
+  return null;
+}
+
+/** Longer texts are no addresses. */
+const ADDRESS_CHARS = 4_000;
+
+const namesHost = (text: string, denied: string): boolean => {
+  if (text.length > ADDRESS_CHARS) return false;
+  const host = hostOf(text) ?? hostOf(`http://${text.trim()}`);
+  return host !== null && isHost(host, denied);
+};

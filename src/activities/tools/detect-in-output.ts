@@ -1,0 +1,54 @@
+import { detectFeedback } from '../../core/feedback/index.ts';
+import type { Redact } from '../../core/redaction/index.ts';
+import type { Json } from '../../protocol/json.ts';
+import type { DetectedFeedback } from '../../protocol/tools.ts';
+import { cutTo, headAndTail, wellFormed } from './text.ts';
+
+const SCANNED_CHARS = 64 * 1024;
+const SIGNAL_CHARS = 600;
+
+/** What a tool's words say about its work: a runner's "2 failed" counts, whatever its exit code was. */
+export function detectIn(text: string, redact: Redact): DetectedFeedback | undefined {
+  const scanned = redact(headAndTail(text, SCANNED_CHARS));
+  const found = detectFeedback(scanned);
+  if (found.feedback_type === null) return undefined;
+  const { feedback_type, confidence } = found;
+  const told = found.matches.filter((match) => match.feedback_type === feedback_type).map((match) => match.text);
+  const { error_message, test_name, expected, actual } = found.context;
+  const words = [...told, test_name, error_message, expected, actual].filter((word) => word !== undefined);
+  return { feedback_type, confidence, signal: signalOf(scanned, words, feedback_type) };
+}
+
+/**
+ * The lines that told, short; whoever reads them must find the same in them, for the prompt of a retry is refined by
+ * them. Where single lines do not tell it any more, the end of the text does.
+ */
+function signalOf(text: string, words: string[], type: string): string {
+  const lines = text
+    .split('\n')
+    .map((line) => line.replaceAll(/\s+/g, ' ').trim())
+    .filter((line) => words.some((word) => line.includes(word.replace(/…$/, ''))));
+  const excerpt = clean([...new Set(lines)].slice(0, 8).join('\n'));
+  if (detectFeedback(excerpt).feedback_type === type) return excerpt;
+  return clean(text.slice(-SIGNAL_CHARS));
+}
+
+/* oxlint-disable no-control-regex -- control characters are what is to be removed */
+const clean = (text: string): string =>
+  cutTo(
+    wellFormed(text.replaceAll(/\u001b\[[0-9;:?]{0,40}[A-Za-z]/g, '').replaceAll(/[\u0000-\u0009\u000b-\u001f]/g, ' ')),
+    SIGNAL_CHARS,
+  );
+/* oxlint-enable no-control-regex */
+
+/** Every text inside an output, in order, up to what will be read of it. */
+export function textOf(output: Json): string {
+  const texts: string[] = [];
+  const visit = (value: Json): void => {
+    if (typeof value === 'string') texts.push(value);
+    else if (Array.isArray(value)) value.forEach(visit);
+    else if (typeof value === 'object' && value !== null) Object.values(value).forEach(visit);
+  };
+  visit(output);
+  return texts.join('\n');
+}

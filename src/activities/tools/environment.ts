@@ -1,0 +1,18 @@
+import type { Redact } from '../../core/redaction/index.ts';
+import type { Json } from '../../protocol/json.ts';
+
+export type LogEvent = { event: string; [field: string]: Json };
+
+/** What a call needs from around it; no Temporal in here, so the simulator runs tools by the same code. */
+export interface ToolEnvironment {
+  /** Aborted when the run is cancelled or the worker has to stop. */
+  signal: AbortSignal;
+  /** Why it was aborted. */
+  stopped(): 'cancelled' | 'shutdown' | null;
+  heartbeat(details?: Json): void;
+  loadArtifact: (id: string) => Promise<Json | undefined>;
+  saveArtifact: (id: string, content: string | Uint8Array, mediaType?: string) => Promise<void>;
+  log(event: LogEvent): void;
+  redact: Redact;
+  now(): number;
+}

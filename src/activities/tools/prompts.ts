@@ -1,0 +1,94 @@
+import { createTwoFilesPatch } from 'diff';
+import { refinePrompt } from '../../core/feedback/index.ts';
+import { enhancePrompt, promptEnhanced } from '../../core/retry/index.ts';
+import type { Mending, PromptUse } from '../../protocol/tools.ts';
+import { isoTime } from '../../protocol/time.ts';
+import { saveBriefly } from './artifacts.ts';
+import type { LogEvent, ToolEnvironment } from './environment.ts';
+
+interface UsedPrompt {
+  original: string;
+  used: string;
+  enhancement: string;
+}
+
+/** The prompts of one attempt: enhances them on a retry and keeps what was really used. */
+export interface PromptDesk {
+  enhance(prompt: string, options?: { provider?: string }): string;
+  /** The prompt that the attempt used last, in the store; undefined when it asked for none or it could not be kept. */
+  used(ended: 'ok' | 'failed'): Promise<PromptUse | undefined>;
+}
+
+export function openPromptDesk(
+  mending: Mending | undefined,
+  env: ToolEnvironment,
+  log: (event: LogEvent) => void,
+): PromptDesk {
+  let latest: UsedPrompt | null = null;
+  return {
+    enhance: (prompt, options) => {
+      latest = mended(prompt, mending, options?.provider, env, log);
+      return latest.used;
+    },
+    used: async (ended) => {
+      if (latest === null) return undefined;
+      // No failure, no tax: the unchanged prompt of an attempt that succeeded is nothing to look back at.
+      if (ended === 'ok' && mending === undefined) return undefined;
+      const kept = await keep(latest, env);
+      if (kept === undefined) log({ event: 'prompt_not_kept', enhancement: latest.enhancement });
+      return kept;
+    },
+  };
+}
+
+/** A help, never in the way: when a part of it fails, the prompt goes out without that part. */
+function mended(
+  original: string,
+  mending: Mending | undefined,
+  provider: string | undefined,
+  env: ToolEnvironment,
+  log: (event: LogEvent) => void,
+): UsedPrompt {
+  if (mending === undefined || mending.retry < 1) return { original, used: original, enhancement: 'none' };
+  const { category, retry, missed } = mending;
+  const refined = refinedBy(original, mending, env, log);
+  const enhanced = enhancePrompt({ prompt: refined, category, retry, missed, provider: provider?.toLowerCase() });
+  log(promptEnhanced({ category, retry, ...enhanced }));
+  const parts = [
+    ...(enhanced.enhancement === 'none' ? [] : [enhanced.enhancement]),
+    ...(refined === original ? [] : ['feedback']),
+  ];
+  return { original, used: enhanced.prompt, enhancement: parts.join('+') || 'none' };
+}
+
+function refinedBy(
+  prompt: string,
+  { feedback }: Mending,
+  env: ToolEnvironment,
+  log: (event: LogEvent) => void,
+): string {
+  if (feedback === undefined) return prompt;
+  try {
+    const { refined_prompt, iterations } = refinePrompt(prompt, feedback.signal, { timestamp: isoTime(env.now()) });
+    for (const { feedback_type, actions_applied, iteration, success } of iterations) {
+      log({ event: 'prompt_refined', feedback_type, actions_applied, iteration, success });
+    }
+    return refined_prompt;
+  } catch {
+    return prompt;
+  }
+}
+
+async function keep({ original, used, enhancement }: UsedPrompt, env: ToolEnvironment): Promise<PromptUse | undefined> {
+  const before = env.redact(original);
+  const after = env.redact(used);
+  const patch = before === after ? null : createTwoFilesPatch('original', 'enhanced', before, after);
+  const save = (text: string, mediaType: string) => saveBriefly(env, text, mediaType);
+  const [original_id, enhanced_id, diff_id] = await Promise.all([
+    save(before, 'text/plain'),
+    save(after, 'text/plain'),
+    patch === null ? null : save(patch, 'text/x-diff'),
+  ]);
+  const complete = original_id !== null && enhanced_id !== null && (patch === null || diff_id !== null);
+  return complete ? { original_id, enhanced_id, diff_id, enhancement } : undefined;
+}

@@ -1,0 +1,417 @@
+/** One attempt of a function tool: what its outcome tells, and what the constraints of a run refuse. Needs no stack. */
+import { applyPatch } from 'diff';
+import { describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { executeTool } from '../../../../src/activities/tools/execute-tool.ts';
+import { defineTool, type ToolContext, type ToolDefinition } from '../../../../src/define/define-tool.ts';
+import { ToolError } from '../../../../src/define/tool-error.ts';
+import type { Json } from '../../../../src/protocol/json.ts';
+import type { Mending } from '../../../../src/protocol/tools.ts';
+import { failed, request, succeeded, toolEnvironment } from '../../../support/tool-environment.ts';
+
+const tool = (
+  run: (input: Json, context: ToolContext) => Promise<Json> | Json,
+  rest: Partial<ToolDefinition<Json, Json>> = {},
+) => defineTool({ name: 'tool', effect: 'read', input: z.json(), output: z.json(), ...rest, run });
+
+const grounding: Mending = { category: 'validation_grounding', retry: 1, missed: ['no grounding metadata'] };
+
+describe('the prompt of an attempt', () => {
+  const asks = (provider?: string) =>
+    tool((_input, ctx) => ctx.enhance('Rate the essay.', provider === undefined ? {} : { provider }));
+
+  it('goes out as it is on a first attempt, and costs no write', async () => {
+    const env = toolEnvironment();
+    const outcome = await succeeded(asks(), request({}), env);
+    expect(outcome.output).toBe('Rate the essay.');
+    expect(outcome.prompt).toBeUndefined();
+    expect(env.artifacts.size).toBe(0);
+  });
+
+  it('says on a retry what was missed, and keeps both prompts and their difference', async () => {
+    const env = toolEnvironment();
+    const outcome = await succeeded(asks(), request({}, { attempt: 2, mending: grounding }), env);
+    const used = outcome.output as string;
+    expect(used).toContain('CRITICAL');
+    expect(used).toContain('- no grounding metadata');
+    expect(used.endsWith('Rate the essay.')).toBe(true);
+    expect(env.text(outcome.prompt?.original_id)).toBe('Rate the essay.');
+    expect(env.text(outcome.prompt?.enhanced_id)).toBe(used);
+    expect(applyPatch('Rate the essay.', env.text(outcome.prompt?.diff_id))).toBe(used);
+    expect(outcome.prompt?.enhancement).toBe('grounding');
+    expect(env.events('prompt_enhanced')).toEqual([
+      expect.objectContaining({ category: 'validation_grounding', retry: 1, enhancement: 'grounding', attempt: 2 }),
+    ]);
+  });
+
+  it("uses a provider's own words for that provider alone", async () => {
+    const retry = request({}, { attempt: 2, mending: grounding });
+    expect((await succeeded(asks('Google'), retry)).output).toContain('MUST use Google Search');
+    expect((await succeeded(asks('other'), retry)).output).not.toContain('Google');
+  });
+
+  it('is refined by the feedback of the failed attempt', async () => {
+    const env = toolEnvironment();
+    const signal = 'FAIL test_totals - expected 3 to equal 4';
+    const feedback = { feedback_type: 'verification_failure', confidence: 0.7, signal };
+    const mending: Mending = { category: 'unknown_error', retry: 1, missed: [], feedback };
+    const outcome = await succeeded(asks(), request({}, { attempt: 2, mending }), env);
+    expect(outcome.output).toMatch(/^Rate the essay\.\n[^]*running the failed check again/);
+    expect(outcome.prompt).toMatchObject({ enhancement: 'feedback' });
+    expect(env.events('prompt_refined')[0]).toMatchObject({ feedback_type: 'verification_failure', iteration: 1 });
+  });
+
+  it('is told of a failed attempt too, also when nothing was added', async () => {
+    const env = toolEnvironment();
+    const fails = tool((_input, ctx) => {
+      throw new Error(ctx.enhance('Rate it.'));
+    });
+    const first = await failed(fails, request({}), env);
+    expect(first.prompt).toMatchObject({ diff_id: null, enhancement: 'none' });
+    expect(env.text(first.prompt?.enhanced_id)).toBe('Rate it.');
+    const second = await failed(fails, request({}, { attempt: 2, mending: grounding }), env);
+    expect(second.prompt?.diff_id).not.toBeNull();
+  });
+
+  it('is kept without its secrets', async () => {
+    const env = toolEnvironment();
+    const asksWithSecret = tool((_input, ctx) => {
+      ctx.enhance('Use hunter2-hunter2 to log in.');
+      return null;
+    });
+    await succeeded(asksWithSecret, request({}, { attempt: 2, mending: grounding }), env);
+    const kept = [...env.artifacts.values()].join('\n');
+    expect(kept).toContain('[redacted:known]');
+    expect(kept).not.toContain('hunter2');
+  });
+
+  it('goes out all the same when the store is away, and the outcome points to nothing that is not there', async () => {
+    const away = toolEnvironment({ saveArtifact: () => Promise.reject(new Error('away')) });
+    const outcome = await succeeded(asks(), request({}, { attempt: 2, mending: grounding }), away);
+    expect(outcome.output).toContain('Grounding was missing');
+    expect(outcome.prompt).toBeUndefined();
+    expect(away.events('prompt_not_kept')).toHaveLength(1);
+  });
+
+  it('does not wait for a store that hangs', async () => {
+    const hangs = toolEnvironment({ saveArtifact: () => new Promise(() => undefined) });
+    const started = Date.now();
+    await succeeded(asks(), request({}, { attempt: 2, mending: grounding }), hangs);
+    expect(Date.now() - started).toBeLessThan(4_000);
+  });
+});
+
+describe('what an attempt tells beside its end', () => {
+  it('what it did differently, whether it succeeded or not', async () => {
+    const says = (ok: boolean) =>
+      tool((_input, ctx) => {
+        ctx.changed('asked for 10 rows with hunter2-hunter2');
+        if (!ok) throw new Error('still no');
+        return null;
+      });
+    const text = 'asked for 10 rows with [redacted:known]';
+    expect(await succeeded(says(true), request({}))).toMatchObject({ changed: text });
+    expect(await failed(says(false), request({}))).toMatchObject({ changed: text });
+  });
+
+  it('a hash of what its probe sees after the call; a probe that throws or hangs is as if there were none', async () => {
+    let state = 1;
+    const probing = (probe: () => Promise<Json> | Json) => tool(() => null, { probe });
+    const one = await succeeded(
+      probing(() => ({ state })),
+      request({}),
+    );
+    state = 2;
+    const two = await succeeded(
+      probing(() => ({ state })),
+      request({}),
+    );
+    expect(one.probe_hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(two.probe_hash).not.toBe(one.probe_hash);
+    const bad = probing(() => {
+      throw new Error('cannot look');
+    });
+    expect((await succeeded(bad, request({}))).probe_hash).toBeUndefined();
+    const onFailure = tool(() => Promise.reject(new Error('no')), { probe: () => 'seen' });
+    expect((await failed(onFailure, request({}))).probe_hash).toMatch(/^[0-9a-f]{64}$/);
+  });
+
+  it('gives up on a probe after five seconds', { timeout: 15_000 }, async () => {
+    const started = Date.now();
+    const outcome = await succeeded(
+      tool(() => null, { probe: () => new Promise(() => undefined) }),
+      request({}),
+    );
+    expect(outcome.probe_hash).toBeUndefined();
+    expect(Date.now() - started).toBeLessThan(8_000);
+  });
+
+  it('the query and the sorted chunks of a retrieval', async () => {
+    const weak: Json = [
+      { id: 'c2', score: 0.1 },
+      { chunk_id: 7, score: 0.2 },
+      { id: 'c1', score: 0.3 },
+    ];
+    const search = (answer: Json, rest: Partial<ToolDefinition<Json, Json>> = {}) =>
+      tool(() => answer, { kind: 'retrieval', ...rest });
+    const low = await failed(search(weak), request({ query: 'rainfall' }));
+    expect(low).toMatchObject({ error_code: 'LOW_CONFIDENCE', query: 'rainfall', chunk_ids: ['7', 'c1', 'c2'] });
+    expect(await failed(search([]), request({ q: 'snow' }))).toMatchObject({
+      error_code: 'EMPTY_RESULT',
+      query: 'snow',
+    });
+    const good = await succeeded(search([{ id: 'c1', score: 0.9 }]), request({ query: 'rainfall' }));
+    expect(good).toMatchObject({ query: 'rainfall' });
+    const own = search([], { queryOf: (input) => `about ${JSON.stringify(input)}` });
+    expect(await failed(own, request(['x']))).toMatchObject({ query: 'about ["x"]' });
+  });
+
+  it('tells two large sets of chunks apart although only some of them travel', async () => {
+    const found = (count: number) => Array.from({ length: count }, (_, n) => ({ id: `chunk-${n}`, score: 0.1 }));
+    const search = (count: number) => tool(() => found(count), { kind: 'retrieval' });
+    const one = await failed(search(1_000), request({}));
+    const other = await failed(search(1_001), request({}));
+    expect(one.chunk_ids?.length).toBeLessThan(60);
+    expect(one.chunk_ids).not.toEqual(other.chunk_ids);
+  });
+
+  it('the feedback in its words, where the tool has words', async () => {
+    const report = 'collected 12 items\n\nFAILED tests/test_sum.py::test_totals - assert 3 == 4\n1 failed, 11 passed';
+    const runner = tool(() => ({ log: report }), { detect: true });
+    const outcome = await succeeded(runner, request({}));
+    expect(outcome.detected).toMatchObject({ feedback_type: 'verification_failure' });
+    expect(outcome.detected?.signal).toContain('test_totals');
+    const silent = tool(() => ({ log: report }));
+    expect((await succeeded(silent, request({}))).detected).toBeUndefined();
+    const clean = tool(() => 'all 12 tests passed', { detect: true });
+    expect((await succeeded(clean, request({}))).detected).toBeUndefined();
+    const throws = tool(() => Promise.reject(new Error('TypeError: x is not a function')), { detect: true });
+    expect((await failed(throws, request({}))).detected).toMatchObject({ feedback_type: 'runtime_error' });
+  });
+
+  it('what a ToolError knows: what was missed, what is denied, which cap', async () => {
+    const throws = (error: Error) =>
+      tool(() => {
+        throw error;
+      });
+    const env = toolEnvironment();
+    const missed = new ToolError('no sources', {
+      category: 'validation_grounding',
+      missed: ['grounding', 'a'.repeat(999)],
+    });
+    const outcome = await failed(throws(missed), request({}), env);
+    expect(outcome.missed).toEqual(['grounding', 'a'.repeat(200)]);
+    expect(env.events('validation_failed')).toEqual([
+      expect.objectContaining({ category: 'validation_grounding', exit_code: null, missing: outcome.missed }),
+    ]);
+    const denied = new ToolError('never there', { category: 'invalid_input', denied: { host: 'bad.example' } });
+    expect(await failed(throws(denied), request({}))).toMatchObject({ denied: { host: 'bad.example' } });
+    const large = new ToolError('too much', { category: 'unknown_error', code: 'OUTPUT_TOO_LARGE', maxBytes: 5 });
+    expect(await failed(throws(large), request({}))).toMatchObject({ error_code: 'OUTPUT_TOO_LARGE', max_bytes: 5 });
+    const nonsense = Object.assign(new Error('x'), { missed: 'all', denied: 7, max_bytes: -1 });
+    const plain = await failed(throws(nonsense), request({}));
+    expect(plain).not.toHaveProperty('missed');
+    expect(plain).not.toHaveProperty('denied');
+    expect(plain).not.toHaveProperty('max_bytes');
+  });
+});
+
+describe('constraints of a run', () => {
+  const origins = [
+    { constraint: 'denied_hosts', failure_id: 'run-1:s1:a1:f0', fingerprint: 'abcdef0123456789' } as const,
+  ];
+  let calls = 0;
+  const counts = tool((input) => {
+    calls += 1;
+    return input;
+  });
+
+  it.each<[string, Json]>([
+    ['an address', { url: 'https://evil.example/path?q=1' }],
+    ['in capitals, with a port and a final dot', { deep: [{ url: 'HTTP://EVIL.example.:8080/' }] }],
+    ['the bare host', { host: 'evil.example' }],
+    ['the host with a port', 'evil.example:443'],
+    ['with a user before it', 'ftp://user@evil.example/x'],
+  ])('refuse a denied host before the call: %s', async (_what, input) => {
+    calls = 0;
+    const constraints = { denied_hosts: ['evil.example'], origins };
+    const outcome = await failed(counts, request(input, { constraints }));
+    expect(outcome).toMatchObject({
+      category: 'invalid_input',
+      error_code: 'DENIED_BY_CONSTRAINT',
+      certainty: 'not_started',
+    });
+    expect(outcome.message_preview).toContain('evil.example');
+    expect(outcome.message_preview).toContain('abcdef0123456789');
+    expect(calls).toBe(0);
+  });
+
+  it('see through the ways to write an address of numbers', async () => {
+    const constraints = { denied_hosts: ['127.0.0.1'] };
+    for (const url of ['http://2130706433/', 'http://0177.0.0.1/', 'http://0x7f.1/']) {
+      expect(await failed(counts, request({ url }, { constraints }))).toMatchObject({ paths: ['$.url'] });
+    }
+    expect(await succeeded(counts, request({ url: 'http://127.0.0.2/' }, { constraints }))).toMatchObject({
+      class: 'ok',
+    });
+  });
+
+  it('leave other hosts and longer texts alone', async () => {
+    const constraints = { denied_hosts: ['evil.example'], denied_arguments: ['force'] };
+    const input = {
+      url: 'https://good.example/?next=evil.example',
+      text: 'not evil.example at all',
+      nested: { force: 1 },
+    };
+    expect((await succeeded(counts, request(input, { constraints }))).output).toEqual(input);
+  });
+
+  it('refuse a denied argument', async () => {
+    const outcome = await failed(counts, request({ force: false }, { constraints: { denied_arguments: ['force'] } }));
+    expect(outcome).toMatchObject({ error_code: 'DENIED_BY_CONSTRAINT', paths: ['$.force'] });
+  });
+
+  it('shorten an output until it fits, and keep the whole', async () => {
+    const env = toolEnvironment();
+    const page = { title: 'Report', body: 'ü'.repeat(20_000), rows: ['a', 'b'] };
+    const outcome = await succeeded(
+      tool(() => page),
+      request({}, { constraints: { max_output_bytes: 4_000 } }),
+      env,
+    );
+    expect(outcome.bytes).toBeLessThanOrEqual(4_000);
+    expect(outcome.bytes).toBeGreaterThan(3_500);
+    const output = outcome.output as typeof page;
+    expect(output).toMatchObject({ title: 'Report', rows: ['a', 'b'] });
+    expect(output.body).toMatch(/^ü+\n… \d+ bytes left out …\nü+$/);
+    expect(JSON.parse(env.text(outcome.kept?.[0]?.artifact_id))).toEqual(page);
+    expect(outcome.kept).toMatchObject([{ what: 'output' }]);
+  });
+
+  it('shorten lists from the end when texts are short', async () => {
+    const rows = Array.from({ length: 5_000 }, (_, n) => ({ n }));
+    const outcome = await succeeded(
+      tool(() => rows),
+      request({}, { constraints: { max_output_bytes: 1_000 } }),
+    );
+    const kept = outcome.output as Json[];
+    expect(kept.length).toBeGreaterThan(50);
+    expect(kept).toEqual(rows.slice(0, kept.length));
+  });
+
+  it('fail an output that its schema does not let be shortened', async () => {
+    const fixed = defineTool({
+      name: 'tool',
+      effect: 'side_effect',
+      input: z.json(),
+      output: z.string().length(5_000),
+      run: () => 'x'.repeat(5_000),
+    });
+    const outcome = await failed(fixed, request({}, { constraints: { max_output_bytes: 1_000 } }));
+    expect(outcome).toMatchObject({ error_code: 'OUTPUT_TOO_LARGE', max_bytes: 1_000, certainty: 'unknown' });
+  });
+});
+
+describe('bad content', () => {
+  it('an output over the tool’s own cap is a failure that names the cap', async () => {
+    const large = tool(() => 'x'.repeat(11 * 1024 * 1024));
+    expect(await failed(large, request({}))).toMatchObject({
+      error_code: 'OUTPUT_TOO_LARGE',
+      max_bytes: 10 * 1024 * 1024,
+      certainty: 'failed',
+    });
+    const small = tool(() => 'x'.repeat(200), { maxOutputBytes: 100 });
+    expect(await failed(small, request({}))).toMatchObject({ error_code: 'OUTPUT_TOO_LARGE', max_bytes: 100 });
+  });
+
+  it('ten megabytes go to the store and only their id travels', async () => {
+    const env = toolEnvironment();
+    const text = 'y'.repeat(10 * 1024 * 1024 - 2);
+    const outcome = await succeeded(
+      tool(() => text),
+      request({}),
+      env,
+    );
+    expect(outcome).toMatchObject({ inline: false, output: null, bytes: 10 * 1024 * 1024 });
+    expect(env.artifacts.get(outcome.artifact_id)?.byteLength).toBe(10 * 1024 * 1024);
+  });
+
+  it('NUL, half surrogates, colours and secrets in a message end as clean text', async () => {
+    const message = `\u001b[31mError:\u001b[0m bad\0byte \ud800 hunter2-hunter2 ${'😀'.repeat(400)}`;
+    const outcome = await failed(
+      tool(() => Promise.reject(new Error(message))),
+      request({}),
+    );
+    expect(outcome.message_preview).toMatch(/^Error: bad byte \ufffd \[redacted:known\] 😀/);
+    expect(outcome.message_preview.length).toBeLessThanOrEqual(300);
+    // Cut between two whole characters.
+    expect(outcome.message_preview).not.toMatch(/\p{Surrogate}/u);
+  });
+
+  it('NUL and half surrogates in an output come back as they were, secrets do not', async () => {
+    const env = toolEnvironment();
+    const output = { nul: 'a\0b', half: 'x\ud800y', key: 'hunter2-hunter2', fill: 'z'.repeat(10_000) };
+    const outcome = await succeeded(
+      tool(() => output),
+      request({}),
+      env,
+    );
+    expect(JSON.parse(env.text(outcome.artifact_id))).toEqual({ ...output, key: '[redacted:known]' });
+  });
+
+  it('a secret that spans lines of a message is not shown in part', async () => {
+    const pem = '-----BEGIN PRIVATE KEY-----\nMIIEvQIBADANBgkqhkiG9w0BAQEFAASC\n-----END PRIVATE KEY-----';
+    const outcome = await failed(
+      tool(() => Promise.reject(new Error(`\n\n${pem}`))),
+      request({}),
+    );
+    expect(outcome.message_preview).toBe('[redacted:private_key]');
+  });
+});
+
+describe('a tool whose time is up', () => {
+  it('that stops when told is over at once; its late answer does not count', async () => {
+    const started = Date.now();
+    const polite = tool(
+      (_input, { signal }) =>
+        new Promise((resolve) => {
+          signal.addEventListener('abort', () => resolve('late'));
+        }),
+    );
+    const outcome = await failed(polite, request({}, { timeout_ms: 50 }));
+    expect(outcome).toMatchObject({ category: 'timeout', error_code: 'TIMEOUT', certainty: 'unknown' });
+    expect(Date.now() - started).toBeLessThan(1_000);
+  });
+
+  it('that ignores its signal is left behind after three seconds', { timeout: 10_000 }, async () => {
+    const started = Date.now();
+    const outcome = await failed(
+      tool(() => new Promise(() => undefined)),
+      request({}, { timeout_ms: 50 }),
+    );
+    expect(outcome).toMatchObject({ error_code: 'TIMEOUT', certainty: 'unknown' });
+    expect(Date.now() - started).toBeGreaterThanOrEqual(3_000);
+    expect(Date.now() - started).toBeLessThan(4_500);
+  });
+
+  it('that knows that nothing had left says so', async () => {
+    const connecting = tool(
+      (_input, { signal }) =>
+        new Promise((_, reject) => {
+          signal.addEventListener('abort', () => reject(Object.assign(new Error('gone'), { request_sent: false })));
+        }),
+    );
+    expect(await failed(connecting, request({}, { timeout_ms: 50 }))).toMatchObject({ certainty: 'not_started' });
+  });
+
+  it('cancelled in the middle it ends as cancelled', async () => {
+    const env = toolEnvironment();
+    const waits = tool((_input, { signal }) => {
+      setImmediate(() => env.stop('cancelled'));
+      return new Promise((_, reject) => {
+        signal.addEventListener('abort', () => reject(signal.reason as Error));
+      });
+    });
+    expect(await executeTool(waits, request({}), env)).toMatchObject({ class: 'cancelled' });
+  });
+});
