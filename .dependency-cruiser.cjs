@@ -59,6 +59,13 @@ module.exports = {
       },
     },
     {
+      name: 'tools-are-built-on-define',
+      comment: 'command and HTTP tools are tools like any other: what runs them is not theirs to know',
+      severity: 'error',
+      from: { path: '^src/tools/' },
+      to: { path: '^src/', pathNot: ['^src/(tools|define|core|protocol)/'] },
+    },
+    {
       name: 'only-the-client-uses-temporal-client',
       severity: 'error',
       from: { path: '^src/(core|activities|store|api|mcp|guard|simulator)/' },

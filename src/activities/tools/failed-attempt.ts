@@ -38,8 +38,11 @@ export function outcomeOfThrown(
   const facts = factsOfError(error);
   const classified = classifyError(facts, env.now());
   const told = toldByError(error, env.redact);
-  if (classified.category.startsWith('validation_')) {
-    log(validationFailed({ ...classified, exit_code: exitCodeOf(error), missing: told.missed }));
+  const exit_code = exitCodeOf(error);
+  const isValidation = classified.category.startsWith('validation_');
+  // A failure report that cannot be read is one of a validation, too.
+  if (isValidation || (classified.category === 'contract_violation' && exit_code !== null)) {
+    log(validationFailed({ ...classified, exit_code, missing: told.missed }));
   }
   return fail({ ...classified, ...told }, facts.message || facts.name || 'the tool threw nothing readable');
 }

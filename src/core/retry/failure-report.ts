@@ -20,7 +20,12 @@ export interface AttemptWindow {
   ended_at_ms: number;
 }
 
-export type IgnoredBecause = 'not_a_regular_file' | 'other_owner' | 'older_than_attempt' | 'later_than_attempt';
+export type IgnoredBecause =
+  | 'not_a_regular_file'
+  | 'other_owner'
+  | 'other_run'
+  | 'older_than_attempt'
+  | 'later_than_attempt';
 export interface IgnoredReport {
   name: string;
   because: IgnoredBecause;
