@@ -18,6 +18,8 @@ export { ToolError } from './define/tool-error.ts';
 export { commandTool } from './tools/command/command-tool.ts';
 export type { CommandOutput } from './tools/command/command-output.ts';
 export type { CommandExtras, CommandToolDefinition } from './tools/command/definition.ts';
+export type { HttpOutput } from './tools/http/http-output.ts';
+export { httpTool, type HttpRequest, type HttpToolDefinition } from './tools/http/http-tool.ts';
 export { DEFAULT_POLICY } from './protocol/policy.ts';
 export type { Bound, RunOutcome, RunRequest, RunResult, RunStatus } from './protocol/run.ts';
 export type { FailureRecord } from './protocol/schemas/failure-record.ts';
