@@ -20,7 +20,7 @@ export interface ToolContext {
   /** Says what this attempt does differently, so that a success can become a lesson. */
   changed(text: string): void;
   /** The prompt to use: on a first attempt as it is, on a retry with what was missed said before it. */
-  enhance(prompt: string, options?: { provider?: string }): string;
+  enhance(prompt: string, options?: { provider?: string }): Promise<string>;
   /** A structured line in the worker's log; secrets are taken out. */
   log(event: string, fields?: { [name: string]: Json }): void;
   /** Keeps bytes in the store beside the attempt and gives their id; null when the store is away. */

@@ -35,6 +35,8 @@ export async function alone({ agent, say }: Pick<DemoParts, 'agent' | 'say'>): P
       heartbeat: () => undefined,
       changed: () => undefined,
       enhance: async (prompt: string) => prompt,
+      log: () => undefined,
+      keep: async () => null,
     };
     try {
       await tool?.run(call?.input, context);

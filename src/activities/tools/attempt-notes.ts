@@ -48,7 +48,7 @@ export function openNotes(tool: Tool, request: ToolCallRequest, env: ToolEnviron
         // Untyped callers exist; what is no text tells nothing.
         if (typeof text === 'string') changed = text;
       },
-      enhance: (prompt, options) => desk.enhance(prompt, options),
+      enhance: async (prompt, options) => desk.enhance(prompt, options),
       log: (event, fields) => log({ ...fields, event }),
       keep: async (what, bytes, mediaType = 'application/octet-stream') => {
         if (kept.length >= MOST_KEPT) return null;

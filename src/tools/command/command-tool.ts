@@ -76,7 +76,7 @@ async function extrasOf<Input, Output>(
   const { attempt, idempotencyKey, constraints } = context;
   const asked = definition.prompt;
   const provider = asked?.provider === undefined ? {} : { provider: asked.provider };
-  const prompt = asked === undefined ? '' : context.enhance(asked.text(input), provider);
+  const prompt = asked === undefined ? '' : await context.enhance(asked.text(input), provider);
   return {
     attempt,
     idempotencyKey,

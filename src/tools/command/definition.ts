@@ -20,6 +20,7 @@ export interface CommandExtras {
 /** What a command tool has in common with every tool. */
 export type SharedOption =
   | 'name'
+  | 'description'
   | 'effect'
   | 'kind'
   | 'minConfidence'

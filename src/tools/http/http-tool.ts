@@ -26,6 +26,7 @@ export interface HttpRequest {
 
 type SharedOption =
   | 'name'
+  | 'description'
   | 'effect'
   | 'kind'
   | 'minConfidence'

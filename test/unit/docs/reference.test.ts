@@ -96,6 +96,18 @@ describe('docs/tools.md', () => {
     expect(got).toEqual(membersOf('src/define/define-tool.ts', 'ToolContext'));
   });
 
+  it('has every option that command and HTTP tools have of their own', () => {
+    const own = (heading: string): string[] =>
+      firstColumn(
+        section(page, heading)
+          .split('\n\n')
+          .find((part) => part.startsWith('| option of its own')) ?? '',
+      );
+    const command = membersOf('src/tools/command/definition.ts', 'CommandOptions');
+    expect(own('Command tools')).toEqual([...command, 'argv', 'shell']);
+    expect(own('HTTP tools')).toEqual(membersOf('src/tools/http/http-tool.ts', 'HttpToolDefinition'));
+  });
+
   it('has every effect', () => {
     expect(firstColumn(section(page, 'Effects'))).toEqual(membersOf('src/protocol/tools.ts', 'ToolEffect'));
   });

@@ -1,7 +1,8 @@
 /** Agents that think, in virtual time: the story, the real turn, and a scripted model in process. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { executeTool, type ToolEnvironment } from '../../../src/activities/tools/execute-tool.ts';
+import type { ToolEnvironment } from '../../../src/activities/tools/environment.ts';
+import { executeTool } from '../../../src/activities/tools/execute-tool.ts';
 import type { PlannerView } from '../../../src/core/run/index.ts';
 import { defineAgent, type AgentDefinition } from '../../../src/define/define-agent.ts';
 import { defineTool } from '../../../src/define/define-tool.ts';
@@ -19,6 +20,7 @@ const environment: ToolEnvironment = {
   heartbeat: () => undefined,
   loadArtifact: async () => undefined,
   saveArtifact: async () => undefined,
+  log: () => undefined,
   redact: (text) => text,
   now: () => 0,
 };

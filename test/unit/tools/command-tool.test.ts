@@ -531,7 +531,7 @@ describe('a worker that is killed', () => {
       const nothing = () => undefined;
       setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1500);
       await tool.run({}, { guidance: { rows: [], text: '' }, attempt: 1, constraints: {}, idempotencyKey: 'k', signal: new AbortController().signal,
-        heartbeat: nothing, changed: nothing, enhance: (text) => text, log: nothing, keep: async () => null });`;
+        heartbeat: nothing, changed: nothing, enhance: async (text) => text, log: nothing, keep: async () => null });`;
     const args = ['--import', 'tsx', '--input-type=module', '-e', code];
     expect(spawnSync(process.execPath, args, { stdio: 'ignore', timeout: 15_000 }).signal).toBe('SIGKILL');
     const left = (await untilGone(marker, 2_000)).length;

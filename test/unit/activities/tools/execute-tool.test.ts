@@ -63,8 +63,8 @@ describe('the prompt of an attempt', () => {
 
   it('is told of a failed attempt too, also when nothing was added', async () => {
     const env = toolEnvironment();
-    const fails = tool((_input, ctx) => {
-      throw new Error(ctx.enhance('Rate it.'));
+    const fails = tool(async (_input, ctx) => {
+      throw new Error(await ctx.enhance('Rate it.'));
     });
     const first = await failed(fails, request({}), env);
     expect(first.prompt).toMatchObject({ diff_id: null, enhancement: 'none' });
@@ -75,8 +75,8 @@ describe('the prompt of an attempt', () => {
 
   it('is kept without its secrets', async () => {
     const env = toolEnvironment();
-    const asksWithSecret = tool((_input, ctx) => {
-      ctx.enhance('Use hunter2-hunter2 to log in.');
+    const asksWithSecret = tool(async (_input, ctx) => {
+      await ctx.enhance('Use hunter2-hunter2 to log in.');
       return null;
     });
     await succeeded(asksWithSecret, request({}, { attempt: 2, mending: grounding }), env);
