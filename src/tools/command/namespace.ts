@@ -8,9 +8,11 @@ export type Isolation = { kind: 'pid_namespace'; wrap(argv: readonly string[]): 
 /**
  * The first process of a PID namespace: when it ends, the kernel ends all the others. Signals with no handler do not
  * reach a first process, so the command itself must not be it. A watcher waits for the end of descriptor 3: a worker
- * that is killed takes its commands along. The shell's own remarks ("Terminated") are not the command's.
+ * that is killed takes its commands along. It kills all that it can see, so it must not be outside: the first line makes
+ * sure. The shell's own remarks ("Terminated") are not the command's.
  */
-const FIRST_PROCESS = `unset PWD OLDPWD
+const FIRST_PROCESS = `[ $$ = 1 ] || exit 126
+unset PWD OLDPWD
 exec 4>&2 2>/dev/null
 { trap '' TERM INT HUP; read -r _ <&3; kill -KILL -1; } >/dev/null 4>&- &
 ( exec "$@" 2>&4 3<&- 4>&- )
