@@ -1,5 +1,6 @@
 import { contextOfLines, frameworkOf } from './context.ts';
-import { isHarmless, isNoJudgement } from './negation.ts';
+import { isNoJudgement } from './judgement.ts';
+import { isHarmless } from './negation.ts';
 import { FAMILIES, type Family } from './patterns.ts';
 import { isQuiet, proseLines, quietStart } from './quiet-lines.ts';
 import { asksForChange, asksToRedo, remarkContext } from './remarks.ts';
@@ -38,9 +39,9 @@ function reportIn(family: Family, line: string): string | null {
 function wordIn(type: FeedbackType, family: Family, sentence: Sentence): string | null {
   for (const regex of family.words) {
     for (const hit of sentence.text.matchAll(regex)) {
-      const judges = type === 'user_rejection' || type === 'partial_success';
-      const harmless = judges
-        ? isNoJudgement(sentence, hit.index, hit[0])
+      const rejects = type === 'user_rejection';
+      const harmless = rejects || type === 'partial_success'
+        ? isNoJudgement(sentence, hit.index, hit[0], rejects)
         : isHarmless(sentence, hit.index, hit.index + hit[0].length);
       if (!harmless) return hit[0];
     }

@@ -6,6 +6,8 @@ import type { Family } from './patterns.ts';
  */
 const JUDGED = String.raw`(?:right|correct|perfect|done|good|fine|great|ok|okay|works|working|finished|ready|complete|matches|identical|exactly|happy|nice|usable)`;
 const POSITIVE = String.raw`(?:good|works?|worked|working|fine|great|nice|perfect|right|correct|better|ok|okay|yes|i (?:really )?(?:like|love) (?:it|this|that|the|how|your)|lgtm|works well|well done|excellent|awesome|cool|solid|does what|do what|happy)`;
+/** "Good to know", "nice to meet you": greetings and manners, no praise. */
+const MANNERS = String.raw`(?! (?:to|morning|evening|afternoon|night|luck|question|point|news|idea|day|weekend|year|month|week|at|thing|now|away|after|before|there|side|late)\b)`;
 const SMALL = String.raw`(?:small|minor|tiny|little|slight|cosmetic|quick)`;
 const EXCEPT = String.raw`(?:except|apart from|aside from|other than|besides|save for)`;
 const TOO = String.raw`(?:a (?:bit|little) )?too \w{1,20}`;
@@ -15,18 +17,18 @@ export const REJECTION_FAMILIES: Family[] = [
     pattern: 'rejection_word',
     reports: [],
     words: [
-      /^(?:(?:sorry|well|hmm+|um+|uh|oh|ah|but|and|so|actually|ok|okay|please|thanks),? ){0,3}(?:no|nope|nah)(?!,? (?:thanks|thank you)[.!]?$|,? (?:everything|all|it|that|it's|that's|we|i)(?: is| are|'m| am)? (?:fine|good|ok|okay|right|great|happy|all good)\b|,? (?:way|kidding|doubt|that is all|that's all|go ahead|go on|nothing|none|not (?:needed|necessary|really|yet)|(?:keep|leave) it as|continue|proceed|carry on)\b)(?=\s*(?:[,!…—–]|\.(?!\s*\d)|$)|: | [-—–] | (?:no|that|this|it|its|it's|that's|please|i|you|we|the|not|don't|use|keep|leave|never|wait|way|sorry)\b(?! (?:need|problem|worries|rush|hurry)))/gi,
+      /^(?:(?:sorry|well|hmm+|um+|uh|oh|ah|but|and|so|actually|ok|okay|please|thanks),? ){0,3}(?:no|nope|nah)(?!,? (?:thanks|thank you)[.!]?$|,? (?:everything|all|it|that|it's|that's|we|i)(?: is| are|'m| am)? (?:fine|good|ok|okay|right|great|happy|all good)\b|,? (?:way|kidding|doubt|that is all|that's all|go ahead|go on|nothing|none|not (?:needed|necessary|really|yet)|(?:keep|leave) it as|continue|proceed|carry on|you (?:can|may|could|don't)|that was (?:all|it|everything)|(?:it|that) (?:is|was)(?: all)? (?:fine|ok|okay|good|all|up|done|there|not (?:needed|necessary|urgent|important)))\b)(?=\s*(?:[,!…—–]|\.(?!\s*\d)|$)|: | [-—–] | (?:no|that|this|it|its|it's|that's|please|i|you|we|the|not|don't|use|keep|leave|never|wait|way|sorry)\b(?! (?:need|problem|worries|rush|hurry)))/gi,
       /^(?:(?:sorry|well|hmm+|oh|but|still|again|completely|totally|all),? ){0,2}(?:wrong|incorrect)\b(?! (?:or right|vs))/gi,
       /\b(?:is|are|was|were|'s|'re|seems?|looks?|feels?|(?:got|did|do|done) (?:it|this|that|them)|all|still|just|plain|be|so|very) (?:\w{1,20}ly |all |just |still |plain |simply |quite |also ){0,2}(?:wrong|incorrect)\b/gi,
       /\b(?:you|you're|you've|your|it|this|that|that's|it's|is|are|was|were)(?: \w{1,20}){0,3} (?:the|a) wrong \w{1,30}/gi,
       /\b(?:not|isn't|wasn't|aren't) (?:at all |really |quite |exactly |even )?(?:what|how|the \w{1,20}) (?:i|we)\b/gi,
       /\b(?:try|do|redo) (?:it |this |that )?(?:again|over|once more)\b(?! (?:later|tomorrow|in |after |next |soon|with sudo))/gi,
       /(?:^|\b(?:please|and|then|now|just|you|should|must|can|could|but) |[,;] )(?:redo|start (?:over|again)|undo|revert|roll (?:it |this |that )?back)\b/gi,
-      /\bgive (?:it|this) another (?:try|go|shot)\b|(?:^|\b(?:please|and|then|to|should|must|could you|can you) |[,;] )(?:rewrite (?:it|this|that|everything)|try (?:something else|(?:a |an)?(?:different|other|another) \w{1,20}))/gi,
-      /(?:^|[,;—–-] ?|\b(?:but|no|sorry|hmm|think|afraid|well|nah|nope|ok|and) )(?:that's|that is|this is|thats) not (?:what (?!matters)|how|it\b|the (?!case|final|last|end)|right|correct|good|acceptable|helpful|even|at all|really|quite|working|an? (?!bad|problem|issue|test|drill|joke|question|big)|true|enough|like|where|exactly|going to|ok|fine|useful|funny|supposed|possible|allowed)/gi,
+      /\bgive (?:it|this) another (?:try|go|shot)\b|(?:^|\b(?:please|and|then|to|should|must|could you|can you) |[,;] )(?:rewrite (?:it|this|that|everything)(?= ?[.,!]?$| from scratch| again| completely)|try (?:something else|(?:a |an)?(?:different|other|another) \w{1,20}))/gi,
+      /(?:^|[,;—–-] ?|\b(?:but|no|sorry|hmm|think|afraid|well|nah|nope|ok|and) )(?:that's|that is|this is|thats) not (?:what (?!matters)|how|it\b|the (?!case|final|last|end)|right|correct|good|acceptable|helpful|even|at all|really|quite|working|an? (?!bad|mistake|problem|issue|test|drill|joke|question|big|bug|error|failure|blocker|concern|surprise|regression|priority|requirement|must)|true|enough|like|where|exactly|going to|ok|fine|useful|funny|supposed|possible|allowed)/gi,
       /\b(?:that|this|it) (?:isn't|wasn't|was not) (?:it|right|correct|good|acceptable|helpful|the|what|how)\b/gi,
       /\b(?:it's|it is|^)\s?not (?:right|correct|good enough|acceptable|helpful|it|this|like this|what)\b/gi,
-      /\babsolutely not\b|\bi (?:reject|refuse|hate)\b|\bi (?:don't|do not) (?:like|want) (?:it|this|that|these|those|the|any|an?|you to|your)\b|^rejected\b/gi,
+      /\babsolutely not\b|\bi (?:reject|refuse|hate)\b(?! to\b)|\bi (?:don't|do not) (?:like|want) (?:it|this|that|these|those|the|any|an?|you to|your)\b|^rejected\b/gi,
     ],
   },
   {
@@ -51,12 +53,12 @@ export const REJECTION_FAMILIES: Family[] = [
       /\b(?:miss(?:ed|es|ing)?) the (?:whole |entire )?(?:point|mark)\b|\bbeside the point\b/gi,
       /\bnot even (?:close|remotely|near)\b|\bmakes? (?:absolutely )?no sense\b|\b(?:doesn't|does not) make (?:any )?sense\b/gi,
       /\bwrong (?:approach|problem|direction|idea|thing|question|place|file|function|answer|way round)\b/gi,
-      /\b(?:ignored|disregarded|didn't follow|did not follow|didn't read|did not read|forgot) (?:all )?(?:my|the|our) (?:instructions?|requirements?|question|message|request|constraints?|ticket|rules|guidelines)\b/gi,
+      /\b(?:ignored|disregarded|didn't follow|did not follow|didn't read|did not read|forgot) (?:all )?(?:(?:my|the|our) (?:\w{1,20} ){0,2}(?:and|or) )?(?:my|the|our) (?:instructions?|requirements?|question|message|request|constraints?|ticket|rules|guidelines)\b/gi,
       /\b(?:doesn't|does not|didn't|did not|don't|do not) (?:(?:answer|address|follow|match|meet|solve|fit) (?:my|our)|(?:answer|address|solve) the (?:question|problem|issue|task))\b/gi,
       /\b(?:not|wasn't|isn't) the (?:question|point|task|request)\b|\bnot what (?:i|we) (?:asked|meant|said|wanted)\b/gi,
       /\b(?:i|we) (?:never|didn't|did not) (?:ask(?:ed)? (?:for|you|to|that|about)|want(?:ed)? (?:it|this|that|you|an?|the)|request|requested|mean|meant)\b/gi,
       /\b(?:is|are|was|it's|that's|this|so|completely|totally) (?:\w{1,20} )?(?:useless|terrible|awful|unacceptable|not acceptable|nonsense|off topic|no good|follow our)\b|\b(?:does not|doesn't) follow our\b/gi,
-      /\bi meant\b|\bi (?:said|asked for|was asking)\b/gi,
+      /(?<!\b(?:what|by|said|soon|\") )(?<![a-z\"], )\b(?:i|we) meant (?!it\b|well\b|that as\b|every|what\b)|(?:^|, )(?:but )?i (?:said|asked for|wanted)\b[^,.!?]{1,80}, (?:not|and not|without)\b|[,.] i said\b|\bi was asking (?:about|for|you)\b/gi,
     ],
   },
 ];
@@ -84,14 +86,14 @@ export const PARTIAL_FAMILIES: Family[] = [
         String.raw`\b(?:everything|all|rest)\b (?:\w{1,20} ){0,3}(?:works?|fine|good|right|correct|ok|great|perfect|passes)\b[^\n]{0,60}\b${EXCEPT}\b`,
         'gi',
       ),
-      /\b(?:half|most|part|some|much) of (?:it|this|that|them) (?:works?|is (?:good|fine|right|ok))\b/gi,
+      /\b(?:half|most|part|some|much) of (?:it|this|that|them|the \w{1,20}) (?:works?|(?:is|are) (?:good|fine|right|ok))\b(?! (?:was|were|by|in \d))/gi,
     ],
   },
   {
     pattern: 'small_change',
     reports: [],
     words: [
-      /\bjust (?:needs? to|needs (?:a|an|some|one|the)|need (?:some|one|a (?:small|minor|tiny|quick|little)))\b(?! (?:wait|talk|meet|go|know|ask|check|understand|say|confirm|see|find)\b)/gi,
+      /\bjust (?:needs? to|needs (?:a|an|some|one|the)|need (?:some|one|a (?:small|minor|tiny|quick|little)))\b(?! (?:wait|talk|meet|go|know|ask|check|understand|say|confirm|see|find|press|click|sign|run|open|type|enter|log|call|install|read|pay|restart|set)\b)/gi,
       /\b(?:just |only |but |with )?one (?:(?:more|small|last|minor|little|tiny|other|final) ){0,2}(?:thing|nit|detail|tweak|change|issue|problem|remark|correction|adjustment)(?: (?:though|missing|left|is (?:missing|off|wrong|left|still|not)|needs?|to (?:change|fix|add|adjust|improve)|remains|please)\b|\s*[:,.—–-]|$)/gi,
       /\b(?:just|only|there's|but) one (?:\w{1,20} )?(?:thing|nit|detail|tweak|change|issue|problem|edge case)\b(?! to (?:say|add|remember|know))/gi,
       new RegExp(
@@ -109,7 +111,7 @@ export const PARTIAL_FAMILIES: Family[] = [
     reports: [],
     words: [
       new RegExp(
-        String.raw`\b(?:${POSITIVE}|thanks|thank you)\b[^\n.!?]{0,80}\b(?:but(?! not (?:today|now|yet|tomorrow))|however|although|though|yet)\b`,
+        String.raw`\b${POSITIVE}\b${MANNERS}[^\n.!?]{0,80}\b(?:but(?! not (?:today|now|yet|tomorrow)| first\b)|however|although|though|yet)\b`,
         'gi',
       ),
       new RegExp(String.raw`\b${POSITIVE}\b[^\n.!?]{0,60}[,;:—–-] ?(?:only|just|still|except)\b`, 'gi'),
@@ -118,7 +120,7 @@ export const PARTIAL_FAMILIES: Family[] = [
         String.raw`\b${POSITIVE}\b[^\n.!?]{0,60}[,;:—–][^\n.!?]{1,60}\b(?:needs?|has to|have to|should|could be|is missing|are missing|is still|are still|is off|${TOO})\b`,
         'gi',
       ),
-      /\bstill needs?\b|\b(?:good|great|nice|solid) start\b/gi,
+      /(?<!\b(?:i|we|you|they) )\bstill needs?\b|\bwe still need to (?:fix|change|adjust|tweak|move|rename|add|remove)\b|\b(?:good|great|nice|solid) start\b/gi,
     ],
   },
 ];

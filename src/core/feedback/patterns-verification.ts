@@ -38,7 +38,8 @@ export const VERIFICATION_FAMILIES: Family[] = [
       /\b(?:fail(?:ed|ing)|broken|red) (?:(?:unit|integration|e2e|snapshot|regression|smoke|\d{1,6}) )?(?:tests?|specs?|checks?)\b/gi,
       /\b(?:tests?|specs?|checks?|suite) (?:still )?(?:do not|don't|does not|doesn't|did not|didn't|won't|are not|aren't|is not|isn't|never|no longer|not) (?:\w{1,20} )?pass(?:ed|ing)?\b|\b(?:tests?|specs?) (?:is|are) (?:still )?(?:red|broken)\b/gi,
       /\b(?:does not|doesn't|do not|don't|did not|didn't|won't) pass (?:\w{1,20} ){0,3}(?:tests?|checks?|specs?|validation|CI|lint|review)\b/gi,
-      /\btests? failures?\b|\bfails? (?:the |\d{1,6} |some |most |all |our )?(?:\w{1,20} )?tests?\b|\bbreaks? (?:the |\d{1,6} |some |our )?tests?\b/gi,
+      /\b(?:tests?|specs?|checks?)\b,? (?:but )?they (?:all |are |keep |still |now ){0,2}(?:fail(?:ing|ed)?|red|broken)\b/gi,
+      /\btests? failures?\b|\bfails? (?:the |\d{1,6} |some |most |all |our )?(?:\w{1,20} )?tests?\b|\bbr(?:eaks?|oke) (?:\w{1,20} ){0,3}(?:tests?|specs?|suite)\b/gi,
       /\bassertions? (?:[\w"'`.:]{1,40} ){0,5}fail(?:ed|s|ing|ures?)?\b|\bassertion ?errors?\b/gi,
       new RegExp(String.raw`\bexpect(?:ed|s)? ${NOT_A_PERSON}(?=[^\n]{0,200}${VALUE})[^\n]{1,160}\b${TO_VERB}\b`, 'gi'),
       new RegExp(
@@ -46,7 +47,7 @@ export const VERIFICATION_FAMILIES: Family[] = [
         'gi',
       ),
       new RegExp(
-        String.raw`\bshould (?=[^\n]{0,200}${VALUE})[^\n]{1,120}\bbut(?: (?:it|this|that|i|we|the|its|actually|instead|only|now|always|still|really|just|value|result|output|response|total|status|function|test|code|answer)){0,4} (?:is|are|was|were|got|gets?|returns?|returned|gives?|gave|shows?|showed|has|had|receives?|received|equals?|prints?|printed|says|said)\b`,
+        String.raw`\bshould (?=[^\n]{0,200}${VALUE})[^\n]{1,120}\bbut(?: (?:it|this|that|the|its|actually|instead|only|now|always|still|really|just|value|result|output|response|total|status|function|test|code|answer)){0,4} (?:(?:i|we) (?=got|get|see|saw|received))?(?:see|saw|is|are|was|were|got|gets?|returns?|returned|gives?|gave|shows?|showed|has|had|receives?|received|equals?|prints?|printed|says|said)\b`,
         'gi',
       ),
       /\bexpected:? .{1,80}\bactual(?:ly)?:? /gi,
@@ -95,7 +96,7 @@ export const VERIFICATION_FAMILIES: Family[] = [
       /\bRollup failed to resolve\b|\bCould not resolve "/,
     ],
     words: [
-      /\bbuilds? (?:\w{1,20} )?(?:(?:is|are|was|keeps?|still|has) ){0,2}(?:fail(?:ed|s|ing|ures?)?|broken|broke|red)\b/gi,
+      /\bbuilds? (?:\w{1,20} )?(?:(?:is|are|was|keeps?|still|has|been) ){0,2}(?:fail(?:ed|s|ing|ures?)?|broken|broke|red)\b/gi,
       /\bbreaks? the build\b|\bbroke the build\b|\bbroken builds?\b|\bfailed builds?\b/gi,
       /\bcompil(?:e|ation|er) (?:time )?(?:errors?|fail(?:ed|s|ures?|ing))\b/gi,
       /\b(?:does not|doesn't|did not|didn't|won't|will not|fails? to|failed to|can't|cannot) (?:even |type-?check and )?compile\b/gi,

@@ -37,8 +37,10 @@ export function linesOf(text: string): string[] {
   return lines;
 }
 
-export type Sentence = { text: string; question: boolean; afterQuestion: boolean };
+/** `following` is what the line says after the sentence: how a thing ended is often told there. */
+export type Sentence = { text: string; question: boolean; afterQuestion: boolean; following: string };
 
+const FOLLOWING_CHARS = 300;
 const SENTENCE_END = /[.!?;](?=\s|$)/g;
 
 /** Sentences of one line. `afterQuestion` tells an answer from a remark; it is carried over line ends by the caller. */
@@ -50,7 +52,7 @@ export function sentencesOf(line: string, afterQuestion: boolean): Sentence[] {
     const text = line.slice(start, end).trim();
     if (text === '') return;
     const question = text.endsWith('?');
-    found.push({ text, question, afterQuestion: after });
+    found.push({ text, question, afterQuestion: after, following: line.slice(end, end + FOLLOWING_CHARS) });
     after = question;
   };
   for (const stop of line.matchAll(SENTENCE_END)) {
