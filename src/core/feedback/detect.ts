@@ -1,5 +1,6 @@
 import { contextOfLines, frameworkOf } from './context.ts';
 import { isNoJudgement } from './judgement.ts';
+import { listedLines } from './listing.ts';
 import { isHarmless } from './negation.ts';
 import { FAMILIES, type Family } from './patterns.ts';
 import { isQuiet, proseLines, quietStart } from './quiet-lines.ts';
@@ -54,10 +55,11 @@ function findMatches(lines: string[]): { found: Found; firstReport: string | nul
   const found: Found = new Map();
   const quiet = quietStart();
   const isProse = proseLines(lines);
+  const listed = listedLines(lines);
   let afterQuestion = false;
   let firstReport: string | null = null;
   for (const [index, line] of lines.entries()) {
-    if (!/\w/.test(line) || isQuiet(line, quiet)) continue;
+    if (!/\w/.test(line) || isQuiet(line, quiet) || listed?.[index] === true) continue;
     const sentences: Sentence[] = isProse(index) ? sentencesOf(line, afterQuestion) : [];
     afterQuestion = sentences.at(-1)?.question ?? false;
     for (const type of FEEDBACK_TYPES) {

@@ -50,6 +50,8 @@ const DENIED_WITHIN = /\b(?:never|not|no|must|should|may|might|can|could|would|i
 /** People expect; only a test says that it did. */
 const EXPECTING = /\b(?:i|we|they|you|he|she|people|everyone|would|experts|analysts)(?: \w{1,12})? $/i;
 const EXPECTED_TROUBLE = /^expected (?:\w{1,20} )?(?:errors?|problems?|failures?|trouble|issues?|crash(?:es)?|it|that|this|the|more|less|worse)\b/i;
+/** "with the following exceptions", "is an exception": another case, no failure. */
+const OTHER_CASE = /\b(?:is an|are|following|with the|one|two|few|some|notable|only) $/i;
 const QUOTED_MENTION = /["“`'](?:\w{1,20} ){0,2}$/;
 /** "Errors are returned, not thrown": how a thing behaves, not what happened. */
 const RULE =
@@ -117,7 +119,7 @@ export function isHarmless(sentence: Sentence, start: number, end: number): bool
   if (INTENDED.test(text) || EXPLAINED.test(after) || isHabit(word, before, after)) return true;
   if (/^expects? /i.test(word) && EXPECTING.test(before)) return true;
   if (EXPECTED_TROUBLE.test(word) && EXPECTING.test(before)) return true;
-  if (/^exceptions?$/i.test(word) && /^ (?:of|to)\b/i.test(after)) return true;
+  if (/^exceptions?$/i.test(word) && (/^ (?:of|to|that|-)/i.test(after) || OTHER_CASE.test(before))) return true;
   if (/^failed$/i.test(word) && (/\ba $/i.test(before) || EXAM.test(after))) return true;
   if (/^(?:fail|crash)/i.test(word) && NOT_SOFTWARE.test(clause.lead)) return true;
   if (RULE.test(text) || isOwnWork(clause, word)) return true;

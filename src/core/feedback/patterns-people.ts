@@ -86,7 +86,7 @@ export const PARTIAL_FAMILIES: Family[] = [
         String.raw`\b(?:everything|all|rest)\b (?:\w{1,20} ){0,3}(?:works?|fine|good|right|correct|ok|great|perfect|passes)\b[^\n]{0,60}\b${EXCEPT}\b`,
         'gi',
       ),
-      /\b(?:half|most|part|some|much) of (?:it|this|that|them|the \w{1,20}) (?:works?|(?:is|are) (?:good|fine|right|ok))\b(?! (?:was|were|by|in \d))/gi,
+      /\b(?:(?:half|most|part|some|much) of (?:it|this|that|them)|(?:half|most|some) of the \w{1,20}) (?:works?|(?:is|are) (?:good|fine|right|ok))\b(?! (?:was|were|by|in \d))/gi,
     ],
   },
   {
@@ -114,13 +114,13 @@ export const PARTIAL_FAMILIES: Family[] = [
         String.raw`\b${POSITIVE}\b${MANNERS}[^\n.!?]{0,80}\b(?:but(?! not (?:today|now|yet|tomorrow)| first\b)|however|although|though|yet)\b`,
         'gi',
       ),
-      new RegExp(String.raw`\b${POSITIVE}\b[^\n.!?]{0,60}[,;:—–-] ?(?:only|just|still|except)\b`, 'gi'),
+      new RegExp(String.raw`\b${POSITIVE}\b${MANNERS}[^\n.!?]{0,60}[,;:—–-] ?(?:only|just|still|except)\b`, 'gi'),
       new RegExp(String.raw`\b(?:fine|good|works?|great|perfect|ok|right|lgtm),? ${EXCEPT}\b`, 'gi'),
       new RegExp(
-        String.raw`\b${POSITIVE}\b[^\n.!?]{0,60}[,;:—–][^\n.!?]{1,60}\b(?:needs?|has to|have to|should|could be|is missing|are missing|is still|are still|is off|${TOO})\b`,
+        String.raw`\b${POSITIVE}\b${MANNERS}[^\n.!?]{0,60}[,;:—–][^\n.!?]{1,60}\b(?:needs?|has to|have to|should|could be|is missing|are missing|is still|are still|is off|${TOO})\b`,
         'gi',
       ),
-      /(?<!\b(?:i|we|you|they) )\bstill needs?\b|\bwe still need to (?:fix|change|adjust|tweak|move|rename|add|remove)\b|\b(?:good|great|nice|solid) start\b/gi,
+      /\bstill needs\b|\bstill need (?:work|some|more|an?|to be)\b|\bwe still need to (?:fix|change|adjust|tweak|move|rename|add|remove)\b|\b(?:good|great|nice|solid) start\b/gi,
     ],
   },
 ];

@@ -1,0 +1,82 @@
+/**
+ * A text that is source code or a manual from end to end: what `cat` prints. It is full of the words of failure and of
+ * whole examples of it, and reports none; only a line that stands out of it can be a report.
+ */
+const MIN_LINES = 8;
+
+const STATEMENT =
+  /^\s{0,80}(?:\/\/|\/\*|\*|#|--\s|"{3}|'{3}|@\w|<\/?[a-zA-Z!]|[)}\]>]|(?:import|from|export|const|let|var|function|class|interface|type|namespace|declare|enum|public|private|protected|static|async|await|return|throw|raise|def|fn|func|pub|use|mod|impl|package|sub|my|our|local|require|elif|else|if|while|for|foreach|with|yield|try|except|finally|catch|case|default|switch|typedef|struct|extern|union|unsigned|int|char|void|readonly|abstract|get|set|new|print|assert)\b)/;
+const CODE_END = /(?:[;{}([,]|=>|\*\/|\\|&&|\|\||\+|=)$/;
+const MEMBER = /^\s{1,80}[\w$'"@.[\]*-]{1,80}[?!]?\s?[:=(]/;
+const FRAME = /^\s{1,20}at /;
+const DIAGNOSTIC = /^\S{1,200}:\d{1,9}:|^(?:error|Error|ERROR|fatal|panic|FAIL|Traceback)\b|^\w{0,40}(?:Error|Exception):/;
+const INDENTED = /^\s/;
+
+const looksLikeCode = (line: string): boolean =>
+  !FRAME.test(line) &&
+  !DIAGNOSTIC.test(line) &&
+  (STATEMENT.test(line) || CODE_END.test(line) || MEMBER.test(line));
+
+const HEADING = /^#{1,4} \S/;
+const FENCE = /^\s{0,8}(?:```|~~~)/;
+const LINK = /\]\((?:https?:|\.|#|\/)|^\[[^\]]{1,80}\]: |^\s{0,8}<img |^\s{0,8}!\[/;
+const MANUAL_LINE = /^\s{0,12}(?:[*+-]|\d{1,3}\.|>|\|)\s|`|^#{1,6} |\]\(/;
+/** A bug report has headings too, and what it quotes did happen. */
+const BUG_REPORT = /\b(?:bug|reproduc\w{1,6}|actual|observed|what happened|stack ?trace|steps|error log)\b/i;
+
+/** Which lines of the text are only listed; undefined when the text is no listing. */
+export function listedLines(lines: string[]): boolean[] | undefined {
+  if (lines.length < MIN_LINES || /^\s{0,20}[[{"]/.test(lines.find((line) => line.trim() !== '') ?? '')) return undefined;
+  return sourceLines(lines) ?? manualLines(lines);
+}
+
+function sourceLines(lines: string[]): boolean[] | undefined {
+  let filled = 0;
+  let code = 0;
+  let block = false;
+  const listed: boolean[] = [];
+  for (const line of lines) {
+    if (line.trim() === '') {
+      listed.push(true);
+      continue;
+    }
+    const turns = blockTurns(line, block);
+    const inside = block || turns;
+    if (turns) block = !block;
+    const isCode = inside || looksLikeCode(line);
+    filled += 1;
+    if (isCode) code += 1;
+    listed.push(isCode || (INDENTED.test(line) && !FRAME.test(line)));
+  }
+  return filled >= MIN_LINES && code * 10 >= filled * 7 ? listed : undefined;
+}
+
+/** A comment, a doc string or a POD section begins or ends here. */
+function blockTurns(line: string, inside: boolean): boolean {
+  if (/^=\w/.test(line)) return inside === line.startsWith('=cut');
+  if (/^\s{0,80}[rbu]?(?:"{3}|'{3})/i.test(line) || /(?:"{3}|'{3})$/.test(line))
+    return line.split(/"{3}|'{3}/).length % 2 === 0;
+  return inside ? line.includes('*/') : /^\s{0,80}\/\*/.test(line) && !line.includes('*/');
+}
+
+function manualLines(lines: string[]): boolean[] | undefined {
+  let headings = 0;
+  let marks = 0;
+  let report = false;
+  let fenced = false;
+  const listed = lines.map((line) => {
+    if (FENCE.test(line)) {
+      fenced = !fenced;
+      marks += 1;
+      return true;
+    }
+    if (fenced) return true;
+    if (HEADING.test(line)) {
+      headings += 1;
+      if (BUG_REPORT.test(line)) report = true;
+    }
+    if (LINK.test(line)) marks += 1;
+    return MANUAL_LINE.test(line);
+  });
+  return headings >= 2 && marks >= 3 && !report ? listed : undefined;
+}
