@@ -1,3 +1,5 @@
+import { createHash } from 'node:crypto';
+
 /** One real command whose output becomes one sample. `files` are written into a fresh folder before it runs. */
 export type ToolCase = {
   id: string;
@@ -21,3 +23,7 @@ export const plain = (id: string, command: string, setup?: string): ToolCase => 
 
 export const python = (id: string, body: string): ToolCase => file(id, 'main.py', body, 'python3 main.py');
 export const node = (id: string, body: string): ToolCase => file(id, 'main.mjs', body, 'node main.mjs');
+
+/** A third is held out by the hash of its text alone, so the split cannot be chosen. */
+export const heldOut = (text: string): boolean =>
+  BigInt(`0x${createHash('sha256').update(text).digest('hex')}`) % 3n === 0n;

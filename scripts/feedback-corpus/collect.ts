@@ -6,14 +6,14 @@
  * tool is missing is left out and named. Nothing is downloaded. Paths of this machine are replaced before writing.
  */
 import { spawnSync } from 'node:child_process';
-import { createHash } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { homedir, hostname, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import type { ToolCase } from './case.ts';
+import { heldOut, type ToolCase } from './case.ts';
 import { cleanCases } from './cases-clean.ts';
 import { runtimeCases } from './cases-runtime.ts';
 import { moreCleanCases, moreRuntimeCases } from './cases-second.ts';
+import { thirdCleanCases } from './cases-third.ts';
 import { verificationCases } from './cases-verification.ts';
 
 const root = resolve(import.meta.dirname, '../..');
@@ -21,9 +21,6 @@ const out = join(root, 'test/corpus/feedback');
 const nodeModules = process.env.FEEDBACK_CORPUS_NODE_MODULES ?? join(root, 'node_modules');
 const scratch = mkdtempSync(join(tmpdir(), 'feedback-corpus-'));
 const MAX_CHARS = 6_000;
-
-/** A third is held out by the hash of its text alone, so the split cannot be chosen. */
-const heldOut = (text: string): boolean => BigInt(`0x${createHash('sha256').update(text).digest('hex')}`) % 3n === 0n;
 
 function portable(text: string, folder: string): string {
   const named: [string, string][] = [
@@ -59,6 +56,7 @@ function run(one: ToolCase): { text: string; status: number | null } {
     PATH: path,
     CI: '1',
     BASH_ENV: '',
+    REPO: root,
     TF_CLI_CONFIG_FILE: '',
     npm_config_userconfig: join(folder, '.npmrc'),
   };
@@ -92,6 +90,7 @@ const COLLECTIONS: [ToolCase[], string | null, string][] = [
   [cleanCases, null, 'clean'],
   [moreRuntimeCases, 'runtime_error', 'runtime-error-2'],
   [moreCleanCases, null, 'clean-2'],
+  [thirdCleanCases, null, 'clean-3'],
 ];
 // Names on the command line choose files; without one all are made anew, and with them the split.
 const wanted = process.argv.slice(2);

@@ -27,12 +27,17 @@ const MATCH_TEXT_CHARS = 120;
 /** "got the expected error: EOF", "no fatal: …": a report that was foreseen or denied just before. */
 const FORESEEN = /\b(?:expected|no|without|0) $/i;
 
+/** `match x { // error: …`: a comment at the end of a line of code. */
+const REMARKED = /\S\s{1,40}(?:\/\/|#)\s{0,4}$/;
+
 type Found = Map<Family, FeedbackMatch>;
 
 function reportIn(family: Family, line: string): string | null {
   for (const regex of family.reports) {
     const hit = regex.exec(line);
-    if (hit !== null && !FORESEEN.test(line.slice(0, hit.index + 1))) return hit[0];
+    if (hit === null) continue;
+    const before = line.slice(0, hit.index + 1);
+    if (!FORESEEN.test(before) && !REMARKED.test(before)) return hit[0];
   }
   return null;
 }

@@ -2,7 +2,8 @@ import { givesTask, isAsked } from './asked.ts';
 import { clauseAround } from './clause.ts';
 import type { Sentence } from './text.ts';
 
-/** The guards for what people say about a result: asked, supposed, denied, said of themselves, or praise after all. */
+
+const THANKED = /\b(?:thanks|thank you|thx|grateful|appreciate|appreciated)(?: [\w']{1,20}){0,4} $/i;
 const BEFORE_CHARS = 80;
 
 const ASKED_OF_YOU = /\b(?:can|could|would|will) you\b|\bplease\b/i;
@@ -29,7 +30,7 @@ const WORKS_ON = /^ (?:that way|this way|like (?:that|this)|on (?:it|that|this|a
 const PRAISE =
   /\b(?:(?:so |much |even |far )(?:better|nicer|faster)|(?:it's|it is|that's|that is|this is|looks|is|are|was|all|really|we're|i'm|i am|we are) (?:(?:all|just|really|so|very|absolutely|simply|totally) ){0,2}(?:great|good|perfect|fine|awesome|amazing|excellent|happy|right|correct|wonderful|lovely|settled|fixed|gone|all there)|well done|(?:good|great|nice|amazing|excellent|lovely) (?:work|job|one|idea)|i (?:really )?(?:love|like) (?:it|this|that|them|both)|love it|exactly what|never mind|all good|thank you|works (?:now|again|fine|great|perfectly|for me))\b/i;
 const TAKEN_BACK = /\b(?:but|except|apart from|however|although|though|only|other than|not|isn't|doesn't|still|until|if)\b/i;
-const DENIED_PRAISE = /(?:\b(?:not|never|no|nothing|if|would be|could be|far from|less|hardly)|n't)(?: \w{1,20}){0,2} $/i;
+const DENIED_PRAISE = /(?:\b(?:not|never|no|nothing|if|would be|could be|far from|less|hardly|old|previous|original|earlier)|n't)(?: \w{1,20}){0,2} $/i;
 
 function isPraise(told: string): boolean {
   const praise = PRAISE.exec(told);
@@ -58,7 +59,7 @@ export function isNoJudgement(sentence: Sentence, start: number, matched: string
   if (/\bwrong\b/i.test(matched) && OWN_SLIP.test(lead)) return true;
   if (/\bwork/i.test(matched) && rejects && (WORKER.test(before) || WORKS_ON.test(after))) return true;
   if (/["“`]$/.test(before) && /^\w{0,20}[.!]?["”`]/.test(after)) return true;
-  if (!rejects && /^\W{0,3}thank/i.test(after)) return true;
+  if (!rejects && (/^\W{0,3}thank/i.test(after) || THANKED.test(before))) return true;
   if ((!/^[,;]/.test(matched) && NOT_JUDGED.test(before)) || (start > 0 && lead !== '' && givesTask(lead, matched))) return true;
   if (rejects && isPraise(`${after} ${sentence.following}`)) return true;
   // "a good but strict teacher" describes, it does not judge.

@@ -26,8 +26,22 @@ const BUG_REPORT = /\b(?:bug|reproduc\w{1,6}|actual|observed|what happened|stack
 
 /** Which lines of the text are only listed; undefined when the text is no listing. */
 export function listedLines(lines: string[]): boolean[] | undefined {
+  const found = foundLines(lines);
+  if (found !== undefined) return found;
+  // An answer in JSON is no source code.
   if (lines.length < MIN_LINES || /^\s{0,20}[[{"]/.test(lines.find((line) => line.trim() !== '') ?? '')) return undefined;
   return sourceLines(lines) ?? manualLines(lines);
+}
+
+/** What a search prints: `src/a.ts:12:` and the line. A compiler also names a column or says `error` after it. */
+const FOUND = /^[\w./@+-]{1,200}[:-]\d{1,9}[:-](?!\d| (?:fatal |internal )?(?:error|warning|note|info)\b)/;
+const MIN_FOUND = 3;
+
+function foundLines(lines: string[]): boolean[] | undefined {
+  const listed = lines.map((line) => FOUND.test(line));
+  const filled = lines.filter((line) => line.trim() !== '').length;
+  const found = listed.filter(Boolean).length;
+  return found >= MIN_FOUND && found * 10 >= filled * 7 ? listed : undefined;
 }
 
 function sourceLines(lines: string[]): boolean[] | undefined {

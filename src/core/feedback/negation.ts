@@ -37,14 +37,14 @@ const SUPPOSING_CLAUSE =
 const SUPPOSED_WITHIN = /\b(?:if|whether|unless|in case) (?!i\b|we\b|you\b)/i;
 /** The failure is over: "the error is gone", "the crash is fixed". */
 const OVER =
-  /^\S{0,20} (?:(?:\w{1,20} ){0,2}(?:is|are|was|were|has been|have been|got) (?:now |all |already |finally )?(?:gone|fixed|resolved|solved|handled|caught|retried|requeued|expected|away|green|passing|history|over|rare|harmless|intended|mine|ours|deleted|disabled|removed|skipped|closed|explained|documented|known|a false alarm|on (?:my|our) (?:side|end))\b|went away|went down|dropped|disappeared|stopped|no longer|.{0,40}\b(?:pass|passes|works?) (?:now|again|today)\b|(?:will|can|may|should|must|would|could) (?:be|not|also|only|then|always|never|stop|block|cost) )/i;
+  /^,? (?:so )?(?:retrying|trying again|will (?:be )?retr\w{1,3}|waiting \d)|^\S{0,20} (?:(?:\w{1,20} ){0,2}(?:is|are|was|were|has been|have been|got) (?:now |all |already |finally )?(?:gone|fixed|resolved|solved|handled|caught|retried|requeued|expected|away|green|passing|history|over|rare|harmless|intended|mine|ours|deleted|disabled|removed|skipped|closed|explained|documented|known|a false alarm|on (?:my|our) (?:side|end))\b|went away|went down|dropped|disappeared|stopped|no longer|.{0,40}\b(?:pass|passes|works?) (?:now|again|today)\b|(?:will|can|may|should|must|would|could) (?:be|not|also|only|then|always|never|stop|block|cost) )/i;
 /** `errors: 0`, `"error": null`, `failed=0`, `errors: []`. */
 const ZERO_AFTER =
   /^["'`]?\s{0,4}(?:[:=|]|,? (?:is|are|was|were))\s{0,4}["'`]?(?:0(?![.\d]{0,12}[1-9])|null|none|nil|undefined|false|no|off|\[\]|\{\}|""|'')/i;
 const ZERO_CELL = /^(?:,| {1,4}\|)? {0,4}0\b(?!\.)/;
-const EXPLAINED = /^ (?:(?:means?|stands|indicates|tells|counts? as|refers)\b|(?:per|by) \w)/i;
+const EXPLAINED = /^ (?:(?:means?|stands|indicates|tells|counts? as|refers)\b|(?:is|are) (?:treated|reserved|used|found|caused|harmless)\b|(?:per|by) \w)/i;
 const INTENDED =
-  /\b(?:according to|the (?:docs?|documentation|manual|spec|specification|guide|guideline|readme|comment|contract|changelog|readme) (?:says?|states?|explains?|lists?|describes?|is)|by contract|as designed|by design|on purpose|as intended|as it should|as expected|as the docs say|as documented)\b/i;
+  /^(?:note that|remember that|(?:note|re|subject|title|topic|fwd|agenda|chapter|section):) |\b(?:in (?:the|this|my|our) (?:\w{1,20} )?examples?|for example|what we want|according to|the (?:docs?|documentation|manual|spec|specification|guide|guideline|readme|comment|contract|changelog|readme) (?:says?|states?|explains?|lists?|describes?|is)|by contract|as designed|by design|on purpose|as intended|as it should|as expected|as the docs say|as documented)\b/i;
 /** "tests must never fail": a long match carries its own denial. */
 const DENIED_WITHIN = /\b(?:never|not|no|must|should|may|might|can|could|would|if|when|to|that|which|for the|for a|of the)\b|n't/i;
 /** People expect; only a test says that it did. */
@@ -55,7 +55,7 @@ const OTHER_CASE = /\b(?:is an|are|following|with the|one|two|few|some|notable|o
 const QUOTED_MENTION = /["“`'](?:\w{1,20} ){0,2}$/;
 /** "Errors are returned, not thrown": how a thing behaves, not what happened. */
 const RULE =
-  /^(?:all |any |these |such |every |each |an? )?(?:errors?|exceptions?|failures?|timeouts?|crash(?:es)?|null pointers|failed \w{1,20}|crashed \w{1,20}|(?:failing|failed|broken) (?:tests?|builds?|checks?)|non-?zero \w{1,20}(?: code)?) (?:stops?|fails?|is|are|will|can|should|must|may|go|goes|gets?|ends?|happen|happens|blocks?|means?|counts?|has|have|lands?|stays?|triggers?|never|always|reports?|dumps?)\b/i;
+  /^(?:all |any |many |most |few |these |such |every |each |an? )?(?:errors?|exceptions?|failures?|timeouts?|crash(?:es)?|null pointers|failed \w{1,20}|crashed \w{1,20}|(?:failing|failed|broken) (?:tests?|builds?|checks?)|non-?zero \w{1,20}(?: code)?) (?:stops?|fails?|is|are|will|can|should|must|may|go|goes|gets?|ends?|happen|happens|blocks?|means?|counts?|has|have|lands?|stays?|triggers?|never|always|reports?|dumps?)\b/i;
 /** "raises a KeyError for unknown names": what a thing does by its contract. */
 const HABIT =
   /^(?: (?:code|status))?(?: (?:is|are|gets?) (?:raised|returned|thrown|shown|reported|logged))? (?:for (?:bad|invalid|unknown|negative|empty|missing|any|every|each|malformed|unsupported)|on (?:failure|error|any|bad|invalid|timeout)|when (?!i\b|we\b|you\b|it\b|saving|running|opening|starting|loading|trying|clicking)|if (?!i\b|we\b|you\b|my\b)|unless)\b/i;

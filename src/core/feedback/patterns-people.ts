@@ -17,10 +17,10 @@ export const REJECTION_FAMILIES: Family[] = [
     pattern: 'rejection_word',
     reports: [],
     words: [
-      /^(?:(?:sorry|well|hmm+|um+|uh|oh|ah|but|and|so|actually|ok|okay|please|thanks),? ){0,3}(?:no|nope|nah)(?!,? (?:thanks|thank you)[.!]?$|,? (?:everything|all|it|that|it's|that's|we|i)(?: is| are|'m| am)? (?:fine|good|ok|okay|right|great|happy|all good)\b|,? (?:way|kidding|doubt|that is all|that's all|go ahead|go on|nothing|none|not (?:needed|necessary|really|yet)|(?:keep|leave) it as|continue|proceed|carry on|you (?:can|may|could|don't)|that was (?:all|it|everything)|(?:it|that) (?:is|was)(?: all)? (?:fine|ok|okay|good|all|up|done|there|not (?:needed|necessary|urgent|important)))\b)(?=\s*(?:[,!…—–]|\.(?!\s*\d)|$)|: | [-—–] | (?:no|that|this|it|its|it's|that's|please|i|you|we|the|not|don't|use|keep|leave|never|wait|way|sorry)\b(?! (?:need|problem|worries|rush|hurry)))/gi,
+      /^(?:(?:sorry|well|hmm+|um+|uh|oh|ah|but|and|so|actually|ok|okay|please|thanks),? ){0,3}(?:no|nope|nah)(?!,? (?:thanks|thank you)[.!]?$|,? (?:everything|all|it|that|it's|that's|we|i)(?: is| are|'m| am)? (?:fine|good|ok|okay|right|great|happy|all good)\b|,? (?:way|kidding|doubt|that is all|that's all|go ahead|go on|nothing|none|not (?:needed|necessary|really|yet)|(?:keep|leave) it as|continue|proceed|carry on|you (?:can|may|could|don't)|i(?:'ve| have) (?:already|just)|that was (?:all|it|everything)|(?:it|that) (?:is|was)(?: all)? (?:fine|ok|okay|good|all|up|done|there|not (?:needed|necessary|urgent|important)))\b)(?=\s*(?:[,!…—–]|\.(?!\s*\d)|$)|: | [-—–] | (?:no|that|this|it|its|it's|that's|please|i|you|we|the|not|don't|use|keep|leave|never|wait|way|sorry)\b(?! (?:need|problem|worries|rush|hurry)))/gi,
       /^(?:(?:sorry|well|hmm+|oh|but|still|again|completely|totally|all),? ){0,2}(?:wrong|incorrect)\b(?! (?:or right|vs))/gi,
       /\b(?:is|are|was|were|'s|'re|seems?|looks?|feels?|(?:got|did|do|done) (?:it|this|that|them)|all|still|just|plain|be|so|very) (?:\w{1,20}ly |all |just |still |plain |simply |quite |also ){0,2}(?:wrong|incorrect)\b/gi,
-      /\b(?:you|you're|you've|your|it|this|that|that's|it's|is|are|was|were)(?: \w{1,20}){0,3} (?:the|a) wrong \w{1,30}/gi,
+      /\b(?:you|you're|you've|your|it|this|that|that's|it's|is|are|was|were)(?: \w{1,20}){0,3} (?:the|a) wrong \w{1,30}\b(?! and (?:a|the) right)/gi,
       /\b(?:not|isn't|wasn't|aren't) (?:at all |really |quite |exactly |even )?(?:what|how|the \w{1,20}) (?:i|we)\b/gi,
       /\b(?:try|do|redo) (?:it |this |that )?(?:again|over|once more)\b(?! (?:later|tomorrow|in |after |next |soon|with sudo))/gi,
       /(?:^|\b(?:please|and|then|now|just|you|should|must|can|could|but) |[,;] )(?:redo|start (?:over|again)|undo|revert|roll (?:it |this |that )?back)\b/gi,
@@ -111,7 +111,7 @@ export const PARTIAL_FAMILIES: Family[] = [
     reports: [],
     words: [
       new RegExp(
-        String.raw`\b${POSITIVE}\b${MANNERS}[^\n.!?]{0,80}\b(?:but(?! not (?:today|now|yet|tomorrow)| first\b)|however|although|though|yet)\b`,
+        String.raw`\b${POSITIVE}\b${MANNERS}[^\n.!?]{0,80}\b(?:but(?! not (?:today|now|yet|tomorrow)| first\b| (?:i|we)(?:'ll|'d| will| would)? (?:choose|take|took|prefer|pick|picked|go with|chose)\b)|however|although|though|yet)\b`,
         'gi',
       ),
       new RegExp(String.raw`\b${POSITIVE}\b${MANNERS}[^\n.!?]{0,60}[,;:—–-] ?(?:only|just|still|except)\b`, 'gi'),

@@ -32,7 +32,7 @@ export const RUNTIME_FAMILIES: Family[] = [
       /^(?!(?:note|info|notice|warning|debug|hint|help|warn)\b)[a-z][\w.+/-]{0,60}: (?:[^:]{1,60}: ){0,3}.{0,160}\b(?:does not exist|not found|by zero|must (?:be|specify|have)|(?:is|are) required|expected|specified|not (?:supported|allowed|permitted)|denied|unavailable|already exists|too (?:many|few|long|large)|out of range)\b/,
       /^Try '.{1,80}--help' for more information|\bsomething went wrong\b|^Died at \S|\bat \S{1,200} line \d{1,9}\.$/i,
       /\bout of memory\b|\bOOMKilled\b|\b(?:CrashLoop|ImagePull)BackOff\b|\bErrImagePull\b/i,
-      /\(\w{1,60}(?:Error|Exception)\)|^\w{1,60}(?:Error|Exception) \(|^Error\b.{0,60}: \S/,
+      / \(\w{1,60}(?:Error|Exception)\)$|^\w{1,60}(?:Error|Exception) \(|^Error\b.{0,60}: \S/,
       // What an API answers.
       /"errors?"\s{0,4}:\s{0,4}(?:"[^"]|\{\s{0,4}"|\[\s{0,4}[{"])|"(?:status|state|result|outcome)"\s{0,4}:\s{0,4}"(?:failed|failure|error)"/i,
     ],
@@ -69,7 +69,7 @@ export const RUNTIME_FAMILIES: Family[] = [
     reports: [
       /\b(?:Type|Syntax|Reference|Range|Key|Value|Attribute|Index|Name|Import|ModuleNotFound|ZeroDivision|FileNotFound|Permission|Recursion|Unicode\w{0,10}|Indentation|JSONDecode|Runtime|OS|Connection|Timeout)(?:Error|Exception)\b: {0,4}\S/,
       /\bNullPointerException\b|\bnil pointer dereference\b|\binvalid memory address\b|\bindex out of (?:range|bounds)\b/,
-      /\bis not (?:defined|a function|iterable|a constructor)\b|\bCannot (?:read|set) propert(?:y|ies) of\b/,
+      /(?:^\s{0,20}|: |["'`(>])[\w$.[\]'"`()]{1,80} is not (?:defined|a function|iterable|a constructor)\b|\bCannot (?:read|set) propert(?:y|ies) of\b/,
       /\bUnexpected (?:token|end of (?:JSON )?input|identifier|EOF)\b/i,
       /\b(?:syntax|parse) error(?: at| near|:| \()/i,
     ],
