@@ -13,6 +13,7 @@ import { heldOut, type ToolCase } from './case.ts';
 import { cleanCases } from './cases-clean.ts';
 import { runtimeCases } from './cases-runtime.ts';
 import { moreCleanCases, moreRuntimeCases } from './cases-second.ts';
+import { fourthCleanCases } from './cases-fourth.ts';
 import { thirdCleanCases } from './cases-third.ts';
 import { verificationCases } from './cases-verification.ts';
 
@@ -91,6 +92,7 @@ const COLLECTIONS: [ToolCase[], string | null, string][] = [
   [moreRuntimeCases, 'runtime_error', 'runtime-error-2'],
   [moreCleanCases, null, 'clean-2'],
   [thirdCleanCases, null, 'clean-3'],
+  [fourthCleanCases, null, 'clean-4'],
 ];
 // Names on the command line choose files; without one all are made anew, and with them the split.
 const wanted = process.argv.slice(2);

@@ -29,7 +29,7 @@ export function listedLines(lines: string[]): boolean[] | undefined {
   const found = foundLines(lines);
   if (found !== undefined) return found;
   // An answer in JSON is no source code.
-  if (lines.length < MIN_LINES || /^\s{0,20}[[{"]/.test(lines.find((line) => line.trim() !== '') ?? '')) return undefined;
+  if (lines.length < MIN_LINES || /^\s{0,20}(?:[[{]|"[^"]{1,100}":)/.test(lines.find((line) => line.trim() !== '') ?? '')) return undefined;
   return sourceLines(lines) ?? manualLines(lines);
 }
 

@@ -6,7 +6,7 @@ export const RUNTIME_FAMILIES: Family[] = [
     pattern: 'error_word',
     reports: [
       // `TypeError: x`, `java.lang.IllegalStateException: x`, `error: x`, `fatal: x`, `panic: x`, `ERROR:  x`
-      /(?:^|[\s:([>"'])(?:[\w$.]{0,80}(?:Error|Exception)|error|ERROR|fatal|FATAL|panic|PANIC)(?: \[\w{1,40}\])?: {0,4}(?!\s*(?:0|null|none|undefined|false|nil|unknown|string|any|Error|''|""|\[\])\b)\S/,
+      /(?:^|[\s:([>"'])(?:[\w$.]{0,80}(?:Error|Exception)|error|ERROR|fatal|FATAL|panic|PANIC)(?: \[\w{1,40}\])?: {0,4}(?!\s*(?:0|null|none|undefined|false|nil|unknown|string|any|Error|If|When|Raised|Thrown|''|""|\[\])\b)\S/,
       /^\s{0,8}(?:Uncaught |Unhandled |Exception in thread .{1,80} )(?:[\w$.]{1,80})?(?:Error|Exception)\s*$|^[a-z][\w$]{0,40}\.[\w$.]{1,80}(?:Error|Exception)\s*$/,
       /(?:^|\s)(?:\[error\]|\[fatal\]|level=(?:error|fatal))/i,
       /^(?:\S{1,40}\s{1,10}){0,3}(?:ERROR|FATAL|CRITICAL|SEVERE)(?:[\s:]|$)(?!\s*(?:(?:0|none|SUMMARY)\b|[=|]))/,
@@ -14,13 +14,14 @@ export const RUNTIME_FAMILIES: Family[] = [
       /^\s{1,12}at .{1,300}:\d{1,9}:\d{1,9}\)?$|^\s{1,8}at [\w$.]{1,200}\([\w$]{1,100}\.java:\d{1,9}\)$/,
       /\b(?:Uncaught|Unhandled|Caused by:|terminate called)\b/,
       /\bpanicked at\b|\bgoroutine \d{1,9} \[/,
-      /\bSegmentation fault\b|\bcore dumped\b|\bSIG(?:SEGV|ABRT|KILL|BUS|FPE|ILL)\b|\bBus error\b/,
+      /\bSegmentation fault\b|\bcore dumped\b|(?:\b(?:signal|killed|terminated|received|exited|stopped|died|by|with|code)[: (]{1,3}|^\W{0,4})SIG(?:SEGV|ABRT|KILL|BUS|FPE|ILL)\b|\bBus error\b/,
       /^(?:\S{1,200}: )?(?:line \d{1,9}: +\d{1,9} )?(?:Aborted|Killed|Terminated)\b/,
       /\bdouble free\b|\bAddressSanitizer\b|\bheap-(?:buffer-overflow|use-after-free)\b/,
       // What the operating system says.
-      /\b(?:No such file or directory|Permission denied|Is a directory|Not a directory|File exists|Directory not empty|No space left on device|Too many open files|Operation not permitted|Broken pipe|Argument list too long|Exec format error|No such process|Read-only file system|Cannot allocate memory|Device or resource busy|Input\/output error)\b/i,
+      /\b(?:No such file or directory|Permission denied|No space left on device|Too many open files|Broken pipe|Argument list too long|Exec format error|No such process|Read-only file system|Cannot allocate memory|Device or resource busy|Input\/output error)\b/i,
+      /(?:^|: |\] |["'(])(?:Is a directory|Not a directory|File exists|Directory not empty|Operation not permitted)\b/i,
       /\b(?:Connection (?:refused|reset|timed out|closed (?:by|unexpectedly))|Network is unreachable|No route to host|Could not resolve host|Temporary failure in name resolution|timed out after)\b/i,
-      /\bE(?:CONNREFUSED|CONNRESET|NOENT|ACCES|PERM|PIPE|TIMEDOUT|ADDRINUSE|NOTFOUND|AI_AGAIN|NOSPC|ISDIR|EXIST|HOSTUNREACH)\b(?!['"],? ?['"\]])/,
+      /(?:^|[^.\w])E(?:CONNREFUSED|CONNRESET|NOENT|ACCES|PERM|PIPE|TIMEDOUT|ADDRINUSE|NOTFOUND|AI_AGAIN|NOSPC|ISDIR|EXIST|HOSTUNREACH)\b(?!['"],? ?['"\]])/,
       /^\S{1,60}: (?:line )?(?:\S{1,60}: ){0,3}(?:command )?not found\b/,
       /^\S{1,200}: {1,4}(?:[^:]{1,120}: {1,4}){0,2}(?:cannot|can't|could not|couldn't|unable to|failed to|invalid|illegal|unrecognized|unknown|unterminated|unexpected|missing|no such|no module|not in|bad|is not)\b {1,4}\S/i,
       /^(?:\S{1,60}: )?\S{1,80} is not an? (?:\w{1,20} ){0,2}(?:file|command|repository|directory|archive|key|executable)\b/i,
