@@ -30,14 +30,19 @@ const manuals = [
   ...['test', 'exit', 'return', 'set', 'wait', 'kill', 'read', 'type', 'ulimit', 'hash'].map((name) =>
     plain(`bash-help-${name}`, `bash -c "help ${name}"`),
   ),
-  ...['logging', 'unittest.TestCase.assertRaises', 'subprocess.run', 'ValueError', 'contextlib.suppress', 'os.stat'].map(
-    (name) => plain(`pydoc-${idOf(name)}`, `python3 -m pydoc ${name} > page; head -60 page`),
-  ),
+  ...[
+    'logging',
+    'unittest.TestCase.assertRaises',
+    'subprocess.run',
+    'ValueError',
+    'contextlib.suppress',
+    'os.stat',
+  ].map((name) => plain(`pydoc-${idOf(name)}`, `python3 -m pydoc ${name} > page; head -60 page`)),
   ...['bisect', 'revert', 'rebase', 'stash', 'fsck', 'restore', 'push', 'merge'].map((name) =>
     plain(`git-${name}-h`, `git ${name} -h; true`),
   ),
-  ...['make', 'gcc', 'jq', 'curl', 'zip', 'gdb', 'cargo test', 'cargo build', 'go test', 'npm test', 'sqlite3'].map((name) =>
-    plain(`help-${idOf(name)}`, `${name} --help > page 2>&1; head -60 page`),
+  ...['make', 'gcc', 'jq', 'curl', 'zip', 'gdb', 'cargo test', 'cargo build', 'go test', 'npm test', 'sqlite3'].map(
+    (name) => plain(`help-${idOf(name)}`, `${name} --help > page 2>&1; head -60 page`),
   ),
   ...['vitest', 'tsc', 'oxlint', 'knip', 'tsx', 'depcruise'].map((name) =>
     plain(`help-${name}-third`, `${name} --help > page 2>&1; head -50 page`),
@@ -92,34 +97,83 @@ const passing: ToolCase[] = [
     'gcc -Wall -o a a.c && ./a',
   ),
   file('tsc-pass-third', 'a.ts', 'export const failed: Error[] = [];\n', 'tsc --noEmit a.ts && echo "types are fine"'),
-  file('javac-pass-third', 'A.java', 'class A { public static void main(String[] a) { System.out.println("Errors: 0"); } }\n', 'javac A.java && java A'),
+  file(
+    'javac-pass-third',
+    'A.java',
+    'class A { public static void main(String[] a) { System.out.println("Errors: 0"); } }\n',
+    'javac A.java && java A',
+  ),
   plain('make-pass-third', "printf 'check:\\n\\t@echo checking for errors\\n\\t@echo ok\\n' > Makefile; make check"),
   plain('sh-x', 'set -x; test -e missing || echo "nothing to clean up"'),
-  plain('sqlite-status', 'sqlite3 -header a.db "create table jobs(id, status); insert into jobs values (1, \'done\'), (2, \'failed\'); select status, count(*) as n from jobs group by status"'),
-  plain('openssl-verify', 'openssl req -x509 -newkey rsa:2048 -nodes -keyout k.pem -out c.pem -subj /CN=example.test -days 1 2>/dev/null; openssl verify -CAfile c.pem c.pem'),
+  plain(
+    'sqlite-status',
+    "sqlite3 -header a.db \"create table jobs(id, status); insert into jobs values (1, 'done'), (2, 'failed'); select status, count(*) as n from jobs group by status\"",
+  ),
+  plain(
+    'openssl-verify',
+    'openssl req -x509 -newkey rsa:2048 -nodes -keyout k.pem -out c.pem -subj /CN=example.test -days 1 2>/dev/null; openssl verify -CAfile c.pem c.pem',
+  ),
   plain('tar-list', 'mkdir errors; echo a > errors/failed.log; tar czf a.tgz errors; tar tzvf a.tgz | cut -c1-30,48-'),
   plain('curl-version', 'curl --version'),
-  plain('cargo-pass', 'cargo init --quiet --name errors --vcs none . && cargo check --offline --quiet && echo "check passed"'),
+  plain(
+    'cargo-pass',
+    'cargo init --quiet --name errors --vcs none . && cargo check --offline --quiet && echo "check passed"',
+  ),
 ];
 const programs: ToolCase[] = [
-  node('log-retries', "for (const line of ['attempt 1: connection lost, retrying in 1 s', 'attempt 2: connected', 'synced 120 rows, 0 conflicts']) console.log(line);\n"),
-  node('json-status', "console.log(JSON.stringify({ status: 'completed', attempts: 2, failures: [], error: null }, null, 2));\n"),
-  node('json-run', "console.log(JSON.stringify([{ step: 1, tool: 'search', ok: true }, { step: 2, tool: 'write', ok: true, error: null }]));\n"),
+  node(
+    'log-retries',
+    "for (const line of ['attempt 1: connection lost, retrying in 1 s', 'attempt 2: connected', 'synced 120 rows, 0 conflicts']) console.log(line);\n",
+  ),
+  node(
+    'json-status',
+    "console.log(JSON.stringify({ status: 'completed', attempts: 2, failures: [], error: null }, null, 2));\n",
+  ),
+  node(
+    'json-run',
+    "console.log(JSON.stringify([{ step: 1, tool: 'search', ok: true }, { step: 2, tool: 'write', ok: true, error: null }]));\n",
+  ),
   node('table-checks', "console.table([{ check: 'lint', failed: 0 }, { check: 'types', failed: 0 }]);\n"),
-  node('progress', "for (const n of [10, 50, 100]) console.log(`${n} % done, 0 errors so far`);\n"),
-  node('coverage', "console.log('File        | % Stmts | % Branch\\nerrors.ts   |     100 |      100\\nfailures.ts |   98.11 |    95.45');\n"),
+  node('progress', 'for (const n of [10, 50, 100]) console.log(`${n} % done, 0 errors so far`);\n'),
+  node(
+    'coverage',
+    "console.log('File        | % Stmts | % Branch\\nerrors.ts   |     100 |      100\\nfailures.ts |   98.11 |    95.45');\n",
+  ),
   node('audit', "console.log('audited 412 packages in 2s\\n\\nfound 0 vulnerabilities');\n"),
-  node('info-log', "for (const m of ['server listening on 8080', 'GET /errors 200 12ms', 'GET /failed-jobs 200 3ms', 'shutting down']) console.log(`2026-03-01T10:00:00Z INFO ${m}`);\n"),
-  node('warn-log', "for (const m of ['cache miss', 'slow query 812ms', 'using default timeout']) console.log(`[warn] ${m}`);\n"),
+  node(
+    'info-log',
+    "for (const m of ['server listening on 8080', 'GET /errors 200 12ms', 'GET /failed-jobs 200 3ms', 'shutting down']) console.log(`2026-03-01T10:00:00Z INFO ${m}`);\n",
+  ),
+  node(
+    'warn-log',
+    "for (const m of ['cache miss', 'slow query 812ms', 'using default timeout']) console.log(`[warn] ${m}`);\n",
+  ),
   node('events', "console.log(['step_started', 'step_failed_counter=0', 'step_completed'].join('\\n'));\n"),
-  python('py-logging-info', "import logging, sys\nlogging.basicConfig(stream=sys.stdout, level='INFO')\nlogging.info('checked 12 files, no errors')\nlogging.info('error handler registered')\n"),
+  python(
+    'py-logging-info',
+    "import logging, sys\nlogging.basicConfig(stream=sys.stdout, level='INFO')\nlogging.info('checked 12 files, no errors')\nlogging.info('error handler registered')\n",
+  ),
   python('py-csv', "print('id,status,error\\n1,ok,\\n2,ok,\\n3,ok,')\n"),
   python('py-retry', "print('try 1 failed, trying again')\nprint('try 2 succeeded')\n"),
   python('py-pprint', "import pprint\npprint.pprint({'errors': [], 'failed': 0, 'passed': 31})\n"),
   python('py-exception-names', "print(', '.join(sorted(e.__name__ for e in Exception.__subclasses__())[:12]))\n"),
-  python('py-report', "print('Nightly report\\n==============\\nuploads: 310\\nfailed uploads: 0\\nretried: 4, all successful')\n"),
-  python('py-doc', "print(ZeroDivisionError.__doc__)\n"),
-  python('py-help', "import argparse\np = argparse.ArgumentParser(prog='sync')\np.add_argument('--fail-fast', action='store_true', help='stop at the first error')\np.add_argument('--retries', help='how often a failed request is tried again')\np.print_help()\n"),
+  python(
+    'py-report',
+    "print('Nightly report\\n==============\\nuploads: 310\\nfailed uploads: 0\\nretried: 4, all successful')\n",
+  ),
+  python('py-doc', 'print(ZeroDivisionError.__doc__)\n'),
+  python(
+    'py-help',
+    "import argparse\np = argparse.ArgumentParser(prog='sync')\np.add_argument('--fail-fast', action='store_true', help='stop at the first error')\np.add_argument('--retries', help='how often a failed request is tried again')\np.print_help()\n",
+  ),
 ];
 
-export const thirdCleanCases: ToolCase[] = [...whole, ...parts, ...searches, ...manuals, ...logs, ...passing, ...programs];
+export const thirdCleanCases: ToolCase[] = [
+  ...whole,
+  ...parts,
+  ...searches,
+  ...manuals,
+  ...logs,
+  ...passing,
+  ...programs,
+];

@@ -59,6 +59,7 @@ function run(one: ToolCase): { text: string; status: number | null } {
     BASH_ENV: '',
     REPO: root,
     TF_CLI_CONFIG_FILE: '',
+    npm_config_nodedir: undefined,
     npm_config_userconfig: join(folder, '.npmrc'),
   };
   const options = { cwd: folder, encoding: 'utf8', timeout: 120_000, env } as const;

@@ -12,7 +12,8 @@ export type Clause = {
 };
 
 const BOUNDARY = /[,;:—–](?= |$)|\.{2,3}(?= |$)| - | but (?=\w)/g;
-const JOINING = /^\s{0,4}(?:(?:and|but|so|then|also|or|because|well|hmm|hi|hey|ok|okay|yes|yeah|oh|no|please|now|sorry),? ){0,3}/i;
+const JOINING =
+  /^\s{0,4}(?:(?:and|but|so|then|also|or|because|well|hmm|hi|hey|ok|okay|yes|yeah|oh|no|please|now|sorry),? ){0,3}/i;
 
 export function clauseAround(text: string, start: number, end: number, following: string): Clause {
   let from = 0;

@@ -46,9 +46,10 @@ function wordIn(type: FeedbackType, family: Family, sentence: Sentence): string 
   for (const regex of family.words) {
     for (const hit of sentence.text.matchAll(regex)) {
       const rejects = type === 'user_rejection';
-      const harmless = rejects || type === 'partial_success'
-        ? isNoJudgement(sentence, hit.index, hit[0], rejects)
-        : isHarmless(sentence, hit.index, hit.index + hit[0].length);
+      const harmless =
+        rejects || type === 'partial_success'
+          ? isNoJudgement(sentence, hit.index, hit[0], rejects)
+          : isHarmless(sentence, hit.index, hit.index + hit[0].length);
       if (!harmless) return hit[0];
     }
   }

@@ -10,7 +10,8 @@ const WELL =
 const UNWELL =
   /(?:\b(?:not|never|until|once|should be|must be|needs? to be|to be|can be|if|before|unless|rest|else|others?|get it|have it|only)|n't)(?: \w{1,20}){0,2} ?$/i;
 const BEFORE_CHARS = 30;
-const DISMISSED = /\b(?:false alarm|never mind|ignore (?:my|the) (?:last|previous|earlier)|forget (?:what|it)|my (?:bad|mistake|fault)|was on (?:our|my) side)\b/i;
+const DISMISSED =
+  /\b(?:false alarm|never mind|ignore (?:my|the) (?:last|previous|earlier)|forget (?:what|it)|my (?:bad|mistake|fault)|was on (?:our|my) side)\b/i;
 
 export const isHistory = (text: string): boolean => HISTORY.test(text);
 

@@ -9,13 +9,12 @@ const STATEMENT =
 const CODE_END = /(?:[;{}([,]|=>|\*\/|\\|&&|\|\||\+|=)$/;
 const MEMBER = /^\s{1,80}[\w$'"@.[\]*-]{1,80}[?!]?\s?[:=(]/;
 const FRAME = /^\s{1,20}at /;
-const DIAGNOSTIC = /^\S{1,200}:\d{1,9}:|^(?:error|Error|ERROR|fatal|panic|FAIL|Traceback)\b|^\w{0,40}(?:Error|Exception):/;
+const DIAGNOSTIC =
+  /^\S{1,200}:\d{1,9}:|^(?:error|Error|ERROR|fatal|panic|FAIL|Traceback)\b|^\w{0,40}(?:Error|Exception):/;
 const INDENTED = /^\s/;
 
 const looksLikeCode = (line: string): boolean =>
-  !FRAME.test(line) &&
-  !DIAGNOSTIC.test(line) &&
-  (STATEMENT.test(line) || CODE_END.test(line) || MEMBER.test(line));
+  !FRAME.test(line) && !DIAGNOSTIC.test(line) && (STATEMENT.test(line) || CODE_END.test(line) || MEMBER.test(line));
 
 const HEADING = /^#{1,4} \S/;
 const FENCE = /^\s{0,8}(?:```|~~~)/;
@@ -29,7 +28,11 @@ export function listedLines(lines: string[]): boolean[] | undefined {
   const found = foundLines(lines);
   if (found !== undefined) return found;
   // An answer in JSON is no source code.
-  if (lines.length < MIN_LINES || /^\s{0,20}(?:[[{]|"[^"]{1,100}":)/.test(lines.find((line) => line.trim() !== '') ?? '')) return undefined;
+  if (
+    lines.length < MIN_LINES ||
+    /^\s{0,20}(?:[[{]|"[^"]{1,100}":)/.test(lines.find((line) => line.trim() !== '') ?? '')
+  )
+    return undefined;
   return sourceLines(lines) ?? manualLines(lines);
 }
 

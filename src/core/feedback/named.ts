@@ -29,8 +29,7 @@ const ATTRIBUTE =
 const ATTRIBUTE_BEFORE = /\b(?:a|the|each|every|any|this|that|your|our|its|previously|formerly) $/i;
 
 /** "prints failed tests last": the last word of a long match belongs to the noun after it. */
-const LONG_ATTRIBUTE =
-  / (?<!\b(?:is|are|was|were|has|have|been|still|keeps?|just|also|again) )(?:failed|failing)$/i;
+const LONG_ATTRIBUTE = / (?<!\b(?:is|are|was|were|has|have|been|still|keeps?|just|also|again) )(?:failed|failing)$/i;
 
 export function isOnlyNamed(text: string, word: string, before: string, after: string): boolean {
   if (NAME_BEFORE.test(before) || NAME_AFTER.test(after)) return true;
@@ -38,7 +37,8 @@ export function isOnlyNamed(text: string, word: string, before: string, after: s
   if (NAMED.test(word) && COMPOUND.test(after) && !reports(before)) return true;
   if (/\bas $/i.test(before) && /^(?:failed|failing|crashed|broken)$/i.test(word)) return true;
   if (/^(?:crashed|crashing)$/i.test(word)) return ATTRIBUTE_BEFORE.test(before) && /^ \w{3,30}\b/.test(after);
-  if (/^fail(?:ed|ing)\b/i.test(word) && /\b(?:prints|lists|counts|hides|reruns|skips|sorts|groups) $/i.test(before)) return true;
+  if (/^fail(?:ed|ing)\b/i.test(word) && /\b(?:prints|lists|counts|hides|reruns|skips|sorts|groups) $/i.test(before))
+    return true;
   if (LONG_ATTRIBUTE.test(word)) return /^ (?:tests?|specs?|ones?|checks?|builds?|jobs?|runs?|cases?)\b/i.test(after);
   if (/^fail(?:ed|ing)$/i.test(word)) {
     if (ATTRIBUTE.test(after)) return !/\d $/.test(before);

@@ -42,14 +42,17 @@ const OVER =
 const ZERO_AFTER =
   /^["'`]?\s{0,4}(?:[:=|]|,? (?:is|are|was|were))\s{0,4}["'`]?(?:0(?![.\d]{0,12}[1-9])|null|none|nil|undefined|false|no|off|\[\]|\{\}|""|'')/i;
 const ZERO_CELL = /^(?:,| {1,4}\|)? {0,4}0\b(?!\.)/;
-const EXPLAINED = /^ (?:(?:means?|stands|indicates|tells|counts? as|refers)\b|(?:is|are) (?:treated|reserved|used|found|caused|harmless)\b|(?:per|by) \w)/i;
+const EXPLAINED =
+  /^ (?:(?:means?|stands|indicates|tells|counts? as|refers)\b|(?:is|are) (?:treated|reserved|used|found|caused|harmless)\b|(?:per|by) \w)/i;
 const INTENDED =
   /^(?:note that|remember that|(?:note|re|subject|title|topic|fwd|agenda|chapter|section):) |\b(?:in (?:the|this|my|our) (?:\w{1,20} )?examples?|for example|what we want|according to|the (?:docs?|documentation|manual|spec|specification|guide|guideline|readme|comment|contract|changelog|readme) (?:says?|states?|explains?|lists?|describes?|is)|by contract|as designed|by design|on purpose|as intended|as it should|as expected|as the docs say|as documented)\b/i;
 /** "tests must never fail": a long match carries its own denial. */
-const DENIED_WITHIN = /\b(?:never|not|no|must|should|may|might|can|could|would|if|when|to|that|which|for the|for a|of the)\b|n't/i;
+const DENIED_WITHIN =
+  /\b(?:never|not|no|must|should|may|might|can|could|would|if|when|to|that|which|for the|for a|of the)\b|n't/i;
 /** People expect; only a test says that it did. */
 const EXPECTING = /\b(?:i|we|they|you|he|she|people|everyone|would|experts|analysts)(?: \w{1,12})? $/i;
-const EXPECTED_TROUBLE = /^expected (?:\w{1,20} )?(?:errors?|problems?|failures?|trouble|issues?|crash(?:es)?|it|that|this|the|more|less|worse)\b/i;
+const EXPECTED_TROUBLE =
+  /^expected (?:\w{1,20} )?(?:errors?|problems?|failures?|trouble|issues?|crash(?:es)?|it|that|this|the|more|less|worse)\b/i;
 /** "with the following exceptions", "is an exception": another case, no failure. */
 const OTHER_CASE = /\b(?:is an|are|following|with the|one|two|few|some|notable|only) $/i;
 const QUOTED_MENTION = /["“`'](?:\w{1,20} ){0,2}$/;
@@ -59,11 +62,13 @@ const RULE =
 /** "raises a KeyError for unknown names": what a thing does by its contract. */
 const HABIT =
   /^(?: (?:code|status))?(?: (?:is|are|gets?) (?:raised|returned|thrown|shown|reported|logged))? (?:for (?:bad|invalid|unknown|negative|empty|missing|any|every|each|malformed|unsupported)|on (?:failure|error|any|bad|invalid|timeout)|when (?!i\b|we\b|you\b|it\b|saving|running|opening|starting|loading|trying|clicking)|if (?!i\b|we\b|you\b|my\b)|unless)\b/i;
-const SEEN = /\b(?:got|gave|gives?|threw|raised|returned|showed|shows|keeps?|still|get|gets|getting|see|saw|seeing|now|again|there(?: is| was|'s)|prints?|printed|ended|exited|always)\b/i;
+const SEEN =
+  /\b(?:got|gave|gives?|threw|raised|returned|showed|shows|keeps?|still|get|gets|getting|see|saw|seeing|now|again|there(?: is| was|'s)|prints?|printed|ended|exited|always)\b/i;
 /** Only of people, money and cars: "the market crashed", "he failed the exam". */
 const NOT_SOFTWARE =
   /\b(?:he|she|who|markets?|economy|stocks?|banks?|company|business|cars?|planes?|flight|trains?|bus|bike|students?|candidates?|patients?|marriage|harvest|crops?|party|government|experiments?|talks|negotiations|father|mother|brother|sister|friend|son|daughter)(?: \w{1,20}){0,2} $/i;
-const EXAM = /^ (?:his|her|their|my|the|an?) (?:\w{1,20} )?(?:exam|driving test|class|course|audition|interview|degree|maths?)\b/i;
+const EXAM =
+  /^ (?:his|her|their|my|the|an?) (?:\w{1,20} )?(?:exam|driving test|class|course|audition|interview|degree|maths?)\b/i;
 
 /** Who asks for a repair tells that it is broken: "can you look at the failing tests?" */
 const REPAIR =

@@ -3,12 +3,17 @@
  * people who wrote the patterns, so their figures flatter; the tool output was printed by the tools themselves.
  */
 import { createHash } from 'node:crypto';
-import { describe, expect, it } from 'vitest';
+import { beforeAll, describe, expect, it } from 'vitest';
 import { detectFeedback, FEEDBACK_TYPES } from '../../../../src/core/feedback/index.ts';
 import { corpus, type Sample } from './corpus.ts';
 
+/** Each sample is read once: there are thousands, and the machine may be busy. */
+const right = new Map<Sample, boolean>();
+beforeAll(() => {
+  for (const sample of corpus) right.set(sample, detectFeedback(sample.text).feedback_type === sample.label);
+}, 60_000);
 const share = (samples: Sample[]): number =>
-  samples.filter((sample) => detectFeedback(sample.text).feedback_type === sample.label).length / samples.length;
+  samples.filter((sample) => right.get(sample) === true).length / samples.length;
 const figure = (samples: Sample[]): string => `${(share(samples) * 100).toFixed(1)} % of ${samples.length}`;
 const of = (label: Sample['label'], heldOut: boolean): Sample[] =>
   corpus.filter((sample) => sample.label === label && sample.held_out === heldOut);
@@ -20,14 +25,20 @@ describe('the corpus', () => {
   });
 
   it('holds a third out by the hash of the text alone', () => {
-    for (const { text, held_out } of corpus) {
+    for (const { text, held_out, tuning } of corpus) {
       const hash = BigInt(`0x${createHash('sha256').update(text).digest('hex')}`);
-      expect({ text, held_out }).toEqual({ text, held_out: hash % 3n === 0n });
+      expect({ text, held_out }).toEqual({ text, held_out: !tuning && hash % 3n === 0n });
     }
   });
 
+  it('holds out at least 20 samples per type and 300 clean ones, and has no text twice', () => {
+    for (const type of FEEDBACK_TYPES) expect(of(type, true).length).toBeGreaterThanOrEqual(20);
+    expect(of(null, true).length).toBeGreaterThanOrEqual(300);
+    expect(new Set(corpus.map(({ text }) => text)).size).toBe(corpus.length);
+  });
+
   it('names no path of the machine it was collected on', () => {
-    for (const { text } of corpus) expect(text).not.toMatch(/\/root\b|\/work\/|\/tmp\/fb|registry\./);
+    for (const { text } of corpus) expect(text).not.toMatch(/\/root\b|\/work\/|\/tmp\/fb|\/\/\S{0,80}registry|registry\.npm/);
   });
 });
 
@@ -38,13 +49,13 @@ describe('detection on the corpus', () => {
     expect(share(of(type, true))).toBeGreaterThanOrEqual(0.95);
   });
 
-  it('raises hardly any alarm on clean output', () => {
+  it('raises at most one alarm in 100 clean samples, held out or not', () => {
     for (const source of ['tool', 'person'] as const) {
       const [tuning, held] = [false, true].map((out) => of(null, out).filter((sample) => sample.source === source));
       console.log(`clean, ${source}: tuning ${figure(tuning ?? [])}, held out ${figure(held ?? [])}`);
     }
     expect(share(of(null, false))).toBeGreaterThanOrEqual(0.99);
-    // The bar is 0.99, held out too. It is not met yet (178 of 184; tool output 78 of 79): this keeps what is reached.
-    expect(share(of(null, true))).toBeGreaterThanOrEqual(0.96);
+    console.log(`clean: held out ${figure(of(null, true))}`);
+    expect(share(of(null, true))).toBeGreaterThanOrEqual(0.99);
   });
 });

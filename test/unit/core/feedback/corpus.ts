@@ -9,11 +9,15 @@ export type Sample = {
   command: string | null;
   source: 'tool' | 'person';
   held_out: boolean;
+  /** Of a `*.tuning.jsonl` file: all of it was read while the patterns were tuned, so none of it is held out. */
+  tuning: boolean;
 };
 
 const folder = resolve(import.meta.dirname, '../../../corpus/feedback');
 
 export const corpus: Sample[] = readdirSync(folder)
   .filter((name) => name.endsWith('.jsonl'))
-  .flatMap((name) => readFileSync(join(folder, name), 'utf8').trim().split('\n'))
-  .map((line) => JSON.parse(line) as Sample);
+  .flatMap((name) => {
+    const lines = readFileSync(join(folder, name), 'utf8').trim().split('\n');
+    return lines.map((line) => ({ ...(JSON.parse(line) as Sample), tuning: name.endsWith('.tuning.jsonl') }));
+  });

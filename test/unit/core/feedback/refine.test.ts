@@ -35,7 +35,7 @@ describe('refinementActions', () => {
     expect(types('tests failed')).toEqual(['request_validation']);
   });
 
-  it('never leave a slot open', () => {
+  it('never leave a slot open', { timeout: 60_000 }, () => {
     for (const { text } of corpus)
       for (const action of refinementActions(detectFeedback(text))) {
         expect(action.text).not.toMatch(
