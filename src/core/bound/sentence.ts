@@ -17,7 +17,12 @@ const plural = (count: number, one: string, many = `${one}s`): string =>
   `${grouped(count)} ${count === 1 ? one : many}`;
 
 /** 1000000 → 1,000,000, the same on every machine. */
-const grouped = (count: number): string => String(count).replace(/\B(?=(?:\d{3})+$)/g, ',');
+function grouped(count: number): string {
+  const digits = String(count);
+  const groups: string[] = [];
+  for (let end = digits.length; end > 0; end -= 3) groups.unshift(digits.slice(Math.max(0, end - 3), end));
+  return groups.join(',');
+}
 
 const dollars = (microUsd: number): string => `$${(microUsd / 1_000_000).toFixed(2)}`;
 

@@ -3,7 +3,7 @@ const QUOTED_PATH = /(['"`])((?:~|\.{1,2}|[A-Za-z]:)?[/\\][^'"`]{0,1000})\1/g;
 /** Not after a placeholder, so that what is normalised stays as it is. */
 const TOKEN = /(?<!>)[^\s'"`(),;=<>|[\]{}]+/g;
 
-const URL_START = /^([A-Za-z][A-Za-z0-9+.-]{0,30}):\/\/([^/?#\\]*)/;
+const URL_START = /^([A-Za-z][A-Za-z0-9+.-]{0,30}):\/\/([^/?#\\]{0,2000})/;
 const ROOTED = /^(?:~|\.{1,2}|[A-Za-z]:)?[/\\]/;
 const FILE_NAME = /\.[A-Za-z][A-Za-z0-9]{0,9}(?::\d{1,7}){0,2}:?$/;
 

@@ -32,7 +32,7 @@ const EXCEPTION_TYPE = /\b([A-Z]\w{0,60}(?:Error|Exception))\b/;
 const EXIT_CODE =
   /\bexit(?:s|ed)?(?: with)?(?: a)?[ _]?(?:code|status)(?: of|:|=)? ?(-?\d{1,9})\b|\bwith (?:code|status) (\d{1,9})\b/i;
 const STACK_FRAME =
-  /^\s{1,12}at .{1,300}[(:]\S{0,300}:\d{1,9}\)?|^\s{2,4}File "[^"]{1,300}", line \d|^\s{1,8}at [\w$.]{1,200}\(|^Traceback \(most recent|^goroutine \d{1,9} \[|^\s{1,4}\d{1,4}: +0x|\bstack backtrace:|^ {4}#\d{1,3} 0x/;
+  /^\s{1,12}at .{1,300}[(:]\S{0,300}:\d{1,9}\)?|^\s{2,4}File "[^"]{1,300}", line \d|^\s{1,8}at [\w$.]{1,200}\(|^Traceback \(most recent|^goroutine \d{1,9} \[|^\s{1,4}\d{1,4}: {1,8}0x|\bstack backtrace:|^ {4}#\d{1,3} 0x/;
 const TEST_NAME: RegExp[] = [
   /^\s{0,20}--- FAIL: (\S{1,200})/,
   /^\s{0,20}(?:FAILED|ERROR) (\S{1,200}::\S{1,200})/,

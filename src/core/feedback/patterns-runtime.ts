@@ -6,16 +6,16 @@ export const RUNTIME_FAMILIES: Family[] = [
     pattern: 'error_word',
     reports: [
       // `TypeError: x`, `java.lang.IllegalStateException: x`, `error: x`, `fatal: x`, `panic: x`, `ERROR:  x`
-      /(?:^|[\s:([>"'])(?:[\w$.]{0,80}(?:Error|Exception)|error|ERROR|fatal|FATAL|panic|PANIC)(?: \[\w{1,40}\])?: {0,4}(?!\s*(?:0|null|none|undefined|false|nil|unknown|string|any|Error|If|When|Raised|Thrown|''|""|\[\])\b)\S/,
-      /^\s{0,8}(?:Uncaught |Unhandled |Exception in thread .{1,80} )(?:[\w$.]{1,80})?(?:Error|Exception)\s*$|^[a-z][\w$]{0,40}\.[\w$.]{1,80}(?:Error|Exception)\s*$/,
+      /(?:^|[\s:([>"'])(?:[\w$.]{0,80}(?:Error|Exception)|error|ERROR|fatal|FATAL|panic|PANIC)(?: \[\w{1,40}\])?: {0,4}(?!\s{0,8}(?:0|null|none|undefined|false|nil|unknown|string|any|Error|If|When|Raised|Thrown|''|""|\[\])\b)\S/,
+      /^\s{0,8}(?:Uncaught |Unhandled |Exception in thread .{1,80} )(?:[\w$.]{1,80})?(?:Error|Exception)\s{0,8}$|^[a-z][\w$]{0,40}\.[\w$.]{1,80}(?:Error|Exception)\s{0,8}$/,
       /(?:^|\s)(?:\[error\]|\[fatal\]|level=(?:error|fatal))/i,
-      /^(?:\S{1,40}\s{1,10}){0,3}(?:ERROR|FATAL|CRITICAL|SEVERE)(?:[\s:]|$)(?!\s*(?:(?:0|none|SUMMARY)\b|[=|]))/,
+      /^(?:\S{1,40}\s{1,10}){0,3}(?:ERROR|FATAL|CRITICAL|SEVERE)(?:[\s:]|$)(?!\s{0,8}(?:(?:0|none|SUMMARY)\b|[=|]))/,
       /\bTraceback \(most recent call last\)/,
       /^\s{1,12}at .{1,300}:\d{1,9}:\d{1,9}\)?$|^\s{1,8}at [\w$.]{1,200}\([\w$]{1,100}\.java:\d{1,9}\)$/,
       /\b(?:Uncaught|Unhandled|Caused by:|terminate called)\b/,
       /\bpanicked at\b|\bgoroutine \d{1,9} \[/,
       /\bSegmentation fault\b|\bcore dumped\b|(?:\b(?:signal|killed|terminated|received|exited|stopped|died|by|with|code)[: (]{1,3}|^\W{0,4})SIG(?:SEGV|ABRT|KILL|BUS|FPE|ILL)\b|\bBus error\b/,
-      /^(?:\S{1,200}: )?(?:line \d{1,9}: +\d{1,9} )?(?:Aborted|Killed|Terminated)\b/,
+      /^(?:\S{1,200}: )?(?:line \d{1,9}: {1,8}\d{1,9} )?(?:Aborted|Killed|Terminated)\b/,
       /\bdouble free\b|\bAddressSanitizer\b|\bheap-(?:buffer-overflow|use-after-free)\b/,
       // What the operating system says.
       /\b(?:No such file or directory|Permission denied|No space left on device|Too many open files|Broken pipe|Argument list too long|Exec format error|No such process|Read-only file system|Cannot allocate memory|Device or resource busy|Input\/output error)\b/i,

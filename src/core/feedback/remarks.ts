@@ -8,7 +8,7 @@ const WANTED =
   /\b(?:i|we) (?:meant|want(?:ed)?|need(?:ed)?|asked for|was asking (?:about|for)|were asking (?:about|for)|would like|said)\b:? (?:to (?:have )?|that |you to )?([^.!?\n]{2,300})/i;
 const OBLIGED = /(?:^|[.!?;:,] )([^.!?,;:\n]{2,120} (?:has to|have to|should|must|needs? to) [^.!?\n]{2,200})/i;
 const AFTER_NO =
-  /^(?:sorry,? |well,? |hmm,? )?(?:no|nope|nah|wrong|incorrect)[,.!:—–-]+ ?(?!that's|that is|this is|not )([^.!?\n]{4,300})/i;
+  /^(?:sorry,? |well,? |hmm,? )?(?:no|nope|nah|wrong|incorrect)[,.!:—–-]{1,8} ?(?!that's|that is|this is|not )([^.!?\n]{4,300})/i;
 const AFTER_TURN =
   /\b(?:but|except(?: for| that)?|apart from|other than|aside from|however|though|just needs? to|only thing (?:left |missing )?is|only (?:problem|issue)(?: left)? is|one (?:\w{1,20} )?thing[:,]|minor issues?(?: with)?:?|small (?:change|tweak)s?:?|nits?:|only|just|still)[:,]? ([^.!?\n]{3,300})/i;
 const NEXT_SENTENCE = /[.!?:—–-] {1,3}([^.!?\n]{4,300})/;

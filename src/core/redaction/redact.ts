@@ -34,7 +34,7 @@ const RULES: Rule[] = [
     pattern: /\beyJ[A-Za-z0-9_-]{8,300}\.[A-Za-z0-9_-]{8,4000}\.[A-Za-z0-9_-]{8,2000}/g,
     replace: '[redacted:jwt]',
   },
-  { name: 'bearer', pattern: /\b(Bearer|Basic) +[A-Za-z0-9._~+/=-]{16,4000}/g, replace: '$1 [redacted:bearer]' },
+  { name: 'bearer', pattern: /\b(Bearer|Basic) {1,20}[A-Za-z0-9._~+/=-]{16,4000}/g, replace: '$1 [redacted:bearer]' },
   {
     name: 'url_password',
     pattern: /\b([a-z][a-z0-9+.-]{1,20}:\/\/[^\s/:@'"]{1,100}):[^\s/@'"]{1,200}@/gi,

@@ -38,7 +38,8 @@ describe('the corpus', () => {
   });
 
   it('names no path of the machine it was collected on', () => {
-    for (const { text } of corpus) expect(text).not.toMatch(/\/root\b|\/work\/|\/tmp\/fb|\/\/\S{0,80}registry|registry\.npm/);
+    for (const { text } of corpus)
+      expect(text).not.toMatch(/\/root\b|\/work\/|\/tmp\/fb|\/\/\S{0,80}registry|registry\.npm/);
   });
 });
 

@@ -122,6 +122,11 @@ describe('detectFeedback', () => {
     ['one line without a space', (chars: number) => 'a'.repeat(chars)],
     ['dots', (chars: number) => '.'.repeat(chars)],
     ['half assertions', (chars: number) => 'expected 1 to '.repeat(chars / 14)],
+    ['half judgements', (chars: number) => 'good besides ok, just '.repeat(chars / 22)],
+    ['half conditions', (chars: number) => 'if it not fails, error when '.repeat(chars / 28)],
+    ['half stack frames', (chars: number) => '  at (:a:1(:'.repeat(chars / 12)],
+    ['half comparisons', (chars: number) => 'expected a got should be 1 but it = 2, want '.repeat(chars / 44)],
+    ['source code', (chars: number) => '  const error: Error = failed("x", {\n'.repeat(chars / 38)],
     ['log lines', (chars: number) => '10:00:00 INFO request done in 12 ms, good but slow\n'.repeat(chars / 51)],
   ])('reads a megabyte of %s in linear time', { timeout: 60_000 }, (_name, make) => {
     const best = (text: string): number => {
