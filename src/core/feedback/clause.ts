@@ -7,8 +7,10 @@ export type Clause = {
   lead: string;
   /** From the word to the end of the clause. */
   rest: string;
-  /** What the sentence and the sentences after it still say. */
+  /** What the sentence still says. */
   later: string;
+  /** What is said after the sentence. */
+  following: string;
 };
 
 const BOUNDARY = /[,;:—–](?= |$)|\.{2,3}(?= |$)| - | but (?=\w)/g;
@@ -26,6 +28,7 @@ export function clauseAround(text: string, start: number, end: number, following
   return {
     lead: lead.slice(JOINING.exec(lead)?.[0].length ?? 0),
     rest: text.slice(end, to),
-    later: `${text.slice(to)} ${following}`,
+    later: text.slice(to),
+    following: following.trimStart(),
   };
 }

@@ -22,7 +22,7 @@ const TOLD_AFTER =
   /^(?: (?:has |just )?(?:out\b|occurs|occurred|happened|appears|appeared|(?:in|on|at|near) (?:line|the|your|my|several|many|all|two|three|four|five|\d{1,6}|test\w{0,40}\b|[\w/-]{0,40}[._][\w./]{1,40}|[\w./]{1,40}:\d|\S{1,40} again)|when (?:i|we|you|it|saving|running|opening|starting|loading|trying)|while|after (?:i|we|the|running)|again|everywhere|below|above|says|said|comes|came|keeps|is back|was thrown|is thrown (?:when (?:i|we)|again|now)|was raised|message|code \d|[45]\d\d\b)| ?[:!(])/i;
 /** "after a failure", "a chapter on errors", "the list of failures": the topic or the occasion, not what happened. */
 const TOPIC =
-  /\b(?:user|human|rounding|spelling|typing) $|\b(?:about|regarding|concerning|(?:deals?|dealing|copes?|help|helps|familiar) with|on|upon|after|between|during|per|against|into|over|than|like|from|without|(?<!\b(?:lots?|bunch|full|tons?|because|number|pile|couple|plenty) )of)(?: (?:an?|any|the|each|every|all|such|some|known|common|possible|typical|other|partial|past|recent|many|\w{1,20} and|\w{1,20} or)){0,2} $/i;
+  /\b(?:user|human|rounding|spelling|typing) $|\b(?:for|about|regarding|concerning|(?:deals?|dealing|copes?|help|helps|familiar) with|on|upon|after|between|during|per|against|into|over|than|like|from|without|(?<!\b(?:lots?|bunch|full|tons?|because|number|pile|couple|plenty) )of)(?: (?:an?|any|the|each|every|all|such|some|known|common|possible|typical|other|partial|past|recent|many|\w{1,20} and|\w{1,20} or)){0,2} $/i;
 /** "Skip the failing rows", "mark failed payments": which ones, not what happened. */
 const ATTRIBUTE =
   /^ (?!always|sometimes|besides|unless|across|minutes|hours|seconds|times|tests|checks|builds|this|thus|less|its|was|has|does|yes)\w{3,30}s\b/i;

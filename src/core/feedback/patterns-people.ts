@@ -58,7 +58,7 @@ export const REJECTION_FAMILIES: Family[] = [
       /\b(?:not|wasn't|isn't) the (?:question|point|task|request)\b|\bnot what (?:i|we) (?:asked|meant|said|wanted)\b/gi,
       /\b(?:i|we) (?:never|didn't|did not) (?:ask(?:ed)? (?:for|you|to|that|about)|want(?:ed)? (?:it|this|that|you|an?|the)|request|requested|mean|meant)\b/gi,
       /\b(?:is|are|was|it's|that's|this|so|completely|totally) (?:\w{1,20} )?(?:useless|terrible|awful|unacceptable|not acceptable|nonsense|off topic|no good|follow our)\b|\b(?:does not|doesn't) follow our\b/gi,
-      /(?<!\b(?:what|by|said|soon|\") )(?<![a-z\"], )\b(?:i|we) meant (?!it\b|well\b|that as\b|every|what\b)|(?:^|, )(?:but )?i (?:said|asked for|wanted)\b[^,.!?]{1,80}, (?:not|and not|without)\b|[,.] i said\b|\bi was asking (?:about|for|you)\b/gi,
+      /(?<!\b(?:what|by|said|soon|") )(?<![a-z"], )\b(?:i|we) meant (?!it\b|well\b|that as\b|every|what\b)|(?:^|, )(?:but )?i (?:said|asked for|wanted)\b[^,.!?]{1,80}, (?:not|and not|without)\b|[,.] i said\b|\bi was asking (?:about|for|you)\b/gi,
     ],
   },
 ];

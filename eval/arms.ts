@@ -1,0 +1,57 @@
+import { monitorFigures, type Evaluation, type MonitorFigures } from '../src/core/retry/index.ts';
+import type { PolicyPatch } from '../src/protocol/schemas/policy.ts';
+import { EndlessRunError, liveEvaluation, type Lived, type Subject } from './live-evaluation.ts';
+import type { Fate } from './provider.ts';
+import { SEED } from './seed-figures.ts';
+
+/** What differs between the arms is the retry alone: nobody is asked, nothing is rerun. */
+const COMMON = { reruns: { max_reruns: 0 }, humans: { max_questions: 0, max_overrides: 0 } } satisfies PolicyPatch;
+export const ARMS = {
+  no_retry: { ...COMMON, retry: { validation: 0 } },
+  plain_retry: { ...COMMON, retry: { enhance: false } },
+  ours: COMMON,
+} satisfies Record<string, PolicyPatch>;
+export type ArmName = keyof typeof ARMS;
+
+export interface Case {
+  subject: Subject;
+  fate: Fate;
+}
+
+export interface Arm extends MonitorFigures {
+  /** The whole batch on the virtual clock, one evaluation after the other. */
+  batch_ms: number;
+  added_tokens: number;
+  endless_loops: number;
+  superfluous_demands: number;
+}
+
+/** Runs that share each turn of the event loop. */
+const AT_ONCE = 50;
+
+export async function liveArm(cases: readonly Case[], arm: ArmName): Promise<Arm> {
+  const lived: Lived[] = [];
+  let endless = 0;
+  const live = async ({ subject, fate }: Case): Promise<Lived | null> => {
+    try {
+      return await liveEvaluation(subject, fate, ARMS[arm]);
+    } catch (error) {
+      if (!(error instanceof EndlessRunError)) throw error;
+      endless += 1;
+      return null;
+    }
+  };
+  for (let first = 0; first < cases.length; first += AT_ONCE) {
+    const batch = await Promise.all(cases.slice(first, first + AT_ONCE).map(live));
+    lived.push(...batch.filter((one): one is Lived => one !== null));
+  }
+  const evaluations: Evaluation[] = lived.map(({ evaluation }) => evaluation);
+  const retries = evaluations.reduce((total, { attempts }) => total + attempts.length - 1, 0);
+  return {
+    ...monitorFigures(evaluations),
+    batch_ms: lived.reduce((total, { took_ms }) => total + took_ms, 0),
+    added_tokens: retries * SEED.call_tokens,
+    endless_loops: endless,
+    superfluous_demands: lived.reduce((total, one) => total + one.superfluous_demands, 0),
+  };
+}

@@ -1,0 +1,42 @@
+import { PROTOCOL_EXIT } from '../src/core/retry/index.ts';
+import type { Case } from './arms.ts';
+import type { Fate } from './provider.ts';
+
+const right: Fate = { missing: null, exit_code: PROTOCOL_EXIT.ok, never: false, draws: [] };
+
+/** Below any chance, and above any chance: what a draw has to be to mend, or not. */
+const MENDS = 0.05;
+const STAYS = 0.95;
+const draws = {
+  /** Its conservative estimate: one recovers at the first retry, the other at the second. */
+  conservative: [[MENDS], [STAYS, MENDS]],
+  /** Its realistic one: the other stays stubborn. */
+  realistic: [[MENDS], [STAYS, STAYS]],
+  /** Its cost analysis: two failures, two retries each. */
+  neither: [
+    [STAYS, STAYS],
+    [STAYS, STAYS],
+  ],
+};
+
+/**
+ * The seed's own batch: 7 documents, 2 evaluators, and of the 14 evaluations two by gemini-2.5-flash-lite that miss
+ * grounding (ab2b6e81) and both (8e389e4a). How they go on is one of the seed's three accounts.
+ */
+export function seedCase(account: keyof typeof draws): Case[] {
+  const [first = [], second = []] = draws[account];
+  const failed: Record<string, [string, Fate]> = {
+    'document-1': [
+      'ab2b6e81',
+      { missing: 'grounding', exit_code: PROTOCOL_EXIT.grounding, never: false, draws: first },
+    ],
+    'document-2': ['8e389e4a', { missing: 'both', exit_code: PROTOCOL_EXIT.both, never: false, draws: second }],
+  };
+  return Array.from({ length: 7 }, (_, index) => `document-${index + 1}`).flatMap((document): Case[] => {
+    const [id, fate] = failed[document] ?? [`flash-lite-${document}`, right];
+    return [
+      { subject: { id, model: 'gemini-2.5-flash-lite', document }, fate },
+      { subject: { id: `other-${document}`, model: 'other-evaluator', document }, fate: right },
+    ];
+  });
+}
