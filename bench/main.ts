@@ -1,12 +1,25 @@
 /** `npm run bench [-- --quick] [-- --json]`: measures and prints; exits 1 when a bar is missed. */
+import { benchFailures } from './failures.ts';
+import { benchMemory } from './memory.ts';
 import { print, report } from './report.ts';
 import { benchSimulator } from './simulator.ts';
 
 const quick = process.argv.includes('--quick');
 const json = process.argv.includes('--json');
 
-const figures = await benchSimulator(quick ? 2_000 : 20_000);
-const result = report(figures, [{ figure: 'simulated_runs_per_s', atLeast: 5_000 }]);
+const figures = {
+  ...(await benchSimulator(quick ? 2_000 : 20_000)),
+  ...(await benchFailures(quick)),
+  ...(await benchMemory(quick)),
+};
+const result = report(figures, [
+  { figure: 'simulated_runs_per_s', atLeast: 5_000 },
+  { figure: 'guidance_of_10000_failures_p99_ms', atMost: 2 },
+  { figure: 'recall_by_fingerprint_p99_ms', atMost: 10 },
+  { figure: 'recall_by_signature_p99_ms', atMost: 10 },
+  { figure: 'recall_by_similarity_p99_ms', atMost: 50 },
+  { figure: 'similar_of_any_type_p99_ms', atMost: 50 },
+]);
 if (json) console.log(JSON.stringify(result));
 else print(result);
 process.exitCode = result.ok ? 0 : 1;

@@ -18,8 +18,10 @@ export function createRecordActivities(store: ActivityStore, log: WarnLog = acti
         .flatMap((artifact) => intact(artifact, log))
         .map(artifactRow),
     );
-    const { refused } = await store.records.append(batch.records, { agent: batch.agent });
-    for (const { failure_id, reason } of refused) await parts.refuse('records', failure_id ?? 'without an id', reason);
+    if (batch.records.length > 0) {
+      const { refused } = await store.records.append(batch.records, { agent: batch.agent });
+      for (const { failure_id, reason } of refused) await parts.refuse('records', failure_id ?? 'without an id', reason);
+    }
     await parts.write(
       'revisions',
       batch.revisions,
