@@ -2,6 +2,7 @@
 export * from './client/index.ts';
 export { StackError, startStack, type Stack, type StackOptions } from './stack/index.ts';
 export { createStore, type Store } from './store/store.ts';
+export { readMonitors, type Monitors } from './store/monitor-figures.ts';
 export { migrateToLatest } from './store/migrate.ts';
 export { bundleWorkflows } from './worker/bundle-workflows.ts';
 export { createWorker, type CreateWorkerOptions } from './worker/create-worker.ts';

@@ -20,7 +20,8 @@ export function createRecordActivities(store: ActivityStore, log: WarnLog = acti
     );
     if (batch.records.length > 0) {
       const { refused } = await store.records.append(batch.records, { agent: batch.agent });
-      for (const { failure_id, reason } of refused) await parts.refuse('records', failure_id ?? 'without an id', reason);
+      for (const { failure_id, reason } of refused)
+        await parts.refuse('records', failure_id ?? 'without an id', reason);
     }
     await parts.write(
       'revisions',

@@ -7,7 +7,6 @@ import { errorSignature } from '../../src/core/reflections/index.ts';
 import { sha256Hex } from '../../src/protocol/ids.ts';
 import type { FeedbackEntry, LearntLesson, RecallQuery, StepEvaluation } from '../../src/protocol/lessons.ts';
 import type { FailureRevision, RecordBatch, RunArchive } from '../../src/protocol/records.ts';
-import type { FailureRecord } from '../../src/protocol/schemas/failure-record.ts';
 import { createStore } from '../../src/store/store.ts';
 import { attemptsOf } from '../unit/core/retry/evaluations.ts';
 import { failureRecord, openTestStore, timeAt } from './store-fixtures.ts';
@@ -147,7 +146,7 @@ describe('what a run writes', () => {
     const run_id = 'poison';
     const batch = batchOf(run_id, {
       records: [
-        { ...failureRecord({ run_id, failure_id: 'poison:bad' }), step_id: -1 } as FailureRecord,
+        { ...failureRecord({ run_id, failure_id: 'poison:bad' }), step_id: -1 },
         failureRecord({ run_id, failure_id: 'poison:good' }),
       ],
       revisions: [{ ...revision(run_id), revision_id: 'poison:r:bad', step_id: -5 }, revision(run_id)],

@@ -39,6 +39,7 @@ describe('writing records', () => {
     expect(results.reduce((sum, result) => sum + result.written, 0)).toBe(1_000);
     expect(results.reduce((sum, result) => sum + result.duplicates, 0)).toBe(9_000);
     expect(await rowsOf('ten-times')).toBe(1_000);
+    expect(await test.store.failureStatus.forRun('ten-times')).toMatchObject([{ occurrence_count: 1_000 }]);
   });
 
   it('writes 1,000 records once when 10,000 single writes arrive at once', { timeout: 90_000 }, async () => {
@@ -48,6 +49,7 @@ describe('writing records', () => {
     expect(results.filter((result) => result.written === 1)).toHaveLength(1_000);
     expect(results.filter((result) => result.duplicates === 1)).toHaveLength(9_000);
     expect(await rowsOf('singly')).toBe(1_000);
+    expect(await test.store.failureStatus.forRun('singly')).toMatchObject([{ occurrence_count: 1_000 }]);
   });
 
   it('writes one record once when it is written 1,000 times at once', async () => {
