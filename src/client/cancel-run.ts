@@ -1,4 +1,4 @@
-import type { Client } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import type { MessageAnswer } from '../core/run/index.ts';
 import { workflowIdOfRun } from '../protocol/ids.ts';
 import { sendMessage } from './messages.ts';
@@ -9,6 +9,11 @@ import { sendMessage } from './messages.ts';
  */
 export async function cancelRun(client: Client, runId: string, body: unknown): Promise<MessageAnswer> {
   const answer = await sendMessage(client, runId, 'cancel_run', body);
-  await client.workflow.getHandle(workflowIdOfRun(runId)).cancel();
+  try {
+    await client.workflow.getHandle(workflowIdOfRun(runId)).cancel();
+  } catch (error) {
+    // It has heard the message and ended already.
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
+  }
   return answer;
 }

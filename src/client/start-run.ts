@@ -8,12 +8,14 @@ import { defineSearchAttributeKey, type SearchAttributePair, TypedSearchAttribut
 import { v7 as uuidV7 } from 'uuid';
 import { prepareRun } from '../define/prepare-run.ts';
 import type { Registry } from '../define/registry.ts';
-import { hashOfJson, sha256Hex, workflowIdOfRun } from '../protocol/ids.ts';
+import { defaultLoopId, hashOfJson, sha256Hex, workflowIdOfRun } from '../protocol/ids.ts';
 import { MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../protocol/names.ts';
 import type { Bound, PreparedRun } from '../protocol/run.ts';
 import { loadStartMemory, type StartMemoryStore } from '../store/start-memory.ts';
 import type { AgentRunInput, AgentRunOptions } from '../workflows/agent-run-input.ts';
+import { familyOf } from '../core/guardrails/index.ts';
 import { RunExistsError, RunRequestError, SecondwindError } from './errors.ts';
+import { claimFamily, type FamilyStore } from './families.ts';
 
 export interface StartedRun {
   run_id: string;
@@ -33,6 +35,8 @@ export interface StartDeps {
   /** The memory beyond runs; without one a run starts as the first of its kind. */
   memory?: Partial<StartMemoryStore>;
   onMemoryFailure?: (reason: string) => void;
+  /** Where the names of loops are kept; without it nobody sees that two runs share one. */
+  families?: FamilyStore | undefined;
 }
 
 /** Prepares and starts a run. Whatever is wrong with the request is told before anything is started. */
@@ -47,6 +51,7 @@ export async function startRun(deps: StartDeps, request: unknown, options: Start
     options: { ...options.workflow, search_attributes: deps.searchAttributes },
   };
   const started: StartedRun = { run_id: runId, workflow_id: workflowIdOfRun(runId), bound: prepared.bound };
+  const { taken } = await takeName(deps, prepared);
   try {
     await deps.client.workflow.start(WORKFLOW_TYPE.agentRun, {
       workflowId: started.workflow_id,
@@ -66,8 +71,11 @@ export async function startRun(deps: StartDeps, request: unknown, options: Start
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    if (options.idempotencyKey === undefined) throw new RunExistsError(runId, error);
-    await sameRequest(deps.client, started.workflow_id, requestHash);
+    const isSame =
+      options.idempotencyKey !== undefined && (await sameRequest(deps.client, started.workflow_id, requestHash));
+    if (isSame) return started;
+    if (taken) await deps.families?.loopFamilies.release(familyOf(prepared.loop_id), { run_id: runId });
+    throw options.idempotencyKey === undefined ? new RunExistsError(runId, error) : otherRequest();
   }
   return started;
 }
@@ -79,6 +87,18 @@ async function withMemory(prepared: PreparedRun, { memory, onMemoryFailure }: St
   return { ...prepared, memory: await loadStartMemory(memory, prepared, log) };
 }
 
+/** A default name carries the run's id, which nobody else can have: a store that is away must not keep such a run back. */
+async function takeName({ client, families }: StartDeps, run: PreparedRun): Promise<{ taken: boolean }> {
+  if (families === undefined) return { taken: false };
+  try {
+    return await claimFamily(client, families, familyOf(run.loop_id), { run_id: run.run_id });
+  } catch (error) {
+    const isAway = error instanceof Error && 'code' in error && error.code === 'STORE_UNREACHABLE';
+    if (isAway && run.loop_id === defaultLoopId(run.run_id)) return { taken: false };
+    throw error;
+  }
+}
+
 /** A key names a run: derived, so that whoever repeats the request finds the run that the first one started. */
 function runIdFor(request: unknown, idempotencyKey: string | undefined): string {
   const asked = typeof request === 'object' && request !== null ? (request as { run_id?: unknown }).run_id : undefined;
@@ -86,15 +106,17 @@ function runIdFor(request: unknown, idempotencyKey: string | undefined): string 
   return idempotencyKey === undefined ? `run-${uuidV7()}` : `run-${sha256Hex(`key:${idempotencyKey}`).slice(0, 32)}`;
 }
 
-async function sameRequest(client: Client, workflowId: string, requestHash: string): Promise<void> {
+async function sameRequest(client: Client, workflowId: string, requestHash: string): Promise<boolean> {
   const { memo } = await client.workflow.getHandle(workflowId).describe();
-  if (memo?.[MEMO.requestHash] === requestHash) return;
-  throw new SecondwindError(
+  return memo?.[MEMO.requestHash] === requestHash;
+}
+
+const otherRequest = (): SecondwindError =>
+  new SecondwindError(
     'idempotency_conflict',
     'This Idempotency-Key was used with another request.',
     'Use a new key for a new request.',
   );
-}
 
 function attributesOf(run: PreparedRun): TypedSearchAttributes {
   const pairs: SearchAttributePair[] = [

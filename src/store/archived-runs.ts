@@ -25,6 +25,8 @@ export interface ArchivedRunFilter {
   agent?: string;
   outcome?: string;
   label?: string;
+  /** ISO time, exclusive. */
+  ended_before?: string;
   cursor?: string;
   limit?: number;
 }
@@ -66,6 +68,9 @@ export const createArchivedRuns = (db: Kysely<Tables>) => ({
     if (filter.agent !== undefined) query = query.where('agent', '=', cleanText(filter.agent));
     if (filter.outcome !== undefined) query = query.where('outcome', '=', cleanText(filter.outcome));
     if (filter.label !== undefined) query = query.where(sql<boolean>`labels @> ${[cleanText(filter.label)]}::text[]`);
+    if (filter.ended_before !== undefined) {
+      query = query.where('ended_at', '<', new Date(isoMillis(filter.ended_before)));
+    }
     if (filter.cursor !== undefined) {
       const { at, id } = decodeTimeCursor(filter.cursor);
       query = query.where(sql<boolean>`(ended_at, run_id) < (${at}::timestamptz, ${cleanText(id)})`);

@@ -11,6 +11,7 @@ import { createFailureRevisions } from './failure-revisions.ts';
 import { createFailureStatus } from './failure-status.ts';
 import { createFeedbackLog } from './feedback-log.ts';
 import { createRefusedParts } from './refused-parts.ts';
+import { createLoopFamilies } from './loop-families.ts';
 import { createReflections } from './reflections.ts';
 import { createRetryMonitors } from './retry-monitors.ts';
 
@@ -24,6 +25,7 @@ export const createStore = (database: string | DatabaseOptions) => {
     artifacts: createArtifacts(db),
     archivedRuns: createArchivedRuns(db),
     archivedGuards: createArchivedGuards(db),
+    loopFamilies: createLoopFamilies(db),
     reflections: createReflections(db),
     feedbackLog: createFeedbackLog(db),
     biasCounts: createBiasCounts(db),

@@ -82,6 +82,12 @@ interface ArchivedGuardsTable {
   archived_at: TimeByDatabase;
 }
 
+interface LoopFamiliesTable {
+  family: string;
+  run_id: string | null;
+  claimed_at: TimeByDatabase;
+}
+
 interface ReflectionsTable {
   id: Generated<number>;
   scope: 'agent' | 'global';
@@ -227,6 +233,7 @@ export interface Tables {
   artifacts: ArtifactsTable;
   archived_runs: ArchivedRunsTable;
   archived_guards: ArchivedGuardsTable;
+  loop_families: LoopFamiliesTable;
   reflections: ReflectionsTable;
   reflection_current: ReflectionCurrentView;
   reflection_texts: ReflectionTextsTable;

@@ -12,13 +12,14 @@ import {
   type Refusal,
 } from '../../core/guardrails/index.ts';
 import { hashOfJson } from '../../protocol/ids.ts';
+import { claimFamily, type FamilyStore } from '../families.ts';
 import { GUARD_MESSAGE } from '../../protocol/names.ts';
 import type { ReportExtras } from '../../workflows/loop-guard-types.ts';
 import { GuardRefusedError } from './errors.ts';
 import { findEnding, type Found, type GuardArchiveReader } from './find-ending.ts';
 import { type GuardUpdate, NOT_OPEN, openGuard, updateGuard } from './send-update.ts';
 
-export interface GuardStore {
+export interface GuardStore extends Partial<FamilyStore> {
   archivedGuards: GuardArchiveReader;
   /** Asked only where the policy counts bias over all families. */
   biasCounts?: {
@@ -67,6 +68,8 @@ async function open(deps: GuardDeps, report: LoopReport, update: GuardUpdate, bo
   // Tried here first: a report that the new guard refused would leave an empty guard behind.
   const tried = completeLoop(null, report, deps.policy, new Date().toISOString(), { bodyHash });
   if (!tried.ok) throw new GuardRefusedError(tried);
+  const { loopFamilies } = deps.store ?? {};
+  if (loopFamilies) await claimFamily(deps.client, { loopFamilies }, update.family, { run_id: null });
   const { mode, reruns, fatigue, bias, humans } = deps.policy;
   const start = { taskQueue: deps.taskQueue, input: { policy: { mode, reruns, fatigue, bias, humans } } };
   const answer = await openGuard<LoopAnswer>(deps.client, update, start);

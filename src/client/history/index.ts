@@ -7,3 +7,4 @@ export { fetchHistory } from './read-history.ts';
 export type { RunEvent } from './run-event.ts';
 export type { ProjectedStep } from './steps.ts';
 export { watchRun, type WatchOptions } from './watch-run.ts';
+export { createRunFeed, type FeedEvent, type RunFeed } from './watch-all.ts';

@@ -30,3 +30,4 @@ export { STATUS_OF_PROBLEM } from './refusal.ts';
 export type { GuardProblem, InputError, Refusal } from './refusal.ts';
 export { checkRerunLimit } from './rerun-limit.ts';
 export type { RerunLimitResult } from './rerun-limit.ts';
+export { answerFromTrace, statusFromTrace } from './trace-views.ts';

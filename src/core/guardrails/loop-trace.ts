@@ -1,7 +1,10 @@
+import type { BiasCounts } from './bias-echo.ts';
 import type { FinalizeReason, RerunReason, RerunTrigger } from './decision.ts';
+import { overrideAudit } from './family-overrides.ts';
 import type { GuardState, LoopEntry } from './guard-state.ts';
 import { rerunCountAfter } from './loop-answer.ts';
 import { rerunDepth } from './loop-ids.ts';
+import type { OverrideEntry } from './overrides.ts';
 import { rerunReasoning } from './reasoning.ts';
 import type { RerunReasoning } from './reasoning.ts';
 
@@ -28,18 +31,47 @@ export interface LoopTraceItem {
   reflection_persona: string | null;
 }
 
-/** A trace item with what people ask next: why it was run again, or why it was the last, and which biases it showed. */
+/**
+ * A trace item with what people ask next: why it was run again, or why it was the last, how it was judged and who
+ * overrode. A trace says all that a family's status and answers do, so that the archive of a run can give them too.
+ */
 export interface ReasonedTraceItem extends LoopTraceItem {
   /** Every tag that this loop was flagged with; `repeated_tags` are those of them that came too often. */
   bias_tags: string[] | null;
   finalize_reason: FinalizeReason | null;
   reasoning: RerunReasoning | null;
+  /** Null as long as the loop is not judged, like the other scores. */
+  alignment_score: number | null;
+  drift_score: number | null;
+  summary_valid: boolean | null;
+  repetition_counts: BiasCounts | null;
+  fatigue_threshold_exceeded: boolean;
+  /** Those that came while this loop was the current one. */
+  overrides: OverrideEntry[];
 }
 
-export const loopTrace = (state: GuardState): ReasonedTraceItem[] =>
-  state.loops.map((loop, position) => traceItemOf(state, loop, position));
+export function loopTrace(state: GuardState): ReasonedTraceItem[] {
+  const overrides = overridesByLoop(state);
+  return state.loops.map((loop, position) => traceItemOf(state, loop, position, overrides[position] ?? []));
+}
 
-function traceItemOf(state: GuardState, loop: LoopEntry, position: number): ReasonedTraceItem {
+/** Flags that came with a report belong to the loop that it reports; the next one opens at the very same time. */
+function overridesByLoop(state: GuardState): OverrideEntry[][] {
+  const byLoop: OverrideEntry[][] = state.loops.map(() => []);
+  for (const entry of overrideAudit(state)) {
+    const reported = state.loops.findIndex((loop) => entry.via === 'loop_complete' && loop.verdict?.at === entry.at);
+    const current = state.loops.findLastIndex((loop) => loop.opened_at <= entry.at);
+    byLoop[reported === -1 ? Math.max(0, current) : reported]?.push(entry);
+  }
+  return byLoop;
+}
+
+function traceItemOf(
+  state: GuardState,
+  loop: LoopEntry,
+  position: number,
+  overrides: OverrideEntry[],
+): ReasonedTraceItem {
   const { verdict } = loop;
   const rerun = verdict?.ruling.decision === 'rerun' ? verdict.ruling : null;
   const final = verdict?.ruling.decision === 'finalize' ? verdict.ruling : null;
@@ -69,6 +101,12 @@ function traceItemOf(state: GuardState, loop: LoopEntry, position: number): Reas
       rerun === null || verdict === null
         ? null
         : rerunReasoning({ ...rerun, rerun_trigger: verdict.rerun_trigger }, verdict.at, persona, rerun.overridden_by),
+    alignment_score: verdict?.review.alignment_score ?? null,
+    drift_score: verdict?.review.drift_score ?? null,
+    summary_valid: verdict?.review.summary_valid ?? null,
+    repetition_counts: verdict?.repetition_counts ?? null,
+    fatigue_threshold_exceeded: (verdict ?? state.loops[position - 1]?.verdict)?.fatigue_threshold_exceeded ?? false,
+    overrides,
   };
 }
 

@@ -2,6 +2,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import {
+  answerFor,
+  answerFromTrace,
   applyOverride,
   completeLoop,
   currentLoop,
@@ -9,13 +11,21 @@ import {
   guardrailsStatus,
   loopTrace,
   minus,
+  overrideAudit,
   plus,
   rerunCount,
   scoreFatigue,
+  statusFromTrace,
   toFixedHalfEven,
   toNumber,
 } from '../../../../src/core/guardrails/index.ts';
-import type { GuardState, LoopReport, OverrideRequest, ReviewReport } from '../../../../src/core/guardrails/index.ts';
+import type {
+  GuardState,
+  LoopReport,
+  OverrideRequest,
+  ReasonedTraceItem,
+  ReviewReport,
+} from '../../../../src/core/guardrails/index.ts';
 import { AT, report, throughJson, withPolicy } from './families.ts';
 
 const score = fc.integer({ min: 0, max: 100 }).map((hundredths) => hundredths / 100);
@@ -144,6 +154,24 @@ describe('any sequence of reports and overrides', () => {
             expect(item.reflection_fatigue).toBeGreaterThanOrEqual(0);
             expect(item.reflection_fatigue).toBeLessThanOrEqual(policy.fatigue.max_fatigue);
           }
+        }
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('has a trace that says all that status, answers and audit say, also after a way through JSON', () => {
+    fc.assert(
+      fc.property(policies, events, (policy, played) => {
+        for (const { after } of play(policy, played)) {
+          const trace = JSON.parse(JSON.stringify(loopTrace(after))) as ReasonedTraceItem[];
+          for (const { loop_id } of after.loops) {
+            const answered = answerFor(after, loop_id);
+            expect(statusFromTrace(trace, loop_id)).toEqual(guardrailsStatus(after, loop_id));
+            expect(answerFromTrace(trace, loop_id)).toEqual(answered.ok ? answered.answer : null);
+          }
+          expect(statusFromTrace(trace, 'unknown')).toBeNull();
+          expect(trace.flatMap((item) => item.overrides)).toHaveLength(overrideAudit(after).length);
         }
       }),
       { numRuns: 200 },

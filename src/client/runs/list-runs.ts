@@ -1,0 +1,177 @@
+import type { Client } from '@temporalio/client';
+import { workflowIdOfRun } from '../../protocol/ids.ts';
+import { SEARCH_ATTRIBUTE } from '../../protocol/names.ts';
+import type { PendingQuestion, RunLifeState, RunOutcome } from '../../protocol/run.ts';
+import { SecondwindError } from '../errors.ts';
+import { badCursor, IS_CLOSED, IS_OPEN, type ListedRun, quoted, visibleRuns } from './visibility.ts';
+
+export interface RunFilter {
+  state?: RunLifeState;
+  agent?: string;
+  outcome?: RunOutcome;
+  label?: string;
+  cursor?: string;
+  limit?: number;
+}
+export interface RunPage {
+  runs: ListedRun[];
+  next_cursor: string | null;
+}
+
+interface ArchivedItem {
+  run_id: string;
+  agent: string;
+  goal: string;
+  outcome: string;
+  summary: unknown;
+  labels: string[];
+  started_at: string;
+  ended_at: string;
+}
+/** The runs that Temporal may have forgotten, last ended first. */
+export interface RunArchiveLister {
+  list(filter: {
+    agent?: string;
+    outcome?: string;
+    label?: string;
+    ended_before?: string;
+    cursor?: string;
+    limit?: number;
+  }): Promise<{ items: ArchivedItem[]; next_cursor: string | null }>;
+}
+
+export interface ListDeps {
+  client: Client;
+  searchAttributes: boolean;
+  archive: RunArchiveLister | undefined;
+}
+
+const DEFAULT_PAGE = 50;
+const MAX_PAGE = 200;
+/** So many ids are asked for in one filter. */
+const ARCHIVE_BATCH = 50;
+/** An answer must not take for ever where Temporal still knows nearly all that the archive has. */
+const MAX_BATCHES = 10;
+
+const pageSize = (limit: number | undefined): number =>
+  Math.min(MAX_PAGE, Math.max(1, Math.trunc(limit ?? DEFAULT_PAGE)));
+
+/** Open and recent runs from Temporal, then those that only the archive still has. */
+export async function listRuns(deps: ListDeps, filter: RunFilter): Promise<RunPage> {
+  const size = pageSize(filter.limit);
+  const cursor = readCursor(filter.cursor);
+  if (cursor.from === 'archive') return fromArchive(deps, filter, cursor, size);
+  const page = await visibleRuns(deps.client, conditions(deps, filter), { size, token: cursor.token });
+  if (page.token !== null) return { runs: page.runs, next_cursor: cursorOfToken(page.token) };
+  if (deps.archive === undefined || (filter.state !== undefined && filter.state !== 'ended'))
+    return { runs: page.runs, next_cursor: null };
+  // Retention takes the oldest first: what it has taken ended before the last that is left.
+  const endedBefore = page.runs.at(-1)?.ended_at ?? undefined;
+  const rest = await fromArchive(deps, filter, { from: 'archive', endedBefore }, size - page.runs.length);
+  return { runs: [...page.runs, ...rest.runs], next_cursor: rest.next_cursor };
+}
+
+/** What waits for a person, as the runs themselves show it in their memo. */
+export async function openQuestions(
+  { client, searchAttributes }: ListDeps,
+  { cursor, limit }: { cursor?: string; limit?: number },
+): Promise<{ questions: AskedQuestion[]; next_cursor: string | null }> {
+  const from = readCursor(cursor);
+  if (from.from !== 'temporal') throw badCursor();
+  const where = [IS_OPEN, ...(searchAttributes ? [`${SEARCH_ATTRIBUTE.state} = 'waiting_for_human'`] : [])];
+  const page = await visibleRuns(client, where, { size: pageSize(limit), token: from.token });
+  const questions = page.runs.flatMap(({ run_id, agent, goal, pending_question: question }) =>
+    question === undefined ? [] : [{ run_id, agent, goal, ...question }],
+  );
+  return { questions, next_cursor: page.token === null ? null : cursorOfToken(page.token) };
+}
+export type AskedQuestion = PendingQuestion & Pick<ListedRun, 'run_id' | 'agent' | 'goal'>;
+
+function conditions({ searchAttributes }: ListDeps, { state, agent, outcome, label }: RunFilter): string[] {
+  if (!searchAttributes && (agent !== undefined || outcome !== undefined || label !== undefined || isOpenState(state)))
+    throw new SecondwindError(
+      'not_searchable',
+      'This Temporal server has none of our search attributes.',
+      'List without these filters, or let an operator register the attributes (docs/temporal.md).',
+    );
+  const equals = (name: string, value: string): string => `${name} = ${quoted(value)}`;
+  return [
+    ...(state === 'ended' ? [IS_CLOSED] : []),
+    ...(state !== undefined && isOpenState(state) ? [IS_OPEN, equals(SEARCH_ATTRIBUTE.state, state)] : []),
+    ...(agent === undefined ? [] : [equals(SEARCH_ATTRIBUTE.agent, agent)]),
+    ...(outcome === undefined ? [] : [equals(SEARCH_ATTRIBUTE.outcome, outcome)]),
+    ...(label === undefined ? [] : [equals(SEARCH_ATTRIBUTE.label, label)]),
+  ];
+}
+const isOpenState = (state: RunLifeState | undefined): boolean => state !== undefined && state !== 'ended';
+
+interface ArchiveCursor {
+  from: 'archive';
+  cursor?: string | undefined;
+  endedBefore?: string | undefined;
+}
+
+async function fromArchive(deps: ListDeps, filter: RunFilter, from: ArchiveCursor, room: number): Promise<RunPage> {
+  const { archive, client } = deps;
+  const { agent, outcome, label } = filter;
+  const wanted = { ...(agent && { agent }), ...(outcome && { outcome }), ...(label && { label }) };
+  const runs: ListedRun[] = [];
+  let { cursor } = from;
+  for (let batches = 0; archive !== undefined && batches < MAX_BATCHES && runs.length < room; batches += 1) {
+    const page = await archive.list({
+      ...wanted,
+      ...(from.endedBefore && { ended_before: from.endedBefore }),
+      ...(cursor && { cursor }),
+      limit: Math.min(ARCHIVE_BATCH, room - runs.length),
+    });
+    const known = await stillVisible(client, page.items);
+    runs.push(...page.items.filter((item) => !known.has(item.run_id)).map(archivedRun));
+    if (page.next_cursor === null) return { runs, next_cursor: null };
+    cursor = page.next_cursor;
+  }
+  if (archive === undefined) return { runs, next_cursor: null };
+  return { runs, next_cursor: cursorOfArchive(cursor, from.endedBefore) };
+}
+
+/** Those were listed already, with everything that Temporal has. */
+async function stillVisible(client: Client, items: readonly ArchivedItem[]): Promise<Set<string>> {
+  if (items.length === 0) return new Set();
+  const ids = items.map((item) => quoted(workflowIdOfRun(item.run_id))).join(', ');
+  const { runs } = await visibleRuns(client, [`WorkflowId IN (${ids})`], { size: items.length });
+  return new Set(runs.map((run) => run.run_id));
+}
+
+const archivedRun = (item: ArchivedItem): ListedRun => ({
+  run_id: item.run_id,
+  agent: item.agent,
+  goal: item.goal,
+  state: 'ended',
+  outcome: item.outcome as RunOutcome,
+  labels: item.labels,
+  attempts: (item.summary as { result?: { used?: { attempts?: number } } }).result?.used?.attempts ?? 0,
+  started_at: item.started_at,
+  ended_at: item.ended_at,
+});
+
+type Cursor = { from: 'temporal'; token: Uint8Array | null } | ArchiveCursor;
+
+const cursorOfToken = (token: Uint8Array): string => `t${Buffer.from(token).toString('base64url')}`;
+const cursorOfArchive = (cursor: string | undefined, endedBefore: string | undefined): string =>
+  `a${Buffer.from(JSON.stringify([cursor ?? null, endedBefore ?? null])).toString('base64url')}`;
+
+function readCursor(text: string | undefined): Cursor {
+  if (text === undefined) return { from: 'temporal', token: null };
+  const bytes = Buffer.from(text.slice(1), 'base64url');
+  if (text.startsWith('t') && bytes.length > 0) return { from: 'temporal', token: bytes };
+  if (!text.startsWith('a')) throw badCursor();
+  try {
+    const [cursor, endedBefore] = JSON.parse(bytes.toString('utf8')) as [unknown, unknown];
+    return {
+      from: 'archive',
+      ...(typeof cursor === 'string' && { cursor }),
+      ...(typeof endedBefore === 'string' && { endedBefore }),
+    };
+  } catch (error) {
+    throw badCursor(error);
+  }
+}

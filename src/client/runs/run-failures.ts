@@ -1,0 +1,82 @@
+import type { Client } from '@temporalio/client';
+import { type FailureStanding, foldFailures, type FoldedFailure } from '../../core/failures/index.ts';
+import { ACTIVITY, QUERY } from '../../protocol/names.ts';
+import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
+import { RunNotFoundError } from '../errors.ts';
+import { fieldsOf, firstOf, type HistoryEvent, listOf } from '../history/history-event.ts';
+import { fetchHistory } from '../history/read-history.ts';
+import { askRun, isKnown } from './ask-run.ts';
+
+type Standing = Pick<
+  FailureStanding,
+  'status' | 'occurrence_count' | 'last_seen_step_id' | 'helpful_count' | 'harmful_count'
+>;
+export type FailureItem = FailureRecord & Standing;
+
+export interface FailureStore {
+  records: { forRun(runId: string): Promise<FailureRecord[]> };
+  failureStatus: { forRun(runId: string): Promise<(Standing & { fingerprint: string })[]> };
+}
+
+/**
+ * Every record of a run with how its fingerprint stands now. An open run knows that best; its latest records may still be
+ * on their way to the store, and are then read from history, which has them first.
+ */
+export async function runFailures(
+  client: Client,
+  runId: string,
+  store: FailureStore | undefined,
+): Promise<FailureItem[]> {
+  const [{ answer }, stored, standings] = await Promise.all([
+    askRun<{ failures: FoldedFailure[] }>(client, runId, QUERY.failures),
+    store?.records.forRun(runId) ?? [],
+    store?.failureStatus.forRun(runId) ?? [],
+  ]);
+  const told = answer?.failures ?? null;
+  const total = (told ?? []).reduce((sum, failure) => sum + failure.occurrence_count, 0);
+  const records = total > stored.length ? merged(stored, await recordsInHistory(client, runId)) : stored;
+  if (records.length === 0 && told === null && !(await isKnown(client, runId))) throw new RunNotFoundError(runId);
+  const byFingerprint = new Map<string, Standing>();
+  for (const standing of foldFailures(records, [])) byFingerprint.set(standing.fingerprint, standing);
+  for (const standing of standings) byFingerprint.set(standing.fingerprint, standing);
+  for (const failure of told ?? []) {
+    // What a person has set aside since, the run itself has not heard of.
+    if (byFingerprint.get(failure.fingerprint)?.status !== 'superseded')
+      byFingerprint.set(failure.fingerprint, failure);
+  }
+  return records.map((record) => ({ ...record, ...standingOf(byFingerprint.get(record.fingerprint)) }));
+}
+
+const standingOf = (standing: Standing | undefined): Standing => ({
+  status: standing?.status ?? 'active',
+  occurrence_count: standing?.occurrence_count ?? 1,
+  last_seen_step_id: standing?.last_seen_step_id ?? 0,
+  helpful_count: standing?.helpful_count ?? 0,
+  harmful_count: standing?.harmful_count ?? 0,
+});
+
+const merged = (stored: readonly FailureRecord[], told: readonly FailureRecord[]): FailureRecord[] =>
+  [...new Map([...told, ...stored].map((record) => [record.failure_id, record])).values()].sort(
+    (one, other) =>
+      compare(one.created_at, other.created_at) ||
+      one.step_id - other.step_id ||
+      compare(one.failure_id, other.failure_id),
+  );
+const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
+
+async function recordsInHistory(client: Client, runId: string): Promise<FailureRecord[]> {
+  return (await fetchHistory(client, runId)).flatMap(recordsOf);
+}
+
+/** What a run sends to the store stands in the input of the activity that writes it. */
+function recordsOf(event: HistoryEvent): FailureRecord[] {
+  const scheduled = event.activityTaskScheduledEventAttributes;
+  const input = fieldsOf(firstOf(scheduled?.input));
+  const batch =
+    scheduled?.activityType?.name === ACTIVITY.record
+      ? input
+      : scheduled?.activityType?.name === ACTIVITY.archive
+        ? fieldsOf(input['pending'])
+        : {};
+  return listOf(batch['records']) as unknown as FailureRecord[];
+}

@@ -1,0 +1,122 @@
+import { type Client, isGrpcServiceError } from '@temporalio/client';
+import { runIdOfWorkflow } from '../../protocol/ids.ts';
+import { MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../../protocol/names.ts';
+import type { PendingQuestion, RunLifeState, RunOutcome } from '../../protocol/run.ts';
+import { SecondwindError } from '../errors.ts';
+import { countOf, jsonOf, textOf, textsOf, timeOf } from '../history/history-event.ts';
+
+/** A run as a list shows it. */
+export interface ListedRun {
+  run_id: string;
+  agent: string;
+  goal: string;
+  state: RunLifeState;
+  outcome?: RunOutcome;
+  labels: string[];
+  attempts: number;
+  pending_question?: PendingQuestion;
+  /** Of a run that was handed over: when its latest execution started. */
+  started_at: string;
+  ended_at: string | null;
+}
+
+type ListAnswer = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>;
+type Listed = ListAnswer['executions'][number];
+
+export interface VisibilityPage {
+  runs: ListedRun[];
+  token: Uint8Array | null;
+}
+
+/** A run that was handed over has several executions; only the latest stands for it. */
+const RUNS = `WorkflowType = '${WORKFLOW_TYPE.agentRun}' AND ExecutionStatus != 'ContinuedAsNew'`;
+export const IS_OPEN = `ExecutionStatus = 'Running'`;
+export const IS_CLOSED = `ExecutionStatus != 'Running'`;
+
+/** Text as Temporal's list filter reads it. */
+export const quoted = (text: string): string => `'${text.replaceAll('\\', '\\\\').replaceAll("'", "\\'")}'`;
+
+/** Open runs first, then the last closed; the server chooses this order and takes no other. */
+export async function visibleRuns(
+  client: Client,
+  where: readonly string[],
+  page: { size: number; token?: Uint8Array | null },
+): Promise<VisibilityPage> {
+  try {
+    const answer = await client.workflowService.listWorkflowExecutions({
+      namespace: client.options.namespace,
+      pageSize: page.size,
+      ...(page.token ? { nextPageToken: page.token } : {}),
+      query: [RUNS, ...where].join(' AND '),
+    });
+    const token = answer.nextPageToken;
+    return { runs: answer.executions.flatMap(listedRun), token: token && token.length > 0 ? token : null };
+  } catch (error) {
+    if (isInvalid(error)) throw badCursor(error);
+    throw error;
+  }
+}
+
+export async function countRuns(
+  client: Client,
+  searchAttributes: boolean,
+): Promise<{ open: number; waiting_for_human: number | null }> {
+  const count = async (...where: string[]): Promise<number> => {
+    const query = [RUNS, IS_OPEN, ...where].join(' AND ');
+    const { namespace } = client.options;
+    return Number((await client.workflowService.countWorkflowExecutions({ namespace, query })).count);
+  };
+  const [open, waiting] = await Promise.all([
+    count(),
+    searchAttributes ? count(`${SEARCH_ATTRIBUTE.state} = 'waiting_for_human'`) : null,
+  ]);
+  return { open, waiting_for_human: waiting };
+}
+
+export const badCursor = (cause?: unknown): SecondwindError =>
+  new SecondwindError('bad_cursor', 'This is no cursor of this list.', 'Start again without a cursor.', cause);
+
+/** gRPC's INVALID_ARGUMENT; the SDK exports no name. */
+const INVALID_ARGUMENT = 3;
+function isInvalid(error: unknown): boolean {
+  if (!isGrpcServiceError(error)) return false;
+  const code: number = error.code;
+  return code === INVALID_ARGUMENT;
+}
+
+function listedRun(execution: Listed): ListedRun[] {
+  const runId = runIdOfWorkflow(execution.execution?.workflowId ?? '');
+  if (runId === null) return [];
+  const memo = (name: string) => jsonOf(execution.memo?.fields?.[name]);
+  const attribute = (name: string) => jsonOf(execution.searchAttributes?.indexedFields?.[name]);
+  const endedAt = timeOf(execution.closeTime);
+  const question = (memo(MEMO.pendingQuestion) ?? null) as PendingQuestion | null;
+  const isAsking = endedAt === null && question !== null;
+  return [
+    {
+      run_id: runId,
+      agent: textOf(attribute(SEARCH_ATTRIBUTE.agent)) || textOf(memo(MEMO.agent)),
+      goal: textOf(memo(MEMO.goal)),
+      state: endedAt === null ? openState(attribute(SEARCH_ATTRIBUTE.state), isAsking) : 'ended',
+      ...(endedAt === null ? {} : { outcome: outcomeOf(memo(MEMO.outcome), execution.status) }),
+      labels: textsOf(attribute(SEARCH_ATTRIBUTE.label)),
+      attempts: countOf(attribute(SEARCH_ATTRIBUTE.attempts)),
+      ...(isAsking ? { pending_question: question } : {}),
+      started_at: timeOf(execution.startTime) ?? '1970-01-01T00:00:00.000Z',
+      ended_at: endedAt,
+    },
+  ];
+}
+
+function openState(published: unknown, isAsking: boolean): RunLifeState {
+  // Without our search attributes the memo still shows whether somebody is asked.
+  const state = textOf(published) as RunLifeState | '';
+  if (state === '') return isAsking ? 'waiting_for_human' : 'running';
+  // The end is published a moment before the workflow closes.
+  return state === 'ended' ? 'stopping' : state;
+}
+
+/** Temporal's numbers for cancelled and terminated. */
+const STOPPED_FROM_OUTSIDE = new Set<unknown>([4, 5]);
+const outcomeOf = (published: unknown, status: unknown): RunOutcome =>
+  (textOf(published) || (STOPPED_FROM_OUTSIDE.has(status) ? 'cancelled' : 'system_error')) as RunOutcome;
