@@ -1,22 +1,42 @@
 import type { Context } from 'hono';
-import type { RunsClient } from '../client/index.ts';
+import type { GuardsClient, RunsClient } from '../client/index.ts';
 import type { Grant } from '../config/roles.ts';
+import type { LoopReport, ReviewReport } from '../core/guardrails/index.ts';
+import type { Redact } from '../core/redaction/index.ts';
+import type { Registry } from '../define/registry.ts';
+import type { Store } from '../store/store.ts';
+import type { Metrics } from './watch/metrics.ts';
 
 /** What the door needs from the house. */
 export interface ApiDeps {
   runs: RunsClient;
+  guards: GuardsClient;
+  store: Store;
+  registry: Registry;
   tokens: readonly Grant[];
   /** Each resolves when that part answers. */
   checks: { temporal: () => Promise<unknown>; store: () => Promise<unknown> };
   /** Names beside the loopback ones that a request may be addressed to. */
   allowedHosts?: readonly string[];
+  /** Judges loops that are reported without a review. */
+  reviewer?: (report: LoopReport) => Promise<ReviewReport>;
+  rateLimit?: RateLimit;
+  /** Takes secrets out of what goes to the store past Temporal; by default those that patterns know, and the tokens. */
+  redact?: Redact;
   log?: ApiLog;
   version?: string;
+}
+
+/** What one token may ask for: so many at once, and so many a second after that. */
+export interface RateLimit {
+  burst: number;
+  perSecond: number;
 }
 
 /** The part of a pino logger that is used here. */
 export interface ApiLog {
   error(fields: object, message: string): void;
+  warn?(fields: object, message: string): void;
 }
 
 export interface ApiEnv {
@@ -24,6 +44,8 @@ export interface ApiEnv {
     requestId: string;
     /** The token that was shown; never set on a route that needs none. */
     grant: Grant;
+    redact: Redact;
+    metrics: Metrics;
   };
 }
 export type ApiContext = Context<ApiEnv>;

@@ -2,8 +2,8 @@ import { z } from 'zod';
 import { ID_PATTERN } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
 import { problemStatus, type ProblemCode } from './problem.ts';
-import type { Route } from './route.ts';
-import { SCHEMAS, type SchemaName } from './schemas.ts';
+import type { Answer, Route } from './route.ts';
+import { SCHEMAS, type SchemaName } from './schemas/index.ts';
 
 type JsonObject = { [key: string]: Json };
 
@@ -27,26 +27,27 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
 }
 
 function operationOf(route: Route): JsonObject {
-  const { status, description, schema } = route.answer;
   const role: JsonObject =
     route.role === null ? {} : { description: `Needs the role ${route.role}.`, security: [{ token: [] }] };
   return {
     summary: route.summary,
     operationId: operationId(route),
     ...role,
-    parameters: [...pathParameters(route), ...headerParameters(route)],
+    parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
     ...requestBody(route),
     responses: {
-      [status]: { description, content: contentOf(schema) },
+      ...Object.fromEntries([route.answer, ...(route.moreAnswers ?? [])].map(goodAnswer)),
       ...Object.fromEntries(statusesOf(route).map((code) => [code, problemAnswer()])),
     },
   };
 }
 
 function statusesOf(route: Route): number[] {
-  const codes: ProblemCode[] = ['foreign_host', 'internal', ...(route.problems ?? [])];
-  if (route.role !== null) codes.push('no_token', 'weaker_role');
-  if (route.body) codes.push('not_json', 'bad_request', 'too_large');
+  const codes: ProblemCode[] = ['bad_http', 'foreign_host', 'internal', 'not_reachable', ...(route.problems ?? [])];
+  if (route.role !== null) codes.push('no_token', 'weaker_role', 'too_many');
+  if (route.query) codes.push('bad_request');
+  if (route.body) codes.push('not_json', 'bad_request', 'too_large', 'slow_request');
+  if (route.headers) codes.push('bad_request');
   return [...new Set(codes.map(problemStatus))].sort((one, other) => one - other);
 }
 
@@ -56,16 +57,43 @@ const requestBody = ({ body }: Route): JsonObject =>
 const operationId = (route: Route): string =>
   `${route.method}_${route.path}`.replaceAll(/[^a-z0-9]+/g, '_').replace(/_$/, '');
 
-const pathParameters = ({ path }: Route): JsonObject[] =>
+const pathParameters = ({ path, params = {} }: Route): JsonObject[] =>
   [...path.matchAll(/\{(\w+)\}/g)].map(([, name = '']) => ({
     name,
     in: 'path',
     required: true,
-    schema: { type: 'string', pattern: ID_PATTERN.source },
+    schema: params[name] ? jsonSchemaOf(params[name]) : { type: 'string', pattern: ID_PATTERN.source },
   }));
+
+/** What a parameter means, a number say; that it travels as text goes without saying. */
+const queryParameters = ({ query }: Route): JsonObject[] =>
+  Object.entries(query?.shape ?? {}).map(([name, schema]) => {
+    const field = schema as z.ZodType;
+    const required = !field.safeParse(undefined).success;
+    return {
+      name,
+      in: 'query',
+      required,
+      schema: jsonSchemaOf(field, 'output'),
+      ...(field.description && described(field)),
+    };
+  });
+const described = (field: z.ZodType): JsonObject => ({ description: field.description ?? '' });
 
 const headerParameters = ({ headers = [] }: Route): JsonObject[] =>
   headers.map(({ name, description }) => ({ name, in: 'header', description, schema: { type: 'string' } }));
+
+const goodAnswer = ({ status, description, schema, media }: Answer): [string, JsonObject] => [
+  String(status),
+  {
+    description,
+    ...(schema
+      ? { content: contentOf(schema) }
+      : media
+        ? { content: { [media]: { schema: { type: 'string' } } } }
+        : {}),
+  },
+];
 
 const contentOf = (name: SchemaName): JsonObject => ({
   'application/json': { schema: { $ref: `#/components/schemas/${name}` } },
@@ -77,8 +105,8 @@ const problemAnswer = (): JsonObject => ({
 });
 
 /** The only parts that refer to themselves are `z.json()`: any JSON, which the empty schema says in place. */
-function jsonSchemaOf(schema: z.ZodType): Json {
-  const { $defs: _anyJson, $schema: _version, ...rest } = z.toJSONSchema(schema, { io: 'input' });
+function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output' = 'input'): Json {
+  const { $defs: _anyJson, $schema: _version, ...rest } = z.toJSONSchema(schema, { io });
   return JSON.parse(JSON.stringify(rest), (_key, value: Json) => (isReference(value) ? {} : value));
 }
 

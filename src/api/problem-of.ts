@@ -1,4 +1,6 @@
 import { MessageRefusedError, RunRequestError, SecondwindError } from '../client/errors.ts';
+import { GuardRefusedError } from '../client/guards/errors.ts';
+import type { RequestProblem } from '../protocol/run.ts';
 import { isProblemCode, Problem } from './problem.ts';
 
 /** gRPC's UNAVAILABLE and DEADLINE_EXCEEDED: nobody answered, so nobody said no. */
@@ -9,9 +11,19 @@ export function problemOf(error: unknown, requestId: string): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof SecondwindError && isProblemCode(error.code)) {
     const errors = errorsOf(error);
+    // A message that came too often is a conflict with what was sent before, not a mistake in itself.
+    if (error instanceof MessageRefusedError && error.problem === 'limit_reached')
+      return new Problem('limit_reached', `${error.message}. Start a new run, or let this one end.`, { cause: error });
     // What is wrong with which field stands in `errors`; saying it twice would bury what to do.
     const detail = errors === undefined ? `${error.message} ${error.nextStep}` : error.nextStep;
     return new Problem(error.code, detail, { ...(errors && { errors }), cause: error });
+  }
+  if (isStoreInput(error)) {
+    const message = error.message.replace(`${error.path}: `, '');
+    return new Problem('bad_request', 'Correct the named fields.', {
+      errors: [{ path: error.path, message }],
+      cause: error,
+    });
   }
   if (isStoreOutage(error)) return notReachable('Postgres', error);
   if (isTemporalOutage(error)) return notReachable('Temporal', error);
@@ -19,14 +31,21 @@ export function problemOf(error: unknown, requestId: string): Problem {
   return new Problem('internal', detail, { cause: error, more: { request_id: requestId } });
 }
 
-const errorsOf = (error: SecondwindError) =>
-  error instanceof RunRequestError ? error.problems : error instanceof MessageRefusedError ? error.errors : undefined;
+function errorsOf(error: SecondwindError): RequestProblem[] | undefined {
+  if (error instanceof RunRequestError) return error.problems;
+  if (error instanceof MessageRefusedError) return error.errors;
+  if (!(error instanceof GuardRefusedError) || error.errors.length === 0) return undefined;
+  return error.errors.map(({ path, detail }) => ({ path, message: detail }));
+}
 
 const notReachable = (what: string, cause: unknown): Problem =>
   new Problem('not_reachable', `${what} does not answer. Try again; GET /readyz tells when it is back.`, {
     headers: { 'retry-after': '2' },
     cause,
   });
+
+const isStoreInput = (error: unknown): error is Error & { path: string } =>
+  error instanceof Error && 'code' in error && error.code === 'STORE_INPUT' && 'path' in error;
 
 const isStoreOutage = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'STORE_UNREACHABLE';

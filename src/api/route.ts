@@ -1,7 +1,18 @@
+import type { z } from 'zod';
 import type { Role } from '../config/roles.ts';
 import type { ApiContext, ApiDeps } from './context.ts';
 import type { ProblemCode } from './problem.ts';
-import type { SchemaName } from './schemas.ts';
+import type { SchemaName } from './schemas/index.ts';
+
+/** One answer that says yes. */
+export interface Answer {
+  status: 200 | 201 | 202 | 204;
+  description: string;
+  /** Of a JSON answer. */
+  schema?: SchemaName;
+  /** Of an answer that is no JSON. */
+  media?: string;
+}
 
 /** One row of the table: the door is built from these alone, so no route can be without a word on who may use it. */
 export interface Route {
@@ -11,10 +22,14 @@ export interface Route {
   /** The weakest role that may; null needs no token. */
   role: Role | null;
   summary: string;
+  /** Parts of the path that are no ordinary ids. */
+  params?: Record<string, z.ZodType>;
+  query?: z.ZodObject;
   body?: SchemaName;
   headers?: { name: string; description: string }[];
-  answer: { status: 200 | 201; description: string; schema: SchemaName };
-  /** Beside those that every route with a token or a body has. */
+  answer: Answer;
+  moreAnswers?: Answer[];
+  /** Beside those that every route with a token, a query or a body has. */
   problems?: ProblemCode[];
   /** How long an answer may take before the caller is told that none came. Default 15 s. */
   deadlineMs?: number;

@@ -1,4 +1,4 @@
-import { createServer } from 'node:http';
+import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { getRequestListener } from '@hono/node-server';
 import { SecondwindError } from '../client/errors.ts';
@@ -6,11 +6,18 @@ import { Problem } from './problem.ts';
 
 /** How long requests that are already in may take once the door closes. */
 const DRAIN_MS = 5_000;
+/** How long a request may take to arrive: its head, and all of it. */
+const HEAD_MS = 10_000;
+const REQUEST_MS = 30_000;
+/** A request with more, or larger, headers than any of ours is refused by Node itself. */
+const MAX_HEADER_BYTES = 16 * 1024;
 
 export interface ServeOptions {
   host: string;
   /** 0: any free one. */
   port: number;
+  headMs?: number;
+  requestMs?: number;
 }
 export interface ServedApi {
   url: string;
@@ -23,13 +30,27 @@ export interface Fetching {
 }
 
 /** Puts an API on a port. What it serves may change later: `app.fetch` is asked anew for each request. */
-export async function serveApi(app: Fetching, { host, port }: ServeOptions): Promise<ServedApi> {
+export async function serveApi(app: Fetching, options: ServeOptions): Promise<ServedApi> {
+  const { host, port, headMs = HEAD_MS, requestMs = REQUEST_MS } = options;
   const listener = getRequestListener((request) => app.fetch(request), {
     overrideGlobalObjects: false,
     // Only what is no request at all comes here; the app answers everything else itself.
     errorHandler: () => new Problem('bad_http', 'Send a complete request with a valid Host header.').toResponse(),
   });
-  const server = createServer((request, response) => void listener(request, response));
+  const answering = new Set<ServerResponse>();
+  const server = createServer(
+    {
+      headersTimeout: headMs,
+      requestTimeout: requestMs,
+      connectionsCheckingInterval: Math.min(1_000, headMs),
+      maxHeaderSize: MAX_HEADER_BYTES,
+    },
+    (request, response) => {
+      answering.add(response);
+      response.once('close', () => answering.delete(response));
+      void listener(request, response);
+    },
+  );
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(cannotListen(error, host, port)));
     server.listen({ host, port, exclusive: true }, resolve);
@@ -39,6 +60,8 @@ export async function serveApi(app: Fetching, { host, port }: ServeOptions): Pro
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
     server.closeIdleConnections();
+    // A stream ends only when somebody ends it; its reader comes back to whoever serves next and misses nothing.
+    for (const response of answering) if (isStream(response)) response.destroy();
     const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
     await closed;
     clearTimeout(force);
@@ -46,6 +69,9 @@ export async function serveApi(app: Fetching, { host, port }: ServeOptions): Pro
   const name = host.includes(':') ? `[${host}]` : host;
   return { url: `http://${name}:${chosen}`, port: chosen, close: () => (closing ??= close()) };
 }
+
+const isStream = (response: ServerResponse): boolean =>
+  String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
 
 function cannotListen(error: Error, host: string, port: number): SecondwindError {
   const code = 'code' in error ? error.code : undefined;

@@ -1,3 +1,4 @@
+import { answerJson } from '../answer-json.ts';
 import type { ApiDeps } from '../context.ts';
 import { Problem } from '../problem.ts';
 import type { Route } from '../route.ts';
@@ -14,7 +15,7 @@ export const alive: Route = {
   role: null,
   summary: 'Whether the process lives',
   answer: { status: 200, description: 'It does', schema: 'Alive' },
-  handle: (c) => c.json({ status: 'ok' }),
+  handle: (c) => answerJson(c, { status: 'ok' }),
 };
 
 export const ready: Route = {
@@ -27,7 +28,7 @@ export const ready: Route = {
   handle: async (c, deps) => {
     const parts = await stateOfParts(deps);
     const missing = Object.entries(parts).flatMap(([name, state]) => (state === 'ok' ? [] : [name]));
-    if (missing.length === 0) return c.json({ status: 'ready', parts });
+    if (missing.length === 0) return answerJson(c, { status: 'ready', parts });
     // Only which part: anybody may ask this, and an error's text can name hosts and users.
     const detail = `Not reachable: ${missing.join(' and ')}. Start it, or look at its log; this answer turns 200 by itself.`;
     throw new Problem('not_reachable', detail, { more: { parts }, headers: { 'retry-after': '2' } });

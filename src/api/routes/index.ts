@@ -1,9 +1,59 @@
 import type { Route } from '../route.ts';
 import { aboutRoutes } from './about.ts';
+import { artifact } from './artifacts.ts';
+import { fingerprints, postFailure, reviseFailure } from './failures.ts';
+import { detect, feedbackLog, refine } from './feedback.ts';
 import { alive, ready } from './health.ts';
-import { runStatus, startRun } from './runs.ts';
+import { metrics } from './metrics.ts';
+import { monitors } from './monitors.ts';
+import { guardrailsStatus, loopComplete, overrideGuardrails } from './orchestrator.ts';
+import { agents, bound, policy } from './policy.ts';
+import { questions } from './questions.ts';
+import { postReflection, reflections, reflectionSeen, reviseReflection } from './reflections.ts';
+import { allEvents, runEvents } from './run-events.ts';
+import { answerRun, cancelRun, feedbackRun, overrideRun, rerunRun } from './run-messages.ts';
+import { runFailures, runGuidance, runOverrides, runSteps, runTrace } from './run-views.ts';
+import { listRuns, runStatus, startRun } from './runs.ts';
 
-const WORK: Route[] = [startRun, runStatus, alive, ready];
+const WORK: Route[] = [
+  startRun,
+  listRuns,
+  runStatus,
+  runEvents,
+  allEvents,
+  runSteps,
+  runFailures,
+  runTrace,
+  runOverrides,
+  runGuidance,
+  overrideRun,
+  answerRun,
+  feedbackRun,
+  cancelRun,
+  rerunRun,
+  questions,
+  loopComplete,
+  guardrailsStatus,
+  overrideGuardrails,
+  postFailure,
+  reviseFailure,
+  fingerprints,
+  artifact,
+  detect,
+  refine,
+  feedbackLog,
+  postReflection,
+  reflections,
+  reflectionSeen,
+  reviseReflection,
+  bound,
+  policy,
+  agents,
+  monitors,
+  alive,
+  ready,
+  metrics,
+];
 
 /** Every route of the API with the role it needs. What is not in here is not served. */
 export const ROUTES: readonly Route[] = [...WORK, ...aboutRoutes(WORK)];

@@ -1,11 +1,13 @@
-import { isId, sha256Hex } from '../../protocol/ids.ts';
+import { answerJson } from '../answer-json.ts';
+import { z } from 'zod';
 import { LIMIT } from '../../protocol/limits.ts';
-import type { ApiContext } from '../context.ts';
-import { Problem } from '../problem.ts';
-import { readJson } from '../read-json.ts';
+import { IDEMPOTENCY_KEY, idempotencyKey, once, runIdOf } from '../read/ids.ts';
+import { readJson } from '../read/read-json.ts';
+import { readQuery } from '../read/read-query.ts';
 import type { Route } from '../route.ts';
-
-const KEY = /^[\x21-\x7e]{1,200}$/;
+import { cursor, filterText, limit } from '../schemas/parts.ts';
+import { runOutcome, runState } from '../schemas/run.ts';
+import { page } from './page.ts';
 
 export const startRun: Route = {
   method: 'post',
@@ -13,14 +15,36 @@ export const startRun: Route = {
   role: 'reporter',
   summary: 'Start a run',
   body: 'RunRequest',
-  headers: [{ name: 'Idempotency-Key', description: 'The same key with the same body gives the same run' }],
+  headers: [IDEMPOTENCY_KEY],
   answer: { status: 201, description: 'The run has started', schema: 'StartedRun' },
-  problems: ['run_exists', 'idempotency_conflict', 'not_reachable'],
+  problems: ['run_exists', 'idempotency_conflict'],
   handle: async (c, { runs }) => {
     const key = idempotencyKey(c);
     const request = await readJson(c, LIMIT.runInputBytes);
-    const started = await runs.start(request, key === undefined ? {} : { idempotencyKey: key });
-    return c.json(started, 201, { location: `/v1/runs/${started.run_id}` });
+    const started = await once(key, () => runs.start(request, key === undefined ? {} : { idempotencyKey: key }));
+    return answerJson(c, started, 201, { location: `/v1/runs/${started.run_id}` });
+  },
+};
+
+const listQuery = z.strictObject({
+  state: runState.optional(),
+  agent: filterText(LIMIT.nameChars).optional(),
+  outcome: runOutcome.optional(),
+  label: filterText(LIMIT.nameChars).optional(),
+  cursor: cursor.optional(),
+  limit: limit.optional(),
+});
+
+export const listRuns: Route = {
+  method: 'get',
+  path: '/v1/runs',
+  role: 'viewer',
+  summary: 'The runs: open ones first, then those that ended last',
+  query: listQuery,
+  answer: { status: 200, description: 'One page of them', schema: 'Runs' },
+  handle: async (c, { runs }) => {
+    const found = await runs.list(readQuery(c, listQuery));
+    return answerJson(c, { runs: found.runs, ...page(found.next_cursor) });
   },
 };
 
@@ -30,22 +54,6 @@ export const runStatus: Route = {
   role: 'viewer',
   summary: 'How a run stands',
   answer: { status: 200, description: 'Its status', schema: 'RunStatus' },
-  problems: ['run_not_found', 'not_reachable'],
-  handle: async (c, { runs }) => {
-    const runId = c.req.param('run_id');
-    // No run can have such an id, so nobody needs to be asked.
-    if (!isId(runId)) throw new Problem('run_not_found', 'This is not the id of a run. Check the id.');
-    return c.json(await runs.status(runId));
-  },
+  problems: ['run_not_found'],
+  handle: async (c, { runs }) => answerJson(c, await runs.status(runIdOf(c))),
 };
-
-/** A key belongs to the token that shows it: two clients that both count from 1 do not meet. */
-function idempotencyKey(c: ApiContext): string | undefined {
-  const key = c.req.header('idempotency-key');
-  if (key === undefined) return undefined;
-  if (KEY.test(key)) return sha256Hex(`${sha256Hex(c.get('grant').token)}:${key}`);
-  const message = 'expected 1 to 200 visible ASCII characters';
-  throw new Problem('bad_request', 'Correct the header Idempotency-Key or leave it out.', {
-    errors: [{ path: 'Idempotency-Key', message }],
-  });
-}

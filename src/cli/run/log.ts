@@ -7,6 +7,7 @@ import { openLog } from '../../stack/machine/log-file.ts';
 
 export interface CommandLog {
   error(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
   /** The same log in the shape that Temporal's SDK wants. */
   temporal: Logger;
 }
@@ -17,7 +18,11 @@ export function createLog(to: { file: string } | 'stderr', secrets: readonly str
   const fd = to === 'stderr' ? 2 : logFile(to.file);
   // Written at once: what a process said before it died is what matters most.
   const log = pino({ base: null, hooks: { streamWrite: redact } }, pino.destination({ fd, sync: true }));
-  return { error: (fields, message) => log.error(fields, message), temporal: temporalLogger(log) };
+  return {
+    error: (fields, message) => log.error(fields, message),
+    warn: (fields, message) => log.warn(fields, message),
+    temporal: temporalLogger(log),
+  };
 }
 
 function logFile(path: string): number {

@@ -1,7 +1,7 @@
 import type { Hono } from 'hono';
 import { type ApiLog, createApi } from '../../api/index.ts';
 import type { ApiEnv } from '../../api/context.ts';
-import { connectClient, createRunsClient } from '../../client/index.ts';
+import { connectClient, createGuardsClient, createRunsClient } from '../../client/index.ts';
 import type { Grant } from '../../config/roles.ts';
 import type { Registry } from '../../define/registry.ts';
 import type { Store } from '../../store/store.ts';
@@ -30,6 +30,9 @@ export async function openApi(parts: Parts, options: OpenApiOptions): Promise<Ho
   parts.add('client', () => client.connection.close());
   return createApi({
     runs: createRunsClient({ client, registry, store, searchAttributes }),
+    guards: createGuardsClient({ client, store }),
+    store,
+    registry,
     tokens: options.grants,
     allowedHosts: options.allowedHosts,
     checks: {

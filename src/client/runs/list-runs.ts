@@ -3,6 +3,7 @@ import { workflowIdOfRun } from '../../protocol/ids.ts';
 import { SEARCH_ATTRIBUTE } from '../../protocol/names.ts';
 import type { PendingQuestion, RunLifeState, RunOutcome } from '../../protocol/run.ts';
 import { SecondwindError } from '../errors.ts';
+import { type ListCursor, readCursor, writeCursor } from './list-cursor.ts';
 import { badCursor, IS_CLOSED, IS_OPEN, type ListedRun, quoted, visibleRuns } from './visibility.ts';
 
 export interface RunFilter {
@@ -59,31 +60,40 @@ const pageSize = (limit: number | undefined): number =>
 /** Open and recent runs from Temporal, then those that only the archive still has. */
 export async function listRuns(deps: ListDeps, filter: RunFilter): Promise<RunPage> {
   const size = pageSize(filter.limit);
-  const cursor = readCursor(filter.cursor);
-  if (cursor.from === 'archive') return fromArchive(deps, filter, cursor, size);
-  const page = await visibleRuns(deps.client, conditions(deps, filter), { size, token: cursor.token });
-  if (page.token !== null) return { runs: page.runs, next_cursor: cursorOfToken(page.token) };
+  const where = conditions(deps, filter);
+  const name = where.join(' AND ');
+  const cursor = readCursor(filter.cursor, name);
+  if (cursor.from === 'archive') return fromArchive(deps, filter, cursor, size, name);
+  const page = await visibleRuns(deps.client, where, { size, token: cursor.token });
+  if (page.token !== null) {
+    return { runs: page.runs, next_cursor: writeCursor({ from: 'temporal', token: page.token }, name) };
+  }
   if (deps.archive === undefined || (filter.state !== undefined && filter.state !== 'ended'))
     return { runs: page.runs, next_cursor: null };
   // Retention takes the oldest first: what it has taken ended before the last that is left.
   const endedBefore = page.runs.at(-1)?.ended_at ?? undefined;
-  const rest = await fromArchive(deps, filter, { from: 'archive', endedBefore }, size - page.runs.length);
+  const rest = await fromArchive(deps, filter, { from: 'archive', endedBefore }, size - page.runs.length, name);
   return { runs: [...page.runs, ...rest.runs], next_cursor: rest.next_cursor };
 }
+
+const QUESTIONS = 'questions';
 
 /** What waits for a person, as the runs themselves show it in their memo. */
 export async function openQuestions(
   { client, searchAttributes }: ListDeps,
   { cursor, limit }: { cursor?: string; limit?: number },
 ): Promise<{ questions: AskedQuestion[]; next_cursor: string | null }> {
-  const from = readCursor(cursor);
+  const from = readCursor(cursor, QUESTIONS);
   if (from.from !== 'temporal') throw badCursor();
   const where = [IS_OPEN, ...(searchAttributes ? [`${SEARCH_ATTRIBUTE.state} = 'waiting_for_human'`] : [])];
   const page = await visibleRuns(client, where, { size: pageSize(limit), token: from.token });
   const questions = page.runs.flatMap(({ run_id, agent, goal, pending_question: question }) =>
     question === undefined ? [] : [{ run_id, agent, goal, ...question }],
   );
-  return { questions, next_cursor: page.token === null ? null : cursorOfToken(page.token) };
+  return {
+    questions,
+    next_cursor: page.token === null ? null : writeCursor({ from: 'temporal', token: page.token }, QUESTIONS),
+  };
 }
 export type AskedQuestion = PendingQuestion & Pick<ListedRun, 'run_id' | 'agent' | 'goal'>;
 
@@ -105,19 +115,22 @@ function conditions({ searchAttributes }: ListDeps, { state, agent, outcome, lab
 }
 const isOpenState = (state: RunLifeState | undefined): boolean => state !== undefined && state !== 'ended';
 
-interface ArchiveCursor {
-  from: 'archive';
-  cursor?: string | undefined;
-  endedBefore?: string | undefined;
-}
+type ArchiveCursor = Extract<ListCursor, { from: 'archive' }>;
 
-async function fromArchive(deps: ListDeps, filter: RunFilter, from: ArchiveCursor, room: number): Promise<RunPage> {
+async function fromArchive(
+  deps: ListDeps,
+  filter: RunFilter,
+  from: ArchiveCursor,
+  room: number,
+  name: string,
+): Promise<RunPage> {
   const { archive, client } = deps;
+  if (archive === undefined) return { runs: [], next_cursor: null };
   const { agent, outcome, label } = filter;
   const wanted = { ...(agent && { agent }), ...(outcome && { outcome }), ...(label && { label }) };
   const runs: ListedRun[] = [];
   let { cursor } = from;
-  for (let batches = 0; archive !== undefined && batches < MAX_BATCHES && runs.length < room; batches += 1) {
+  for (let batches = 0; batches < MAX_BATCHES && runs.length < room; batches += 1) {
     const page = await archive.list({
       ...wanted,
       ...(from.endedBefore && { ended_before: from.endedBefore }),
@@ -129,8 +142,7 @@ async function fromArchive(deps: ListDeps, filter: RunFilter, from: ArchiveCurso
     if (page.next_cursor === null) return { runs, next_cursor: null };
     cursor = page.next_cursor;
   }
-  if (archive === undefined) return { runs, next_cursor: null };
-  return { runs, next_cursor: cursorOfArchive(cursor, from.endedBefore) };
+  return { runs, next_cursor: writeCursor({ ...from, cursor }, name) };
 }
 
 /** Those were listed already, with everything that Temporal has. */
@@ -152,26 +164,3 @@ const archivedRun = (item: ArchivedItem): ListedRun => ({
   started_at: item.started_at,
   ended_at: item.ended_at,
 });
-
-type Cursor = { from: 'temporal'; token: Uint8Array | null } | ArchiveCursor;
-
-const cursorOfToken = (token: Uint8Array): string => `t${Buffer.from(token).toString('base64url')}`;
-const cursorOfArchive = (cursor: string | undefined, endedBefore: string | undefined): string =>
-  `a${Buffer.from(JSON.stringify([cursor ?? null, endedBefore ?? null])).toString('base64url')}`;
-
-function readCursor(text: string | undefined): Cursor {
-  if (text === undefined) return { from: 'temporal', token: null };
-  const bytes = Buffer.from(text.slice(1), 'base64url');
-  if (text.startsWith('t') && bytes.length > 0) return { from: 'temporal', token: bytes };
-  if (!text.startsWith('a')) throw badCursor();
-  try {
-    const [cursor, endedBefore] = JSON.parse(bytes.toString('utf8')) as [unknown, unknown];
-    return {
-      from: 'archive',
-      ...(typeof cursor === 'string' && { cursor }),
-      ...(typeof endedBefore === 'string' && { endedBefore }),
-    };
-  } catch (error) {
-    throw badCursor(error);
-  }
-}

@@ -4,17 +4,26 @@ import { createApi } from '../../../src/api/index.ts';
 import type { ApiDeps } from '../../../src/api/index.ts';
 import { ROUTES } from '../../../src/api/routes/index.ts';
 import { openApiDocument } from '../../../src/api/openapi.ts';
+import { STATUS_OF_PROBLEM } from '../../../src/core/guardrails/index.ts';
+import { isProblemCode, problemStatus } from '../../../src/api/problem.ts';
+import { createRegistry } from '../../../src/define/registry.ts';
+import { demoAgent } from '../../../src/demo/demo-agent.ts';
 
-const nobody = new Proxy({} as ApiDeps['runs'], {
-  get: () => () => Promise.reject(new TypeError('secret inside')),
-});
+/** Whatever is asked of it fails in a way that nobody foresaw. */
+const broken = (): never =>
+  new Proxy(() => {}, { get: broken, apply: () => Promise.reject(new TypeError('secret inside')) }) as never;
+const nobody: ApiDeps['runs'] = broken();
 const parts = { temporal: () => Promise.resolve(), store: () => Promise.resolve() };
 const logged: object[] = [];
+const warned: object[] = [];
 const deps: ApiDeps = {
   runs: nobody,
+  guards: broken(),
+  store: broken(),
+  registry: createRegistry([demoAgent]),
   tokens: [{ role: 'operator', token: 'boss' }],
   checks: parts,
-  log: { error: (fields) => logged.push(fields) },
+  log: { error: (fields) => logged.push(fields), warn: (fields) => warned.push(fields) },
 };
 const boss = { authorization: 'Bearer boss' };
 const post = (body: string, headers: Record<string, string> = {}): RequestInit => ({
@@ -46,11 +55,34 @@ describe('a body', () => {
     ['nothing', '', 400],
     ['half of an object', '{"agent"', 400],
     ['a value that no stack survives', `${'['.repeat(40_000)}${']'.repeat(40_000)}`, 422],
+    ['a key twice', '{"agent":"demo","goal":"a","g\\u006fal":"b"}', 422],
+    ['a key twice, deep inside', '{"input":[{"a":1,"b":{},"a":2}]}', 422],
+    ['a key that changes what objects are', '{"input":{"__proto__":{"x":1}}}', 422],
+    ['the fields of a form', 'agent=demo&goal=x', 400],
+    ['two values', '{} {}', 400],
     ['more than the cap', JSON.stringify({ goal: 'x'.repeat(600_000) }), 413],
   ])('with %s is refused', async (_what, body, status) => {
     const answer = await createApi(deps).request('/v1/runs', post(body));
     expect(answer.status).toBe(status);
     expect(await answer.json()).toMatchObject({ status, type: expect.stringMatching(/^urn:secondwind:problem:/) });
+  });
+
+  it.each([
+    ['an overlong slash', [0xc0, 0xaf]],
+    ['an overlong letter', [0xe0, 0x81, 0x81]],
+    ['half a character', [0xc3]],
+    ['a surrogate', [0xed, 0xa0, 0x80]],
+  ])('with %s is refused', async (_what, bytes) => {
+    const body = Buffer.concat([Buffer.from('{"goal":"'), Buffer.from(bytes), Buffer.from('"}')]);
+    const answer = await createApi(deps).request('/v1/runs', { ...post(''), body });
+    expect(answer.status).toBe(400);
+  });
+
+  it('may have keys that look alike in two objects, and quotes and braces in its texts', async () => {
+    const body = '{"agent":"demo","goal":"{\\"goal\\": 1}","input":[{"a":"]"},{"a":"\\\\"}],"extra":1}';
+    const answer = await createApi(deps).request('/v1/runs', post(body));
+    // Refused by the run's own door, behind this one.
+    expect(answer.status).toBe(500);
   });
 
   it('is read no further than the cap when its length is not told', async () => {
@@ -89,7 +121,7 @@ describe('readiness', () => {
   });
 
   it('a request whose answer never comes is told so, with how to repeat it', async () => {
-    const runs = { ...nobody, status: () => new Promise<never>(() => {}) };
+    const runs = { status: () => new Promise<never>(() => {}) } as unknown as ApiDeps['runs'];
     const hasty = ROUTES.map((route) => ({ ...route, deadlineMs: 20 }));
     const answer = await createApi({ ...deps, runs }, hasty).request('/v1/runs/some', { headers: boss });
     expect(await answer.json()).toMatchObject({ status: 503, detail: expect.stringContaining('Idempotency-Key') });
@@ -113,6 +145,71 @@ describe('the description', () => {
 
   it('only what shows nothing of runs needs no token', () => {
     const open = ROUTES.filter((route) => route.role === null).map((route) => route.path);
-    expect(open.sort()).toEqual(['/', '/healthz', '/openapi.json', '/readyz']);
+    expect(open.sort()).toEqual(['/', '/docs', '/healthz', '/openapi.json', '/readyz']);
+  });
+});
+
+describe('a refused write', () => {
+  it('is logged with who and why, and nothing of what was sent', async () => {
+    warned.length = 0;
+    await createApi(deps).request('/v1/runs', post('{"secret":"hunter2', { 'x-request-id': 'mine-2' }));
+    const fields = { request_id: 'mine-2', method: 'POST', path: '/v1/runs', problem: 'not_json', role: 'operator' };
+    expect(warned).toEqual([fields]);
+    expect(JSON.stringify(warned)).not.toContain('hunter2');
+  });
+});
+
+describe('a token that asks too often', () => {
+  it('is told when to come back, and only that one is', async () => {
+    const tokens = [...deps.tokens, { role: 'viewer' as const, token: 'eyes' }];
+    const app = createApi({ ...deps, tokens, rateLimit: { burst: 3, perSecond: 0.5 } });
+    const ask = async (token: string): Promise<Response> =>
+      app.request('/v1/policy', { headers: { authorization: `Bearer ${token}` } });
+    const statuses = [];
+    for (let turn = 0; turn < 4; turn += 1) statuses.push((await ask('boss')).status);
+    expect(statuses).toEqual([200, 200, 200, 429]);
+    expect((await ask('boss')).headers.get('retry-after')).toBe('2');
+    expect((await ask('eyes')).status).toBe(200);
+    for (let turn = 0; turn < 3; turn += 1) expect((await ask('guess')).status).toBe(401);
+    expect((await ask('guess')).status).toBe(429);
+    expect((await ask('eyes')).status).toBe(200);
+    expect((await app.request('/healthz')).status).toBe(200);
+  });
+});
+
+describe('the page of the description', () => {
+  it('names every route and loads nothing', async () => {
+    const answer = await createApi(deps).request('/docs');
+    const html = await answer.text();
+    for (const route of ROUTES) expect(html).toContain(`<b>${route.method.toUpperCase()}</b> ${route.path}`);
+    expect(html).not.toMatch(/<script|<link|<img|<iframe|https?:\/\//);
+    expect(answer.headers.get('content-security-policy')).toContain("default-src 'none'");
+  });
+});
+
+describe('the figures', () => {
+  it('count requests by route and status, and go on without a Temporal', async () => {
+    const app = createApi(deps);
+    await app.request('/healthz');
+    await app.request('/v1/runs', post('{'));
+    await app.request('/v1/policy', { headers: boss });
+    const answer = await app.request('/metrics', { headers: boss });
+    const text = await answer.text();
+    expect(answer.headers.get('content-type')).toBe('text/plain; version=0.0.4; charset=utf-8');
+    expect(text).toContain('_count{method="GET",route="/healthz",status="200"} 1');
+    expect(text).toContain('_count{method="POST",route="/v1/runs",status="400"} 1');
+    expect(text).toContain('secondwind_http_refused_total{problem="not_json"} 1');
+    expect(text).toMatch(/^process_resident_memory_bytes \d+$/m);
+    for (const line of text.trimEnd().split('\n'))
+      expect(line).toMatch(/^(?:# (?:HELP|TYPE) \w+ .+|\w+(?:\{[^{}]*\})? [\d.e+-]+)$/);
+    expect((await app.request('/metrics')).status).toBe(401);
+  });
+});
+
+describe('what the guards refuse', () => {
+  it('has the status here that it has there', () => {
+    for (const [code, status] of Object.entries(STATUS_OF_PROBLEM)) {
+      expect(isProblemCode(code) && problemStatus(code)).toBe(status);
+    }
   });
 });

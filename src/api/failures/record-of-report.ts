@@ -1,0 +1,73 @@
+import type { z } from 'zod';
+import { adjustmentFor, defaultSeverity, fingerprintOf, salientLine } from '../../core/failures/index.ts';
+import { type Redact, redactJson } from '../../core/redaction/index.ts';
+import { actionId, canonicalJson, sha256Hex } from '../../protocol/ids.ts';
+import { LIMIT } from '../../protocol/limits.ts';
+import type { TextArtifact } from '../../protocol/records.ts';
+import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
+import type { SCHEMAS } from '../schemas/index.ts';
+import { kindOfReport } from './kind-of-report.ts';
+
+export type FailureReport = z.infer<typeof SCHEMAS.FailureReport>;
+
+export interface ReportedFailure {
+  record: FailureRecord;
+  /** What was reported, whole: the record points to it, and by it a repetition is told from another report. */
+  report: TextArtifact;
+}
+
+/** The record of a failure that was seen elsewhere: fingerprint, weight and advice are made here, as for our own. */
+export function recordOfReport(
+  given: FailureReport,
+  { failureId, redact, now }: { failureId: string; redact: Redact; now: Date },
+): ReportedFailure {
+  const clean = redactJson(given, redact) as unknown as FailureReport;
+  const { signal_type, attempted_action: action = {} } = clean;
+  const tool_name = clean.tool_name ?? action.tool_name ?? null;
+  const error_code = clean.error_code ?? null;
+  const message = clean.message ?? '';
+  const kind = kindOfReport(signal_type, error_code);
+  const text = canonicalJson({ failure_id: failureId, report: clean });
+  const report = { id: sha256Hex(text), text };
+  const record: FailureRecord = {
+    failure_id: failureId,
+    run_id: clean.run_id,
+    step_id: clean.step_id,
+    phase: clean.phase ?? 'unknown',
+    signal_type,
+    severity: clean.severity ?? defaultSeverity({ signal_type, kind }),
+    fingerprint: fingerprintOf({
+      signal_type,
+      tool_name,
+      error_code,
+      query: clean.query ?? null,
+      chunk_ids: clean.chunk_ids ?? null,
+      message,
+    }),
+    attempted_action: {
+      action_id: action.action_id ?? actionId(clean.run_id, clean.step_id),
+      tool_name,
+      tool_call_id: action.tool_call_id ?? null,
+      input_hash: action.input_hash ?? null,
+    },
+    observed_outcome: {
+      kind,
+      ...(error_code === null ? {} : { error_code }),
+      ...(message === '' ? {} : { message_preview: preview(message) }),
+      duration_ms: 0,
+    },
+    recommended_adjustment: adjustmentFor({ signal_type, kind, tool_name, error_code }),
+    context_refs: withReport(clean.context_refs ?? {}, report.id),
+    created_at: now.toISOString(),
+  };
+  return { record, report };
+}
+
+const preview = (message: string): string => salientLine(message).slice(0, LIMIT.messagePreviewChars);
+
+const MAX_ARTIFACTS = 20;
+/** A manifest that the reporter names stays; ours then stands beside it. */
+function withReport(refs: FailureRecord['context_refs'], id: string): FailureRecord['context_refs'] {
+  if (refs.manifest_id === undefined) return { ...refs, manifest_id: id };
+  return { ...refs, artifact_ids: [...(refs.artifact_ids ?? []).slice(0, MAX_ARTIFACTS - 1), id] };
+}

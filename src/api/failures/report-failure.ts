@@ -1,0 +1,130 @@
+import { v7 as uuidV7 } from 'uuid';
+import {
+  emptyFailureMemory,
+  escalationOfRepeats,
+  type FailureMemory,
+  failureOf,
+  foldFailures,
+  remember,
+  selectGuidance,
+} from '../../core/failures/index.ts';
+import { errorSignature } from '../../core/reflections/index.ts';
+import { DEFAULT_POLICY } from '../../protocol/policy.ts';
+import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
+import type { FailureRevision } from '../../store/failure-revisions.ts';
+import type { ApiDeps } from '../context.ts';
+import { Problem } from '../problem.ts';
+import type { Redact } from '../../core/redaction/index.ts';
+import { type FailureReport, recordOfReport } from './record-of-report.ts';
+
+/** A run elsewhere that reports more than this is not learning from it. */
+const MAX_RECORDS = 5_000;
+
+export interface TakenFailure {
+  failure_id: string;
+  fingerprint: string;
+  occurrence_count: number;
+  seen_before: boolean;
+  guidance: ReturnType<typeof selectGuidance>['rows'];
+  escalation: ReturnType<typeof escalationOfRepeats>;
+}
+
+/** Keeps a failure that was seen elsewhere, and says what the next attempt there should know. */
+export async function reportFailure(
+  { runs, store }: ApiDeps,
+  given: FailureReport,
+  { key, redact }: { key: string | undefined; redact: Redact },
+): Promise<TakenFailure> {
+  await refuseOwnRun(runs, given.run_id);
+  const failureId = key === undefined ? `ext-${uuidV7()}` : `ext-${key.slice(0, 32)}`;
+  const { record, report } = recordOfReport(given, { failureId, redact, now: new Date() });
+  const before = await store.records.get(failureId);
+  if (before === null) {
+    await refuseDanglingPointers(store, given);
+    await store.artifacts.put(new TextEncoder().encode(report.text), 'application/json', report.id);
+    const { refused } = await store.records.append([record]);
+    if (refused[0]) throw new Problem('bad_request', `The record cannot be kept: ${refused[0].reason}`);
+  } else if (!pointsTo(before, report.id)) {
+    throw new Problem('idempotency_conflict', 'This Idempotency-Key was used with another report. Use a new key.');
+  }
+  return answerFor(store, before ?? record, given);
+}
+
+async function refuseOwnRun(runs: ApiDeps['runs'], runId: string): Promise<void> {
+  if (!(await runs.exists(runId))) return;
+  const detail = `The run ${runId} runs here and records its own failures. Report under the id of a run elsewhere.`;
+  throw new Problem('own_run', detail);
+}
+
+/** Every pointer of a record resolves. */
+async function refuseDanglingPointers({ artifacts }: ApiDeps['store'], { context_refs: refs = {} }: FailureReport) {
+  const named = [...(refs.manifest_id ? [refs.manifest_id] : []), ...(refs.artifact_ids ?? [])];
+  const known = await artifacts.has(named);
+  const missing = named.filter((id) => !known.has(id));
+  if (missing.length === 0) return;
+  const errors = missing.map((id) => ({ path: '$.context_refs', message: `there is no artifact ${id}` }));
+  throw new Problem('bad_request', 'Point only to artifacts that are kept here, or leave them out.', { errors });
+}
+
+const pointsTo = ({ context_refs: refs }: FailureRecord, id: string): boolean =>
+  refs.manifest_id === id || (refs.artifact_ids ?? []).includes(id);
+
+/** From what was known when this record was made, so that a repeated request gets the same answer. */
+async function answerFor(store: ApiDeps['store'], record: FailureRecord, given: FailureReport): Promise<TakenFailure> {
+  const [all, revisions] = await Promise.all([
+    store.records.forRun(record.run_id),
+    store.revisions.forRun(record.run_id),
+  ]);
+  if (all.length > MAX_RECORDS) {
+    throw new Problem('limit_reached', `The run ${record.run_id} has ${all.length} failures here. Start another run.`);
+  }
+  const position = all.findIndex((one) => one.failure_id === record.failure_id);
+  const until = position === -1 ? [...all, record] : all.slice(0, position + 1);
+  const memory = memoryOf(
+    until,
+    revisions.filter((revision) => revision.created_at <= record.created_at),
+  );
+  const { escalate_at, guidance_k: k, guidance_max_chars: maxChars } = DEFAULT_POLICY.failures;
+  const count = failureOf(memory, record.fingerprint)?.occurrence_count ?? 1;
+  const { kind, error_code } = record.observed_outcome;
+  const situation = { ...record.attempted_action, ...record, error_code };
+  return {
+    failure_id: record.failure_id,
+    fingerprint: record.fingerprint,
+    occurrence_count: count,
+    seen_before: count > 1 || (await wasLearnt(store, given)),
+    guidance: selectGuidance(memory, situation, { k, maxChars }).rows,
+    escalation: escalationOfRepeats({ kind, occurrences: count, escalate_at }),
+  };
+}
+
+/** The run's failures as a run of our own would hold them in its state. */
+function memoryOf(records: readonly FailureRecord[], revisions: readonly FailureRevision[]): FailureMemory {
+  let memory = emptyFailureMemory();
+  for (const record of records) memory = remember(memory, record);
+  const folded = foldFailures(
+    records,
+    revisions.map((revision) => ({ ...revision, failure_id: revision.failure_id ?? '' })),
+  );
+  const standings = new Map(folded.map((standing) => [standing.fingerprint, standing]));
+  return {
+    ...memory,
+    by_fingerprint: memory.by_fingerprint.map((failure) => ({
+      ...failure,
+      status: standings.get(failure.fingerprint)?.status ?? failure.status,
+    })),
+  };
+}
+
+/** Memory is a help, never a gate: a lesson that cannot be looked for was not seen. */
+async function wasLearnt({ reflections }: ApiDeps['store'], { signal_type, message }: FailureReport): Promise<boolean> {
+  if (!message) return false;
+  const content = message.slice(0, 4_000);
+  const { similarity_threshold } = DEFAULT_POLICY.memory;
+  const asked = { scope: 'global', agent: null, content, similarity_threshold } as const;
+  try {
+    return (await reflections.seen({ ...asked, error_signature: errorSignature(signal_type, content) })).seen;
+  } catch {
+    return false;
+  }
+}

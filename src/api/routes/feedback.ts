@@ -1,0 +1,82 @@
+import { z } from 'zod';
+import { detectFeedback, FEEDBACK_TYPES, refinementActions, refinePrompt } from '../../core/feedback/index.ts';
+import { LIMIT } from '../../protocol/limits.ts';
+import { answerJson } from '../answer-json.ts';
+import { readBody } from '../read/read-body.ts';
+import { readQuery } from '../read/read-query.ts';
+import type { Route } from '../route.ts';
+import { SCHEMAS } from '../schemas/index.ts';
+import { cursor, limit, plainText } from '../schemas/parts.ts';
+import { page } from './page.ts';
+
+/** A tool's whole output; what is longer is scanned at its start and end only anyway. */
+const DETECT_BYTES = 4 * 1024 * 1024;
+const REFINE_BYTES = 512 * 1024;
+
+export const detect: Route = {
+  method: 'post',
+  path: '/v1/feedback/detect',
+  role: 'viewer',
+  summary: 'What kind of failure a text reports, and what that asks of the next prompt',
+  body: 'DetectRequest',
+  answer: { status: 200, description: 'The type, or null', schema: 'Detection' },
+  handle: async (c) => {
+    const { text } = await readBody(c, SCHEMAS.DetectRequest, DETECT_BYTES);
+    const detection = detectFeedback(text);
+    const { feedback_type, confidence, matches } = detection;
+    return answerJson(c, { feedback_type, confidence, matches, actions: refinementActions(detection) });
+  },
+};
+
+export const refine: Route = {
+  method: 'post',
+  path: '/v1/prompts/refine',
+  role: 'viewer',
+  summary: 'A prompt that knows of the feedback; every iteration is logged',
+  body: 'RefineRequest',
+  answer: { status: 200, description: 'The new prompt', schema: 'Refinement' },
+  handle: async (c, { store }) => {
+    const { prompt, feedback, max_refinement_iterations } = await readBody(c, SCHEMAS.RefineRequest, REFINE_BYTES);
+    const refinement = refinePrompt(prompt, feedback, {
+      timestamp: new Date().toISOString(),
+      ...(max_refinement_iterations !== undefined && { max_refinement_iterations }),
+    });
+    const redact = c.get('redact');
+    await store.feedbackLog.append(
+      refinement.iterations.map((entry) => ({
+        ...entry,
+        original_prompt: redact(entry.original_prompt),
+        refined_prompt: redact(entry.refined_prompt),
+        feedback_signal: redact(entry.feedback_signal),
+        run_id: null,
+      })),
+    );
+    return answerJson(c, refinement);
+  },
+};
+
+const logQuery = z.strictObject({
+  run_id: plainText(LIMIT.nameChars).optional(),
+  feedback_type: z.enum(FEEDBACK_TYPES).optional(),
+  cursor: cursor.optional(),
+  limit: limit.optional(),
+});
+
+export const feedbackLog: Route = {
+  method: 'get',
+  path: '/v1/feedback/log',
+  role: 'viewer',
+  summary: 'What prompts were refined with, the latest first',
+  query: logQuery,
+  answer: { status: 200, description: 'One page of entries', schema: 'FeedbackLog' },
+  handle: async (c, { store }) => {
+    const { run_id, feedback_type, cursor: from, limit: size } = readQuery(c, logQuery);
+    const found = await store.feedbackLog.list({
+      ...(run_id && { run_id }),
+      ...(feedback_type && { feedback_type }),
+      ...(from && { cursor: from }),
+      ...(size && { limit: size }),
+    });
+    return answerJson(c, { log: found.items, ...page(found.next_cursor) });
+  },
+};

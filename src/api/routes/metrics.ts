@@ -1,0 +1,32 @@
+import type { ApiDeps } from '../context.ts';
+import type { Route } from '../route.ts';
+import { type Gauge, gauge } from '../watch/metrics.ts';
+import { within } from '../within.ts';
+
+/** A scrape must not wait for a Temporal that is away. */
+const COUNT_MS = 1_000;
+
+export const metrics: Route = {
+  method: 'get',
+  path: '/metrics',
+  role: 'viewer',
+  summary: 'Figures of this process and of the runs, for Prometheus',
+  answer: { status: 200, description: 'Prometheus text', media: 'text/plain' },
+  handle: async (c, deps) => {
+    const text = c.get('metrics').render(await runGauges(deps));
+    return c.body(text, 200, { 'content-type': 'text/plain; version=0.0.4; charset=utf-8' });
+  },
+};
+
+async function runGauges({ runs }: ApiDeps): Promise<Gauge[]> {
+  const asked = Promise.resolve()
+    .then(() => runs.counts())
+    .catch(() => null);
+  const counts = await within(COUNT_MS, asked, () => null);
+  if (counts === null) return [];
+  const { open, waiting_for_human: waiting } = counts;
+  return [
+    gauge('secondwind_runs_open', 'Runs that have not ended.', open),
+    ...(waiting === null ? [] : [gauge('secondwind_questions_open', 'Runs that wait for a person.', waiting)]),
+  ];
+}

@@ -1,0 +1,107 @@
+import { answerJson } from '../answer-json.ts';
+import { decisionOfOwnLoop, GuardRefusedError, overrideOwnLoop, statusOfOwnLoop } from '../../client/index.ts';
+import { mayAct } from '../../config/roles.ts';
+import { errorsOfReport, type LoopAnswer, type LoopReport } from '../../core/guardrails/index.ts';
+import { hashOfJson } from '../../protocol/ids.ts';
+import { DEFAULT_POLICY } from '../../protocol/policy.ts';
+import type { ApiContext, ApiDeps } from '../context.ts';
+import { Problem } from '../problem.ts';
+import { IDEMPOTENCY_KEY, idempotencyKey, idOf } from '../read/ids.ts';
+import { checked, MESSAGE_BYTES, readBody } from '../read/read-body.ts';
+import { readJson } from '../read/read-json.ts';
+import type { Route } from '../route.ts';
+import { SCHEMAS } from '../schemas/index.ts';
+
+/** How long a report of an own run's loop waits for the run's decision. */
+const DECISION_MS = 30_000;
+
+const loopIdOf = (c: ApiContext): string =>
+  idOf(c, 'loop_id', 'unknown_loop', 'This is not the id of a loop. Check the id.');
+
+export const loopComplete: Route = {
+  method: 'post',
+  path: '/orchestrator/loop-complete',
+  role: 'reporter',
+  summary: 'Report a finished loop and learn whether it is run again',
+  body: 'LoopReport',
+  answer: { status: 200, description: 'The decision', schema: 'LoopAnswer' },
+  problems: ['unknown_loop', 'loop_running'],
+  deadlineMs: DECISION_MS + 10_000,
+  handle: async (c, deps) => {
+    const body = await readJson(c, MESSAGE_BYTES);
+    const report = checked(SCHEMAS.LoopReport, body) as LoopReport;
+    // The rules that hold for every sender, also one past our doors; they know more than a shape can say.
+    const errors = errorsOfReport(body).map(({ path, detail }) => ({ path, message: detail }));
+    if (errors.length > 0)
+      throw new Problem('invalid_report', 'Correct the named fields and report again.', { errors });
+    needOperator(c, report);
+    const runId = await deps.runs.ownerOf(report.loop_id);
+    const answer =
+      runId === null
+        ? await reportForeign(deps, report, hashOfJson(body))
+        : await decisionOfOwnLoop(deps.runs, runId, body, DECISION_MS);
+    return answerJson(c, answer);
+  },
+};
+
+/** Whoever reports loops may not lift the limits that they run against. */
+function needOperator(c: ApiContext, report: LoopReport): void {
+  const { max_reruns: wanted = 0 } = report;
+  const lifts =
+    report.override_fatigue === true ||
+    report.override_max_reruns === true ||
+    wanted > DEFAULT_POLICY.reruns.max_reruns;
+  const { role } = c.get('grant');
+  if (!lifts || mayAct(role, 'operator')) return;
+  const what = `Override flags and a max_reruns above ${DEFAULT_POLICY.reruns.max_reruns} need the role operator`;
+  throw new Problem('weaker_role', `${what}; the token has the role ${role}. Leave them out or use another token.`);
+}
+
+/** A reviewer is asked only once nobody else has an answer: what was decided before is not judged again. */
+async function reportForeign({ guards, reviewer }: ApiDeps, report: LoopReport, bodyHash: string): Promise<LoopAnswer> {
+  try {
+    return await guards.completeLoop(report, { bodyHash });
+  } catch (error) {
+    const missing = error instanceof GuardRefusedError && error.problem === 'review_missing';
+    if (!missing || reviewer === undefined) throw error;
+    return guards.completeLoop({ ...report, reflection_result: await reviewer(report) }, { bodyHash });
+  }
+}
+
+export const guardrailsStatus: Route = {
+  method: 'get',
+  path: '/orchestrator/guardrails-status/{loop_id}',
+  role: 'viewer',
+  summary: 'How the guardrails of a loop stand',
+  answer: { status: 200, description: 'Counts, limits and scores', schema: 'GuardrailsStatus' },
+  problems: ['unknown_loop'],
+  handle: async (c, { runs, guards }) => {
+    const loopId = loopIdOf(c);
+    const runId = await runs.ownerOf(loopId);
+    const status = runId === null ? await guards.status(loopId) : await statusOfOwnLoop(runs, runId, loopId);
+    return answerJson(c, { status: 'success', guardrails_status: status });
+  },
+};
+
+export const overrideGuardrails: Route = {
+  method: 'post',
+  path: '/orchestrator/override-guardrails/{loop_id}',
+  role: 'operator',
+  summary: 'Let one more loop start where a guard would end the family',
+  body: 'OverrideRequest',
+  headers: [IDEMPOTENCY_KEY],
+  answer: { status: 200, description: 'It waits for its bound, or one was waiting already', schema: 'OverrideAnswer' },
+  problems: ['unknown_loop', 'max_overrides'],
+  deadlineMs: DECISION_MS + 10_000,
+  handle: async (c, { runs, guards }) => {
+    const loopId = loopIdOf(c);
+    const key = idempotencyKey(c);
+    const body = await readBody(c, SCHEMAS.OverrideRequest);
+    const runId = await runs.ownerOf(loopId);
+    const answer =
+      runId === null
+        ? await guards.override(loopId, body, key === undefined ? {} : { idempotencyKey: key })
+        : await overrideOwnLoop(runs, runId, loopId, body);
+    return answerJson(c, answer);
+  },
+};

@@ -1,0 +1,71 @@
+import { z } from 'zod';
+import { boundSentence, computeBound } from '../../core/bound/index.ts';
+import { mergePolicy } from '../../core/policy/index.ts';
+import type { Agent } from '../../define/define-agent.ts';
+import { prepareRun } from '../../define/prepare-run.ts';
+import { LIMIT } from '../../protocol/limits.ts';
+import { DEFAULT_POLICY } from '../../protocol/policy.ts';
+import type { Bound } from '../../protocol/run.ts';
+import { answerJson } from '../answer-json.ts';
+import type { ApiDeps } from '../context.ts';
+import { Problem } from '../problem.ts';
+import { readBody } from '../read/read-body.ts';
+import type { Route } from '../route.ts';
+import { SCHEMAS } from '../schemas/index.ts';
+
+export const bound: Route = {
+  method: 'post',
+  path: '/v1/bound',
+  role: 'viewer',
+  summary: 'The most that a run can take, before it starts',
+  body: 'BoundRequest',
+  answer: { status: 200, description: 'Every figure, and a sentence', schema: 'Bound' },
+  handle: async (c, deps) => {
+    const given = await readBody(c, SCHEMAS.BoundRequest, LIMIT.runInputBytes);
+    const most = boundOf(deps, given);
+    return answerJson(c, { ...most, sentence: boundSentence(most) });
+  },
+};
+
+function boundOf({ registry }: ApiDeps, { agent, plan, policy }: z.infer<typeof SCHEMAS.BoundRequest>): Bound {
+  if (agent === undefined) return computeBound({ policy: mergePolicy(policy), planLength: plan?.steps.length ?? null });
+  // The same check as at the start of a run, so that a bound is never given for a run that would be refused.
+  const request = { agent, goal: 'bound', ...(plan && { plan }), ...(policy && { policy }) };
+  const outcome = prepareRun(request, registry, 'bound');
+  if (outcome.ok) return outcome.prepared.bound;
+  throw new Problem('bad_request', 'Correct the named fields and ask again.', { errors: outcome.problems });
+}
+
+export const policy: Route = {
+  method: 'get',
+  path: '/v1/policy',
+  role: 'viewer',
+  summary: 'Every setting of a policy with its default',
+  answer: { status: 200, description: 'The whole policy', schema: 'Policy' },
+  handle: (c) => answerJson(c, DEFAULT_POLICY),
+};
+
+export const agents: Route = {
+  method: 'get',
+  path: '/v1/agents',
+  role: 'viewer',
+  summary: 'The agents that can be started here, and their tools',
+  answer: { status: 200, description: 'By name', schema: 'Agents' },
+  handle: (c, { registry }) => answerJson(c, { agents: [...registry.agents.values()].map(shown) }),
+};
+
+const shown = (agent: Agent) => ({
+  name: agent.name,
+  planner: agent.planner === undefined ? 'given' : 'chooses',
+  has_plan: agent.plan !== undefined,
+  reviewer: agent.review === undefined ? 'rules' : 'own',
+  policy: agent.policy ?? {},
+  tools: agent.tools.map(({ manifest, input }) => ({
+    name: manifest.name,
+    effect: manifest.effect,
+    kind: manifest.kind,
+    approval: manifest.approval,
+    timeout_ms: manifest.timeout_ms,
+    input_schema: z.toJSONSchema(input, { unrepresentable: 'any', io: 'input' }),
+  })),
+});

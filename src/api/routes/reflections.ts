@@ -1,0 +1,152 @@
+import { z } from 'zod';
+import { errorSignature, storedForm } from '../../core/reflections/index.ts';
+import { redactJson } from '../../core/redaction/index.ts';
+import { LIMIT } from '../../protocol/limits.ts';
+import { DEFAULT_POLICY } from '../../protocol/policy.ts';
+import type { RecalledReflection } from '../../store/reflection-recall.ts';
+import { answerJson } from '../answer-json.ts';
+import { Problem } from '../problem.ts';
+import { readBody } from '../read/read-body.ts';
+import { readQuery } from '../read/read-query.ts';
+import type { Route } from '../route.ts';
+import { SCHEMAS } from '../schemas/index.ts';
+import { limit, plainText } from '../schemas/parts.ts';
+
+const { similarity_threshold } = DEFAULT_POLICY.memory;
+/** A person sees what an agent learnt and what was learnt for all. */
+const readerOf = (agent: string | undefined) => ({ scope: 'global', agent: agent ?? null }) as const;
+
+export const postReflection: Route = {
+  method: 'post',
+  path: '/v1/reflections',
+  role: 'reporter',
+  summary: 'Keep a lesson that changed behaviour; one that is known counts as another occurrence',
+  body: 'ReflectionRequest',
+  answer: { status: 200, description: 'Kept, counted, or left out', schema: 'ReflectionTaken' },
+  handle: async (c, { store }) => {
+    const body = await readBody(c, SCHEMAS.ReflectionRequest);
+    const given = redactJson(body, c.get('redact')) as typeof body;
+    const { agent, scope = agent === undefined ? 'global' : 'agent', changed_behavior, ...lesson } = given;
+    const error_signature = errorSignature(lesson.error_type, lesson.content);
+    // Without a change there is nothing to learn, and the scope of one run ends with it.
+    if (!changed_behavior || scope === 'run') {
+      const nothing = { id: null, stored: false, deduplicated: false, occurrence_count: 0 };
+      return answerJson(c, { ...nothing, error_signature });
+    }
+    const { category: _always, ...kept } = storedForm({ ...lesson, error_signature });
+    const { id, stored, deduplicated, occurrence_count } = await store.reflections.persist({
+      ...kept,
+      scope,
+      agent: agent ?? null,
+      error_type: lesson.error_type,
+      error_signature,
+      similarity_threshold,
+    });
+    const duplicate = deduplicated ? { duplicate_of: id } : {};
+    return answerJson(c, { id, stored, deduplicated, ...duplicate, occurrence_count, error_signature });
+  },
+};
+
+const name = plainText(LIMIT.nameChars);
+const signature = z.string().regex(/^[0-9a-f]{16}$/);
+const listQuery = z.strictObject({
+  signature: signature.optional(),
+  similar_to: z.string().min(1).max(LIMIT.textChars).optional(),
+  error_type: name.optional(),
+  agent: name.optional(),
+  limit: limit.optional(),
+});
+
+export const reflections: Route = {
+  method: 'get',
+  path: '/v1/reflections',
+  role: 'viewer',
+  summary: 'Lessons of one signature, similar to a text, or the latest; those of an agent and those for all',
+  query: listQuery,
+  answer: { status: 200, description: 'The best match first', schema: 'Reflections' },
+  handle: async (c, { store }) => {
+    const { signature: wanted, similar_to, error_type, agent, limit: size } = readQuery(c, listQuery);
+    const asked = { ...readerOf(agent), ...(error_type && { error_type }), ...(size && { limit: size }) };
+    const found = wanted
+      ? await store.reflections.bySignature({ ...asked, error_signature: wanted })
+      : similar_to
+        ? await store.reflections.similar({ ...asked, content: similar_to, similarity_threshold })
+        : await store.reflections.list(asked);
+    const items = found.map(shown);
+    return answerJson(c, { reflections: items });
+  },
+};
+
+const shown = (found: RecalledReflection) => ({
+  id: found.id,
+  category: found.category,
+  content: found.content,
+  rationale: found.rationale,
+  tags: found.tags,
+  context: found.context,
+  occurrence_count: found.occurrence_count,
+  score: found.score,
+  reason: found.reason,
+});
+
+const seenQuery = z.strictObject({
+  signature: signature.optional(),
+  error_type: name.optional(),
+  content: z.string().min(1).max(LIMIT.textChars).optional(),
+  agent: name.optional(),
+});
+
+export const reflectionSeen: Route = {
+  method: 'get',
+  path: '/v1/reflections/seen',
+  role: 'viewer',
+  summary: 'Whether this error was met before: by signature, or by type and content',
+  query: seenQuery,
+  answer: { status: 200, description: 'Whether, and how often', schema: 'ReflectionSeen' },
+  handle: async (c, { store }) => {
+    const { signature: wanted, error_type, content, agent } = readQuery(c, seenQuery);
+    const made = error_type && content ? errorSignature(error_type, content) : undefined;
+    const error_signature = wanted ?? made;
+    if (error_signature === undefined) {
+      const message = 'a signature, or error_type and content, is needed';
+      throw new Problem('bad_request', 'Name a signature, or error_type and content.', {
+        errors: [{ path: 'signature', message }],
+      });
+    }
+    const asked = { ...readerOf(agent), error_signature, similarity_threshold };
+    const more = { ...(error_type && { error_type }), ...(content && { content }) };
+    return answerJson(c, await store.reflections.seen({ ...asked, ...more }));
+  },
+};
+
+const reflectionId = z.string().regex(/^[1-9][0-9]{0,14}$/);
+
+export const reviseReflection: Route = {
+  method: 'post',
+  path: '/v1/reflections/{id}/revisions',
+  role: 'operator',
+  summary: 'Retire, pin, unpin or edit a lesson; nothing is overwritten',
+  params: { id: reflectionId },
+  body: 'ReflectionRevisionRequest',
+  answer: { status: 201, description: 'The revision', schema: 'ReflectionRevised' },
+  problems: ['reflection_not_found'],
+  handle: async (c, { store }) => {
+    const id = reflectionId.safeParse(c.req.param('id'));
+    const { action, content, by, reason } = await readBody(c, SCHEMAS.ReflectionRevisionRequest);
+    if ((action === 'edit') !== (content !== undefined)) {
+      const errors = [{ path: '$.content', message: 'an edit has a content, and nothing else has' }];
+      throw new Problem('bad_request', 'Correct the named fields and send it again.', { errors });
+    }
+    const known = id.success ? await store.reflections.get(Number(id.data)) : null;
+    if (known === null) throw new Problem('reflection_not_found', 'There is no lesson with this id. Check the id.');
+    const redact = c.get('redact');
+    const revision = await store.reflections.revise({
+      reflection_id: known.id,
+      action,
+      by: redact(by),
+      ...(content !== undefined && { content: redact(content) }),
+      ...(reason !== undefined && { reason: redact(reason) }),
+    });
+    return answerJson(c, revision, 201);
+  },
+};

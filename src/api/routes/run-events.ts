@@ -1,0 +1,66 @@
+import { compareEventIds, RunNotFoundError } from '../../client/index.ts';
+import type { ApiContext, ApiDeps } from '../context.ts';
+import { runIdOf } from '../read/ids.ts';
+import type { Route } from '../route.ts';
+import { eventStream, type StreamMessage } from '../watch/event-stream.ts';
+
+const LAST_EVENT_ID = { name: 'Last-Event-ID', description: 'The id of the last event that was seen' };
+const STREAM = { status: 200, description: 'Server-sent events', media: 'text/event-stream' } as const;
+
+/** What a reader shows when it comes back; whatever is no id of ours is as good as none. */
+const lastEventId = (c: ApiContext): string | undefined => c.req.header('last-event-id')?.slice(0, 400) || undefined;
+
+const failing =
+  ({ log }: ApiDeps, c: ApiContext) =>
+  (error: unknown): void =>
+    log?.error({ err: error, request_id: c.get('requestId'), path: c.req.path }, 'a stream broke');
+
+export const runEvents: Route = {
+  method: 'get',
+  path: '/v1/runs/{run_id}/events',
+  role: 'viewer',
+  summary: 'What happens to a run, from its start or from where a reader left off, until it has ended',
+  headers: [LAST_EVENT_ID],
+  answer: STREAM,
+  moreAnswers: [{ status: 204, description: 'The run has ended and the reader has seen it all' }],
+  problems: ['run_not_found'],
+  handle: async (c, deps) => {
+    const { runs } = deps;
+    const runId = runIdOf(c);
+    const afterId = lastEventId(c);
+    // Asked before the stream begins: afterwards there is no status to say it with. A browser that is told 204 stays away.
+    if (afterId === undefined ? !(await runs.exists(runId)) : await hasSeenAll(deps, runId, afterId)) {
+      if (afterId === undefined) throw new RunNotFoundError(runId);
+      return c.body(null, 204);
+    }
+    const open = async function* (signal: AbortSignal): AsyncGenerator<StreamMessage> {
+      for await (const event of runs.watch(runId, { signal, ...(afterId && { afterId }) })) {
+        yield { id: event.id, event: event.event, data: { run_id: runId, ...event } };
+      }
+    };
+    return eventStream(c, open, failing(deps, c));
+  },
+};
+
+async function hasSeenAll({ runs }: ApiDeps, runId: string, afterId: string): Promise<boolean> {
+  const last = (await runs.events(runId)).at(-1);
+  return last?.event === 'run_ended' && compareEventIds(last.id, afterId) <= 0;
+}
+
+export const allEvents: Route = {
+  method: 'get',
+  path: '/v1/events',
+  role: 'viewer',
+  summary: 'What happens to all runs from now on, or from where a reader left off',
+  headers: [LAST_EVENT_ID],
+  answer: STREAM,
+  handle: (c, deps) => {
+    const afterId = lastEventId(c);
+    const open = async function* (signal: AbortSignal): AsyncGenerator<StreamMessage> {
+      for await (const { id, run_id, event } of deps.runs.feed.subscribe({ signal, ...(afterId && { afterId }) })) {
+        yield { id, event: event.event, data: { run_id, ...event } };
+      }
+    };
+    return eventStream(c, open, failing(deps, c));
+  },
+};

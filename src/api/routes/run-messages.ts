@@ -1,0 +1,91 @@
+import { answerJson } from '../answer-json.ts';
+import { RunEndedError } from '../../client/index.ts';
+import { IDEMPOTENCY_KEY, idempotencyKey, once, runIdOf } from '../read/ids.ts';
+import { readBody } from '../read/read-body.ts';
+import type { Route } from '../route.ts';
+import { SCHEMAS } from '../schemas/index.ts';
+
+/** How long a cancel waits for the work to stop before it says what it still waits for. */
+const STOP_MS = 30_000;
+
+const message = { method: 'post', role: 'operator' } as const;
+
+export const overrideRun: Route = {
+  ...message,
+  path: '/v1/runs/{run_id}/override',
+  summary: 'Let one more pass start where a guard would end the run',
+  body: 'OverrideRequest',
+  answer: { status: 200, description: 'It waits for its bound, or one was waiting already', schema: 'OverrideAnswer' },
+  problems: ['run_not_found', 'run_ended', 'limit_reached'],
+  handle: async (c, { runs }) => {
+    const runId = runIdOf(c);
+    return answerJson(c, await runs.override(runId, await readBody(c, SCHEMAS.OverrideRequest)));
+  },
+};
+
+export const answerRun: Route = {
+  ...message,
+  path: '/v1/runs/{run_id}/answer',
+  summary: 'Answer what a run asks',
+  body: 'AnswerRequest',
+  answer: { status: 200, description: 'Taken, or why it came too late', schema: 'AnswerTaken' },
+  problems: ['run_not_found'],
+  handle: async (c, { runs }) => {
+    const runId = runIdOf(c);
+    const body = await readBody(c, SCHEMAS.AnswerRequest);
+    try {
+      return answerJson(c, await runs.answer(runId, body));
+    } catch (error) {
+      // Late is a fact to tell, not a mistake of whoever answers.
+      if (!(error instanceof RunEndedError)) throw error;
+      const { question_id } = body;
+      return answerJson(c, { accepted: false, question_id, state: 'ended', reason: 'the run has ended' });
+    }
+  },
+};
+
+export const feedbackRun: Route = {
+  ...message,
+  path: '/v1/runs/{run_id}/feedback',
+  summary: 'Tell a run what you think of it',
+  body: 'FeedbackRequest',
+  answer: { status: 200, description: 'How it was understood', schema: 'FeedbackTaken' },
+  problems: ['run_not_found', 'run_ended', 'limit_reached'],
+  handle: async (c, { runs }) => {
+    const runId = runIdOf(c);
+    return answerJson(c, await runs.feedback(runId, await readBody(c, SCHEMAS.FeedbackRequest)));
+  },
+};
+
+export const cancelRun: Route = {
+  ...message,
+  path: '/v1/runs/{run_id}/cancel',
+  summary: 'Stop a run, and wait until its work has really stopped',
+  body: 'PersonRequest',
+  answer: { status: 200, description: 'It has stopped: its final status', schema: 'RunStatus' },
+  moreAnswers: [{ status: 202, description: 'It is stopping; this is still under way', schema: 'Stopping' }],
+  problems: ['run_not_found', 'run_ended'],
+  deadlineMs: STOP_MS + 10_000,
+  handle: async (c, { runs }) => {
+    const runId = runIdOf(c);
+    const stopped = await runs.stop(runId, await readBody(c, SCHEMAS.PersonRequest), STOP_MS);
+    return stopped.state === 'ended' ? answerJson(c, stopped.status) : answerJson(c, stopped, 202);
+  },
+};
+
+export const rerunRun: Route = {
+  ...message,
+  path: '/v1/runs/{run_id}/rerun',
+  summary: 'Start a new run of the same: agent, goal, input, plan, policy and labels',
+  body: 'PersonRequest',
+  headers: [IDEMPOTENCY_KEY],
+  answer: { status: 201, description: 'The new run has started', schema: 'StartedRun' },
+  problems: ['run_not_found', 'not_repeatable', 'idempotency_conflict'],
+  handle: async (c, { runs }) => {
+    const runId = runIdOf(c);
+    const key = idempotencyKey(c);
+    await readBody(c, SCHEMAS.PersonRequest);
+    const started = await once(key, () => runs.rerun(runId, key === undefined ? {} : { idempotencyKey: key }));
+    return answerJson(c, started, 201, { location: `/v1/runs/${started.run_id}` });
+  },
+};

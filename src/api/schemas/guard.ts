@@ -1,0 +1,114 @@
+import { z } from 'zod';
+import type { GuardrailsStatus, LoopAnswer, OverrideAnswer } from '../../core/guardrails/index.ts';
+import { LIMIT } from '../../protocol/limits.ts';
+import { idSchema } from '../../protocol/schemas/failure-record.ts';
+import { finalizeReason, rerunReason, rerunTrigger } from './parts.ts';
+
+/** The seed's names and shapes, with what the contract adds. */
+const name = z.string().max(LIMIT.nameChars);
+const score = z.number().min(0).max(1);
+
+const loopReport = z.strictObject({
+  loop_id: idSchema,
+  reflection_status: z.literal('done'),
+  orchestrator_persona: name.nullish(),
+  override_fatigue: z.boolean().optional(),
+  override_max_reruns: z.boolean().optional(),
+  override_by: name.nullish(),
+  max_reruns: z.int().min(0).max(100).optional(),
+  reflection_result: z
+    .strictObject({
+      alignment_score: score,
+      drift_score: score,
+      summary_valid: z.boolean().optional(),
+      reflection_persona: name.nullish(),
+      bias_tags: z
+        .array(z.union([name, z.looseObject({ tag: name })]))
+        .max(50)
+        .optional(),
+    })
+    .optional(),
+});
+
+const decision = z.discriminatedUnion('decision', [
+  z.strictObject({
+    decision: z.literal('rerun'),
+    original_loop_id: z.string(),
+    new_loop_id: z.string(),
+    rerun_reason: rerunReason,
+    rerun_trigger: z.array(rerunTrigger),
+    rerun_number: z.int(),
+    rerun_count: z.int(),
+    max_reruns: z.int(),
+    force_finalize: z.literal(false),
+  }),
+  z.strictObject({
+    decision: z.literal('finalize'),
+    original_loop_id: z.string(),
+    finalize_reason: finalizeReason,
+    force_finalize: z.boolean(),
+    rerun_trigger: z.array(rerunTrigger),
+    rerun_count: z.int(),
+    max_reruns: z.int(),
+  }),
+]);
+
+const loopAnswer: z.ZodType<LoopAnswer> = z.strictObject({
+  status: z.literal('success'),
+  loop_id: z.string(),
+  reflection_result: z.strictObject({
+    alignment_score: z.number(),
+    drift_score: z.number(),
+    summary_valid: z.boolean(),
+    reflection_persona: z.string().nullable(),
+    bias_echo: z.boolean(),
+    repeated_tags: z.array(z.string()),
+    repetition_counts: z.record(z.string(), z.int()),
+    reflection_fatigue: z.number(),
+    fatigue_increased: z.boolean(),
+  }),
+  decision_result: decision,
+  orchestrator_persona: z.string().nullable(),
+  timestamp: z.string(),
+});
+
+const guardrailsStatus: z.ZodType<GuardrailsStatus> = z.strictObject({
+  loop_id: z.string(),
+  rerun_count: z.int(),
+  max_reruns: z.int(),
+  rerun_limit_reached: z.boolean(),
+  bias_echo: z.boolean(),
+  reflection_fatigue: z.number(),
+  fatigue_threshold_exceeded: z.boolean(),
+  force_finalize: z.boolean(),
+  rerun_reason: rerunReason.nullable(),
+  rerun_trigger: z.array(rerunTrigger),
+  alignment_score: z.number().nullable(),
+  drift_score: z.number().nullable(),
+  summary_valid: z.boolean().nullable(),
+  reflection_persona: z.string().nullable(),
+  finalize_reason: finalizeReason.nullable(),
+});
+
+const overrideAnswer: z.ZodType<OverrideAnswer> = z.strictObject({
+  status: z.enum(['success', 'already_pending']),
+  loop_id: z.string(),
+  override_fatigue: z.boolean(),
+  override_max_reruns: z.boolean(),
+  overridden_by: z.string(),
+  override_reason: z.string().nullable(),
+  already_pending: z.array(z.enum(['max_reruns', 'fatigue'])).optional(),
+});
+
+export const GUARD_SCHEMAS = {
+  LoopReport: loopReport,
+  LoopAnswer: loopAnswer,
+  GuardrailsStatus: z.strictObject({ status: z.literal('success'), guardrails_status: guardrailsStatus }),
+  OverrideRequest: z.strictObject({
+    override_fatigue: z.boolean().optional(),
+    override_max_reruns: z.boolean().optional(),
+    override_by: z.string().min(1).max(LIMIT.nameChars),
+    override_reason: z.string().max(LIMIT.textChars).nullish(),
+  }),
+  OverrideAnswer: overrideAnswer,
+} as const;

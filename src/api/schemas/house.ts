@@ -1,0 +1,80 @@
+import { z } from 'zod';
+import { LIMIT } from '../../protocol/limits.ts';
+import { planSchema } from '../../protocol/schemas/plan.ts';
+import { policyPatchSchema, policySchema } from '../../protocol/schemas/policy.ts';
+import { bound } from './run.ts';
+
+/** What the house itself is asked for: policy, agents, figures, health. */
+const rate = z.number().nullable();
+
+const tool = z.strictObject({
+  name: z.string(),
+  effect: z.enum(['read', 'idempotent', 'side_effect']),
+  kind: z.enum(['action', 'retrieval']),
+  approval: z.boolean(),
+  timeout_ms: z.int(),
+  input_schema: z.json(),
+});
+
+const monitor = z.strictObject({
+  agent: z.string(),
+  model: z.string().nullable(),
+  day: z.string(),
+  evaluations: z.int(),
+  first_attempt_success: rate,
+  retry_1_success: rate,
+  retry_2_success: rate,
+  final_success: rate,
+  recovered: z.int(),
+  recovery: rate,
+  added_seconds: z.number(),
+  added_cost_micro_usd: z.number(),
+  cost_per_extra_success_micro_usd: rate,
+  runtime_overhead: rate,
+  cost_overhead: rate,
+});
+
+const enhancementSwitch = z.strictObject({
+  agent: z.string(),
+  enhancement: z.enum(['on', 'off']),
+  reason: z.string().nullable(),
+  sentence: z.string().nullable(),
+  evaluations: z.int(),
+});
+
+export const HOUSE_SCHEMAS = {
+  BoundRequest: z.strictObject({
+    policy: policyPatchSchema.optional(),
+    plan: planSchema.optional(),
+    agent: z.string().min(1).max(LIMIT.nameChars).optional(),
+  }),
+  Bound: z.strictObject({ ...bound.shape, sentence: z.string() }),
+  Policy: policySchema,
+  Agents: z.strictObject({
+    agents: z.array(
+      z.strictObject({
+        name: z.string(),
+        planner: z.enum(['given', 'chooses']),
+        has_plan: z.boolean(),
+        reviewer: z.enum(['rules', 'own']),
+        policy: policyPatchSchema,
+        tools: z.array(tool),
+      }),
+    ),
+  }),
+  Monitors: z.strictObject({ monitors: z.array(monitor), switches: z.array(enhancementSwitch) }),
+  Problem: z.looseObject({
+    type: z.string(),
+    title: z.string(),
+    status: z.int(),
+    detail: z.string(),
+    errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
+  }),
+  Alive: z.strictObject({ status: z.literal('ok') }),
+  Ready: z.strictObject({
+    status: z.literal('ready'),
+    parts: z.strictObject({ temporal: z.string(), store: z.string() }),
+  }),
+  Welcome: z.strictObject({ name: z.string(), version: z.string(), openapi: z.string(), docs: z.string() }),
+  OpenApi: z.record(z.string(), z.json()),
+} as const;

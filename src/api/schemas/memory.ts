@@ -1,0 +1,147 @@
+import { z } from 'zod';
+import { FEEDBACK_TYPES } from '../../core/feedback/index.ts';
+import { LIMIT } from '../../protocol/limits.ts';
+import {
+  contextRefsSchema,
+  idSchema,
+  severitySchema,
+  signalTypeSchema,
+} from '../../protocol/schemas/failure-record.ts';
+import { nextCursor } from './parts.ts';
+import { guidanceRow, standing } from './run.ts';
+
+/** Failures seen elsewhere, lessons and feedback. */
+const name = z.string().min(1).max(LIMIT.nameChars);
+const by = z.string().min(1).max(200);
+const reason = z.string().min(1).max(LIMIT.textChars);
+
+const failureReport = z.strictObject({
+  run_id: idSchema,
+  step_id: z.int().min(0).max(1_000_000_000),
+  phase: name.optional(),
+  signal_type: signalTypeSchema,
+  severity: severitySchema.optional(),
+  tool_name: name.nullish(),
+  error_code: z.string().min(1).max(80).nullish(),
+  message: z
+    .string()
+    .max(16 * 1024)
+    .nullish(),
+  query: z.string().max(LIMIT.textChars).nullish(),
+  chunk_ids: z.array(z.string().max(200)).max(200).nullish(),
+  attempted_action: z
+    .strictObject({
+      action_id: z.string().max(200).optional(),
+      tool_name: name.nullish(),
+      tool_call_id: z.string().max(200).nullish(),
+      input_hash: z.string().max(80).nullish(),
+    })
+    .optional(),
+  context_refs: contextRefsSchema.optional(),
+});
+
+const reflection = z.strictObject({
+  id: z.int(),
+  category: z.string(),
+  content: z.string(),
+  rationale: z.string(),
+  tags: z.array(z.string()),
+  context: z.strictObject({
+    error_signature: z.string(),
+    original_query: z.string(),
+    iteration_count: z.number(),
+    quality_improvement: z.number(),
+    reflection_context: z.string(),
+  }),
+  occurrence_count: z.int(),
+  score: z.number(),
+  reason: z.enum(['same_signature', 'similar', 'recent']),
+});
+
+const feedbackType = z.enum(FEEDBACK_TYPES);
+const logEntry = {
+  timestamp: z.string(),
+  original_prompt: z.string(),
+  feedback_type: z.string(),
+  feedback_signal: z.string(),
+  actions_applied: z.array(z.string()),
+  refined_prompt: z.string(),
+  iteration: z.int(),
+  success: z.boolean(),
+};
+
+export const MEMORY_SCHEMAS = {
+  FailureReport: failureReport,
+  FailureTaken: z.strictObject({
+    failure_id: z.string(),
+    fingerprint: z.string(),
+    occurrence_count: z.int(),
+    seen_before: z.boolean(),
+    guidance: z.array(guidanceRow),
+    escalation: z.enum(['ask_human', 'system_error']).nullable(),
+  }),
+  FailureRevisionRequest: z.strictObject({ status: z.literal('superseded'), by, reason }),
+  FailureRevised: z.strictObject({ failure_id: z.string(), fingerprint: z.string(), ...standing }),
+  Fingerprints: z.strictObject({
+    fingerprints: z.array(
+      z.strictObject({ day: z.string(), fingerprint: z.string(), occurrence_count: z.int(), run_count: z.int() }),
+    ),
+  }),
+  ReflectionRequest: z.strictObject({
+    error_type: name,
+    content: z.string().min(1).max(LIMIT.textChars),
+    context: z.string().max(LIMIT.textChars),
+    query: z.string().max(LIMIT.textChars),
+    iteration: z.int().min(0).max(1_000_000),
+    quality_delta: z.number().min(-1_000_000).max(1_000_000),
+    changed_behavior: z.boolean(),
+    agent: name.optional(),
+    scope: z.enum(['agent', 'global', 'run']).optional(),
+  }),
+  ReflectionTaken: z.strictObject({
+    id: z.int().nullable(),
+    stored: z.boolean(),
+    deduplicated: z.boolean(),
+    duplicate_of: z.int().optional(),
+    occurrence_count: z.int(),
+    error_signature: z.string(),
+  }),
+  Reflections: z.strictObject({ reflections: z.array(reflection) }),
+  ReflectionSeen: z.strictObject({ seen: z.boolean(), occurrence_count: z.int() }),
+  ReflectionRevisionRequest: z.strictObject({
+    action: z.enum(['retire', 'pin', 'unpin', 'edit']),
+    content: z.string().min(1).max(LIMIT.textChars).optional(),
+    by,
+    reason: z.string().max(LIMIT.textChars).optional(),
+  }),
+  ReflectionRevised: z.strictObject({
+    id: z.int(),
+    reflection_id: z.int(),
+    action: z.enum(['retire', 'pin', 'unpin', 'edit']),
+    content: z.string().nullable(),
+    by: z.string(),
+    reason: z.string().nullable(),
+    created_at: z.string(),
+  }),
+  DetectRequest: z.strictObject({ text: z.string().max(1_000_000) }),
+  Detection: z.strictObject({
+    feedback_type: feedbackType.nullable(),
+    confidence: z.number(),
+    matches: z.array(z.strictObject({ feedback_type: feedbackType, pattern: z.string(), text: z.string() })),
+    actions: z.array(z.strictObject({ type: z.string(), text: z.string() })),
+  }),
+  RefineRequest: z.strictObject({
+    prompt: z.string().max(32_000),
+    feedback: z.string().max(32_000),
+    max_refinement_iterations: z.int().min(0).max(20).optional(),
+  }),
+  Refinement: z.strictObject({
+    refined_prompt: z.string(),
+    score: z.number(),
+    iterations: z.array(z.strictObject({ ...logEntry, feedback_type: feedbackType })),
+  }),
+  FeedbackLog: z.strictObject({
+    log: z.array(z.strictObject({ ...logEntry, run_id: z.string().nullable() })),
+    next_cursor: nextCursor,
+  }),
+} as const;

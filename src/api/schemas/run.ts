@@ -1,0 +1,239 @@
+import { z } from 'zod';
+import type {
+  AskedQuestion,
+  FailureItem,
+  ListedRun,
+  ProjectedStep,
+  ShownGuidance,
+  StartedRun,
+} from '../../client/index.ts';
+import type { OverrideEntry, ReasonedTraceItem } from '../../core/guardrails/index.ts';
+import { LIMIT } from '../../protocol/limits.ts';
+import { type PendingQuestion, type RunStatus, DECISIONS } from '../../protocol/run.ts';
+import { failureRecordSchema, failureStatusSchema } from '../../protocol/schemas/failure-record.ts';
+import { runRequestSchema } from '../../protocol/schemas/run-request.ts';
+import { finalizeReason, nextCursor, rerunReason, rerunTrigger } from './parts.ts';
+
+/** Shapes of bodies and answers of runs. Those of our own answers are held to the types by the compiler. */
+export const bound = z.strictObject({
+  loops: z.int(),
+  steps: z.int(),
+  attempts: z.int(),
+  model_calls: z.int(),
+  tokens: z.int(),
+  cost_micro_usd: z.int().nullable(),
+  wait_ms: z.int(),
+});
+const amountsOf = <T extends z.ZodType>(amount: T) =>
+  z.strictObject({
+    steps: amount,
+    attempts: amount,
+    model_calls: amount,
+    tokens: amount,
+    cost_micro_usd: amount,
+    seconds: amount,
+  });
+const limits = amountsOf(z.number().nullable());
+
+const startedRun: z.ZodType<StartedRun> = z.strictObject({ run_id: z.string(), workflow_id: z.string(), bound });
+
+export const runState = z.enum(['running', 'backing_off', 'waiting_for_human', 'reviewing', 'stopping', 'ended']);
+export const runOutcome = z.enum(['completed', 'finalized', 'system_error', 'budget_exhausted', 'cancelled']);
+
+const questionShape = {
+  question_id: z.string(),
+  text: z.string(),
+  fingerprint: z.string().optional(),
+  tried: z.array(z.string()),
+  options: z.array(z.enum(DECISIONS)),
+  asked_at: z.string(),
+  deadline: z.string(),
+};
+const pendingQuestion: z.ZodType<PendingQuestion> = z.strictObject(questionShape);
+
+const runStatus: z.ZodType<RunStatus> = z.strictObject({
+  run_id: z.string(),
+  agent: z.string(),
+  goal: z.string(),
+  state: runState,
+  outcome: runOutcome.optional(),
+  loop_id: z.string(),
+  step_id: z.int(),
+  phase: z.string(),
+  attempt: z.int(),
+  guardrails: z.record(z.string(), z.json()),
+  budget: z.strictObject({ limit: limits, used: amountsOf(z.number()), left: limits }),
+  bound,
+  failures: z.strictObject({ total: z.int(), active: z.int(), by_signal: z.record(z.string(), z.int()) }),
+  pending_question: pendingQuestion.optional(),
+  next_action: z.string(),
+  why: z.string(),
+  result: z
+    .strictObject({ output: z.json(), artifact_id: z.string().nullable(), loop_id: z.string() })
+    .nullable()
+    .optional(),
+  started_at: z.string(),
+  updated_at: z.string(),
+});
+
+const listedRun: z.ZodType<ListedRun> = z.strictObject({
+  run_id: z.string(),
+  agent: z.string(),
+  goal: z.string(),
+  state: runState,
+  outcome: runOutcome.optional(),
+  labels: z.array(z.string()),
+  attempts: z.int(),
+  pending_question: pendingQuestion.optional(),
+  started_at: z.string(),
+  ended_at: z.string().nullable(),
+});
+
+const askedQuestion: z.ZodType<AskedQuestion> = z.strictObject({
+  run_id: z.string(),
+  agent: z.string(),
+  goal: z.string(),
+  ...questionShape,
+});
+
+const step: z.ZodType<ProjectedStep> = z.strictObject({
+  loop_id: z.string(),
+  step_id: z.int(),
+  phase: z.string(),
+  tool: z.string(),
+  attempts: z.array(
+    z.strictObject({
+      attempt: z.int(),
+      started_at: z.string(),
+      ended_at: z.string().nullable(),
+      outcome: z.enum(['ok', 'failed', 'cancelled', 'running']),
+      wait_ms: z.number(),
+      failure_id: z.string().optional(),
+      manifest_id: z.string().optional(),
+    }),
+  ),
+});
+
+export const standing = {
+  status: failureStatusSchema,
+  occurrence_count: z.int(),
+  last_seen_step_id: z.int(),
+  helpful_count: z.int(),
+  harmful_count: z.int(),
+};
+const failureItem: z.ZodType<FailureItem> = z.strictObject({ ...failureRecordSchema.shape, ...standing });
+
+export const guidanceRow = z.strictObject({
+  fingerprint: z.string(),
+  failure_id: z.string(),
+  relevance: z.number(),
+  why: z.string(),
+  text: z.string(),
+});
+const shownGuidance: z.ZodType<ShownGuidance> = z.strictObject({
+  step_id: z.int(),
+  attempt: z.int(),
+  guidance: z.string(),
+  rows: z.array(guidanceRow),
+});
+
+const overrideEntry: z.ZodType<OverrideEntry> = z.strictObject({
+  override_fatigue: z.boolean(),
+  override_max_reruns: z.boolean(),
+  override_by: z.string(),
+  override_reason: z.string().nullable(),
+  at: z.string(),
+  via: z.enum(['override', 'loop_complete']),
+  outcome: z.enum(['pending', 'spent', 'unused', 'already_pending', 'refused']),
+  waits_for: z.array(z.enum(['max_reruns', 'fatigue'])),
+  spent_by: z.string().nullable(),
+});
+
+const reasoning = z.strictObject({
+  rerun_trigger: z.array(rerunTrigger),
+  rerun_reason: rerunReason,
+  rerun_reason_detail: z.string(),
+  timestamp: z.string(),
+  reflection_persona: z.string().nullable(),
+  overridden_by: z.string().optional(),
+});
+const traceItem: z.ZodType<ReasonedTraceItem> = z.strictObject({
+  loop_id: z.string(),
+  status: z.enum(['running', 'reviewing', 'rerun', 'finalized']),
+  timestamp: z.string(),
+  rerun_of: z.string().nullable(),
+  rerun_depth: z.int(),
+  rerun_count: z.int(),
+  max_reruns: z.int(),
+  bias_echo: z.boolean(),
+  repeated_tags: z.array(z.string()).nullable(),
+  reflection_fatigue: z.number(),
+  fatigue_increased: z.boolean(),
+  rerun_reason: rerunReason.nullable(),
+  rerun_reason_detail: z.string().nullable(),
+  rerun_trigger: z.array(rerunTrigger).nullable(),
+  force_finalize: z.boolean(),
+  overridden_by: z.string().nullable(),
+  orchestrator_persona: z.string().nullable(),
+  reflection_persona: z.string().nullable(),
+  finalize_reason: finalizeReason.nullable(),
+  reasoning: reasoning.nullable(),
+  alignment_score: z.number().nullable(),
+  drift_score: z.number().nullable(),
+  summary_valid: z.boolean().nullable(),
+  repetition_counts: z.record(z.string(), z.int()).nullable(),
+  fatigue_threshold_exceeded: z.boolean(),
+  overrides: z.array(overrideEntry),
+});
+
+const EVENTS = [
+  'run_started',
+  'step_started',
+  'attempt_ended',
+  'failure_recorded',
+  'guidance_shown',
+  'waiting',
+  'question_asked',
+  'answered',
+  'review',
+  'decision',
+  'run_ended',
+] as const;
+
+const by = z.string().min(1).max(LIMIT.textChars);
+const text = z.string().max(LIMIT.textChars);
+
+export const RUN_SCHEMAS = {
+  RunRequest: runRequestSchema,
+  StartedRun: startedRun,
+  RunStatus: runStatus,
+  Runs: z.strictObject({ runs: z.array(listedRun), next_cursor: nextCursor }),
+  Questions: z.strictObject({ questions: z.array(askedQuestion), next_cursor: nextCursor }),
+  Steps: z.strictObject({ steps: z.array(step) }),
+  Failures: z.strictObject({ failures: z.array(failureItem) }),
+  Trace: z.strictObject({ trace: z.array(traceItem) }),
+  Overrides: z.strictObject({ overrides: z.array(overrideEntry) }),
+  Guidance: shownGuidance,
+  /** The data of each event of a stream; what else it has depends on what happened. */
+  RunEvent: z.looseObject({ id: z.string(), run_id: z.string(), at: z.string(), event: z.enum(EVENTS) }),
+  AnswerRequest: z.strictObject({
+    question_id: z.string().min(1).max(LIMIT.textChars),
+    decision: z.enum(DECISIONS),
+    text: text.nullish(),
+    by,
+  }),
+  AnswerTaken: z.strictObject({
+    accepted: z.boolean(),
+    question_id: z.string(),
+    state: z.string(),
+    reason: z.string().optional(),
+  }),
+  FeedbackRequest: z.strictObject({ text: z.string().min(1).max(LIMIT.textChars), by }),
+  FeedbackTaken: z.strictObject({
+    feedback_type: z.string().nullable(),
+    confidence: z.number(),
+    effect: z.string(),
+  }),
+  PersonRequest: z.strictObject({ by, reason: text.nullish() }),
+  Stopping: z.strictObject({ state: z.literal('stopping'), waiting_for: z.array(z.string()) }),
+} as const;

@@ -1,0 +1,57 @@
+import type { ApiContext } from '../context.ts';
+
+/** One message of a stream. */
+export interface StreamMessage {
+  id: string;
+  event: string;
+  data: unknown;
+}
+
+/** A line now and then, so that whatever stands between does not think the line is dead. */
+const BEAT_MS = 15_000;
+const RETRY_MS = 2_000;
+
+/**
+ * Server-sent events from a source that ends with the signal. A reader that is slow slows the source: no more than one
+ * message waits here.
+ */
+export function eventStream(
+  c: ApiContext,
+  open: (signal: AbortSignal) => AsyncIterable<StreamMessage>,
+  onError: (error: unknown) => void,
+): Response {
+  const ending = new AbortController();
+  const hungUp = (): void => ending.abort();
+  c.req.raw.signal.addEventListener('abort', hungUp, { once: true });
+  const encoder = new TextEncoder();
+  const messages = open(ending.signal)[Symbol.asyncIterator]();
+  let beat: NodeJS.Timeout | undefined;
+  const close = (): void => {
+    clearInterval(beat);
+    ending.abort();
+    c.req.raw.signal.removeEventListener('abort', hungUp);
+  };
+  const stream = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`));
+      beat = setInterval(() => controller.enqueue(encoder.encode(': beat\n\n')), BEAT_MS);
+    },
+    pull: async (controller) => {
+      try {
+        const next = await messages.next();
+        if (next.done !== true) return controller.enqueue(encoder.encode(lines(next.value)));
+      } catch (error) {
+        // The reader comes back with the id of its last event and misses nothing.
+        onError(error);
+      }
+      close();
+      controller.close();
+    },
+    cancel: close,
+  });
+  return c.body(stream, 200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
+}
+
+/** JSON has no line breaks of its own, so a message is always one line of data. */
+const lines = ({ id, event, data }: StreamMessage): string =>
+  `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
