@@ -1,0 +1,102 @@
+/** Streams of events over HTTP: of one run and of all, left and taken up again. On a real Temporal, store and worker. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { SCHEMAS } from '../../src/api/schemas/index.ts';
+import { apiAgents, endlessPlan } from '../support/api-agents.ts';
+import { type ApiWorld, openApiWorld } from '../support/api-world.ts';
+import { readEvents, type SeenEvent, takeEvents } from '../support/event-reader.ts';
+
+let world: ApiWorld;
+beforeAll(async () => {
+  world = await openApiWorld(apiAgents);
+  await world.startWorker();
+});
+afterAll(() => world.close());
+
+async function start(name: string, more: object = {}): Promise<string> {
+  const run_id = world.newRunId(name);
+  await world.runs.start({ agent: 'demo', goal: name, run_id, policy: { retry: { base_ms: 1 } }, ...more });
+  return run_id;
+}
+const never = (): boolean => false;
+const idsOf = (events: SeenEvent[]): string[] => events.map((event) => event.id);
+const eventsOf = (runId: string, lastId?: string): Promise<Response> =>
+  world.fetch(`/v1/runs/${runId}/events`, lastId === undefined ? {} : { headers: { 'last-event-id': lastId } });
+
+describe('the events of one run', () => {
+  it('tell its whole story as it happens, each as described, and end with the run', async () => {
+    const runId = await start('story');
+    const response = await eventsOf(runId);
+    expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
+    const seen = await takeEvents(response, never);
+    expect(seen.map((event) => event.event)).toEqual((await world.runs.events(runId)).map((event) => event.event));
+    expect(seen[0]).toMatchObject({ event: 'run_started', data: { goal: 'story' } });
+    expect(seen.map((event) => event.event)).toContain('guidance_shown');
+    expect(seen.at(-1)).toMatchObject({ event: 'run_ended', data: { outcome: 'completed' } });
+    for (const event of seen) expect(SCHEMAS.RunEvent.safeParse(event.data).error).toBeUndefined();
+    expect(seen.every((event) => event.data['run_id'] === runId && event.data['id'] === event.id)).toBe(true);
+  });
+
+  it('go on after any of them without a gap and without a repetition', async () => {
+    const runId = await start('resumed');
+    const all = await takeEvents(await eventsOf(runId), never);
+    for (const [position, { id }] of all.slice(0, -1).entries()) {
+      const rest = await takeEvents(await eventsOf(runId, id), never);
+      expect(idsOf(rest)).toEqual(idsOf(all).slice(position + 1));
+    }
+    const nothing = await eventsOf(runId, all.at(-1)?.id);
+    expect([nothing.status, await nothing.text()]).toEqual([204, '']);
+  });
+
+  it('arrive while the run is under way, and go on with what came after the reader left', async () => {
+    const runId = await start('live', { agent: 'endless', plan: endlessPlan() });
+    const before = await takeEvents(await eventsOf(runId), (event) => event.event === 'step_started');
+    expect(before.map((event) => event.event)).toEqual(['run_started', 'step_started']);
+    const later = takeEvents(await eventsOf(runId, before.at(-1)?.id), never);
+    await world.ask('POST', `/v1/runs/${runId}/cancel`, { body: { by: 'ann', reason: 'enough' } });
+    const after = await later;
+    expect(after.at(-1)).toMatchObject({ event: 'run_ended', data: { outcome: 'cancelled' } });
+    expect(idsOf([...before, ...after])).toEqual((await world.runs.events(runId)).map((event) => event.id));
+  });
+});
+
+describe('the events of all runs', () => {
+  it('are those of every run that starts, from now on', async () => {
+    const hanging = new AbortController();
+    const response = await world.fetch('/v1/events', { signal: hanging.signal });
+    const reading = readEvents(response);
+    const first = reading.next();
+    const ids = [await start('all-1'), await start('all-2')];
+    const ended = new Set<unknown>();
+    const seen: SeenEvent[] = [];
+    for (let next = await first; next.done !== true; next = await reading.next()) {
+      if (ids.includes(String(next.value.data['run_id']))) seen.push(next.value);
+      if (next.value.event === 'run_ended') ended.add(next.value.data['run_id']);
+      if (ids.every((id) => ended.has(id))) break;
+    }
+    hanging.abort();
+    for (const id of ids) {
+      const own = seen.filter((event) => event.data['run_id'] === id);
+      const told = (await world.runs.events(id)).map((event) => event.id);
+      expect(own.map((event) => event.data['id'])).toEqual(told);
+    }
+    expect(new Set(idsOf(seen)).size).toBe(seen.length);
+  });
+
+  it('that came while nobody listened are told to who comes back', async () => {
+    const first = await start('gap-1');
+    const isEndOf = (runId: string) => (event: SeenEvent) =>
+      event.event === 'run_ended' && event.data['run_id'] === runId;
+    const before = await takeEvents(await world.fetch('/v1/events'), (event) => event.data['run_id'] === first);
+    const last = before.at(-1);
+    const second = await start('gap-2');
+    await world.runs.result(second);
+    const headers = { 'last-event-id': last?.id ?? '' };
+    const after = await takeEvents(await world.fetch('/v1/events', { headers }), isEndOf(second));
+    for (const runId of [first, second]) {
+      const told = new Set([...before, ...after].filter((e) => e.data['run_id'] === runId).map((e) => e.data['id']));
+      const all = (await world.runs.events(runId)).map((event) => event.id);
+      expect(all.filter((id) => !told.has(id))).toEqual([]);
+    }
+    expect(idsOf(after)).not.toContain(last?.id);
+  });
+});
