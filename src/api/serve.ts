@@ -1,11 +1,12 @@
-import { createServer, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { getRequestListener } from '@hono/node-server';
+import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server';
 import { SecondwindError } from '../client/errors.ts';
 import { Problem } from './problem.ts';
 
 /** How long requests that are already in may take once the door closes. */
 const DRAIN_MS = 5_000;
+const SWEEP_MS = 50;
 /** How long a request may take to arrive: its head, and all of it. */
 const HEAD_MS = 10_000;
 const REQUEST_MS = 30_000;
@@ -32,46 +33,54 @@ export interface Fetching {
 /** Puts an API on a port. What it serves may change later: `app.fetch` is asked anew for each request. */
 export async function serveApi(app: Fetching, options: ServeOptions): Promise<ServedApi> {
   const { host, port, headMs = HEAD_MS, requestMs = REQUEST_MS } = options;
-  const listener = getRequestListener((request) => app.fetch(request), {
+  let closing: Promise<void> | undefined;
+  const streams = new Set<{ destroy(): unknown }>();
+  const answer = async (request: Request, { outgoing }: HttpBindings | Http2Bindings): Promise<Response> => {
+    const response = await app.fetch(request);
+    if (!isStream(response)) return response;
+    if (closing !== undefined) {
+      await response.body?.cancel();
+      return new Problem('not_reachable', 'The server is ending. Come back with the last id.').toResponse();
+    }
+    streams.add(outgoing);
+    outgoing.once('close', () => streams.delete(outgoing));
+    return response;
+  };
+  const listener = getRequestListener(answer, {
     overrideGlobalObjects: false,
     // Only what is no request at all comes here; the app answers everything else itself.
     errorHandler: () => new Problem('bad_http', 'Send a complete request with a valid Host header.').toResponse(),
   });
-  const answering = new Set<ServerResponse>();
-  const server = createServer(
-    {
-      headersTimeout: headMs,
-      requestTimeout: requestMs,
-      connectionsCheckingInterval: Math.min(1_000, headMs),
-      maxHeaderSize: MAX_HEADER_BYTES,
-    },
-    (request, response) => {
-      answering.add(response);
-      response.once('close', () => answering.delete(response));
-      void listener(request, response);
-    },
-  );
+  const limits = {
+    headersTimeout: headMs,
+    requestTimeout: requestMs,
+    connectionsCheckingInterval: Math.min(1_000, headMs),
+    maxHeaderSize: MAX_HEADER_BYTES,
+  };
+  const server = createServer(limits, (request, response) => void listener(request, response));
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(cannotListen(error, host, port)));
     server.listen({ host, port, exclusive: true }, resolve);
   });
   const { port: chosen } = server.address() as AddressInfo;
-  let closing: Promise<void> | undefined;
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
     server.closeIdleConnections();
     // A stream ends only when somebody ends it; its reader comes back to whoever serves next and misses nothing.
-    for (const response of answering) if (isStream(response)) response.destroy();
+    for (const stream of streams) stream.destroy();
     const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
+    // A connection whose last request has just been answered is kept open for another that will not come.
+    const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
     await closed;
     clearTimeout(force);
+    clearInterval(sweep);
   };
   const name = host.includes(':') ? `[${host}]` : host;
   return { url: `http://${name}:${chosen}`, port: chosen, close: () => (closing ??= close()) };
 }
 
-const isStream = (response: ServerResponse): boolean =>
-  String(response.getHeader('content-type') ?? '').startsWith('text/event-stream');
+const isStream = (response: Response): boolean =>
+  response.headers.get('content-type')?.startsWith('text/event-stream') === true;
 
 function cannotListen(error: Error, host: string, port: number): SecondwindError {
   const code = 'code' in error ? error.code : undefined;

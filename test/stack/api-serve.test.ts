@@ -3,9 +3,13 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { type ServedApi, serveApi } from '../../src/api/index.ts';
+import type { ServeOptions } from '../../src/api/serve.ts';
 
-async function served(fetch: (request: Request) => Response | Promise<Response>): Promise<ServedApi> {
-  const api = await serveApi({ fetch }, { host: '127.0.0.1', port: 0 });
+async function served(
+  fetch: (request: Request) => Response | Promise<Response>,
+  options: Partial<ServeOptions> = {},
+): Promise<ServedApi> {
+  const api = await serveApi({ fetch }, { host: '127.0.0.1', port: 0, ...options });
   onTestFinished(() => api.close());
   return api;
 }
@@ -31,6 +35,34 @@ describe('a served API', () => {
     const began = Date.now();
     await api.close();
     expect(Date.now() - began).toBeLessThan(1_000);
+  });
+
+  it('ends streams at once when it closes, for they would never end by themselves', async () => {
+    const headers = { 'content-type': 'text/event-stream' };
+    const stream = () => new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array([58, 10])) });
+    const api = await served(() => new Response(stream(), { headers }));
+    const reading = (await fetch(api.url)).text();
+    const began = Date.now();
+    await Promise.all([api.close(), expect(reading).rejects.toThrow('terminated')]);
+    expect(Date.now() - began).toBeLessThan(1_000);
+  });
+
+  it.each([
+    ['its head', 'GET / HTTP/1.1\r\nHost: localhost\r\n'],
+    ['its body', 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{'],
+  ])('gives up on a request that takes too long with %s', async (_what, sent) => {
+    const api = await served(async (request) => new Response(await request.text()), { headMs: 300, requestMs: 600 });
+    const socket = connect(api.port, '127.0.0.1');
+    socket.write(sent);
+    let text = '';
+    socket.on('data', (chunk) => (text += chunk.toString()));
+    await once(socket, 'close');
+    expect(text).toMatch(/^HTTP\/1.1 408 /);
+  });
+
+  it('refuses a head that is larger than any of ours', async () => {
+    const { url } = await served(() => new Response('ok'));
+    expect((await fetch(url, { headers: { 'x-large': 'x'.repeat(20_000) } })).status).toBe(431);
   });
 
   it('says in one sentence that its port is taken', async () => {
