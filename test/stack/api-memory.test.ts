@@ -361,19 +361,21 @@ describe('the house', () => {
 
   it('tells how well retries work, by day, and what the rules say of it', async () => {
     const agent = world.newRunId('monitored');
-    const evaluation = (step_id: number, attempts: number, final_ok: boolean) => ({
+    const attempt = (ok: boolean) => ({
+      ok,
+      category: ok ? null : ('validation_grounding' as const),
+      wait_ms: 0,
+      duration_ms: 500,
+      cost_micro_usd: 100,
+      prompt_diff: null,
+    });
+    const evaluation = (step_id: number, attempts: number, finalOk: boolean) => ({
       run_id: agent,
       step_id,
       agent,
       model: 'm-1',
-      attempts,
-      first_ok: attempts === 1,
-      final_ok,
-      category: null,
-      base_ms: 1_000,
-      added_ms: (attempts - 1) * 500,
-      base_cost_micro_usd: 100,
-      added_cost_micro_usd: (attempts - 1) * 100,
+      subject: `subject ${step_id}`,
+      attempts: attempts === 1 ? [attempt(true)] : [attempt(false), attempt(finalOk)],
       created_at: new Date().toISOString(),
     });
     const rows = Array.from({ length: 20 }, (_, index) => evaluation(index, index < 10 ? 1 : 2, index < 16));
@@ -393,9 +395,14 @@ describe('the house', () => {
           added_cost_micro_usd: 1_000,
         },
       ],
-      switches: [{ agent, enhancement: 'off', reason: 'success_below_baseline', evaluations: 20 }],
+      switches: [{ agent, enhancement: 'off', reason: 'success_below_baseline' }],
     });
-    expect((await world.ask('GET', '/v1/monitors?agent=nobody')).body).toEqual({ monitors: [], switches: [] });
+    expect((await world.ask('GET', '/v1/monitors?agent=nobody')).body).toEqual({
+      monitors: [],
+      overall: [],
+      remaining_failures: [],
+      switches: [],
+    });
   });
 
   it('counts its open runs for Prometheus', async () => {

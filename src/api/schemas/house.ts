@@ -16,14 +16,14 @@ const tool = z.strictObject({
   input_schema: z.json(),
 });
 
-const monitor = z.strictObject({
+const retry = z.strictObject({ tried: z.int(), succeeded: z.int(), success: rate, recovery: rate });
+const figures = {
   agent: z.string(),
   model: z.string().nullable(),
-  day: z.string(),
   evaluations: z.int(),
   first_attempt_success: rate,
-  retry_1_success: rate,
-  retry_2_success: rate,
+  retry_1: retry,
+  retry_2: retry,
   final_success: rate,
   recovered: z.int(),
   recovery: rate,
@@ -32,14 +32,26 @@ const monitor = z.strictObject({
   cost_per_extra_success_micro_usd: rate,
   runtime_overhead: rate,
   cost_overhead: rate,
+  runtime_overhead_of_attempts: rate,
+  cost_overhead_of_attempts: rate,
+};
+const remainingFailure = z.strictObject({
+  evaluation_id: z.string(),
+  agent: z.string(),
+  model: z.string(),
+  subject: z.string(),
+  category: z.string().nullable(),
+  attempts: z.int(),
+  prompt_diffs: z.array(z.string()),
+  persistent_across_models: z.boolean().nullable(),
 });
 
 const enhancementSwitch = z.strictObject({
   agent: z.string(),
   enhancement: z.enum(['on', 'off']),
+  since: z.string().nullable(),
   reason: z.string().nullable(),
   sentence: z.string().nullable(),
-  evaluations: z.int(),
 });
 
 export const HOUSE_SCHEMAS = {
@@ -62,7 +74,12 @@ export const HOUSE_SCHEMAS = {
       }),
     ),
   }),
-  Monitors: z.strictObject({ monitors: z.array(monitor), switches: z.array(enhancementSwitch) }),
+  Monitors: z.strictObject({
+    monitors: z.array(z.strictObject({ ...figures, day: z.string() })),
+    overall: z.array(z.strictObject(figures)),
+    remaining_failures: z.array(remainingFailure),
+    switches: z.array(enhancementSwitch),
+  }),
   Problem: z.looseObject({
     type: z.string(),
     title: z.string(),

@@ -129,6 +129,7 @@ export const guidanceRow = z.strictObject({
   relevance: z.number(),
   why: z.string(),
   text: z.string(),
+  reflection_id: z.int().optional(),
 });
 const shownGuidance: z.ZodType<ShownGuidance> = z.strictObject({
   step_id: z.int(),
@@ -167,6 +168,7 @@ const traceItem: z.ZodType<ReasonedTraceItem> = z.strictObject({
   max_reruns: z.int(),
   bias_echo: z.boolean(),
   repeated_tags: z.array(z.string()).nullable(),
+  bias_tags: z.array(z.string()).nullable(),
   reflection_fatigue: z.number(),
   fatigue_increased: z.boolean(),
   rerun_reason: rerunReason.nullable(),

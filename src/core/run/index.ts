@@ -1,5 +1,5 @@
 export { runAgent } from './agent.ts';
-export { openGuarded, type GuardedAttempt, type GuardedEnd, type GuardedStep } from './guarded.ts';
+export { openGuarded, type GuardedAttempt } from './guarded.ts';
 export { failuresOf } from './memory.ts';
 export { apply, check, ignore, type MessageAnswer } from './messages.ts';
 export type * from './ports.ts';

@@ -101,6 +101,7 @@ function call(
     signal: new AbortController().signal,
     stopped: () => null,
     heartbeat: () => {},
+    log: () => {},
     loadArtifact: () => Promise.resolve(undefined),
     saveArtifact: () => Promise.resolve(),
     redact: (text) => text,
