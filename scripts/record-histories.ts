@@ -35,6 +35,8 @@ interface Recording {
   answerBy?: 'signal' | 'update';
   /** Cancel by Temporal as soon as the first question is open. */
   cancel?: true;
+  /** Asks the memory and learns, which scenarios leave out elsewhere. */
+  remembers?: true;
 }
 
 const recordings: Recording[] = [
@@ -50,6 +52,9 @@ const recordings: Recording[] = [
   },
   { what: 'bad-messages', scenario: 'messages that nobody can use, a feedback and an override that waits' },
   { what: 'cancelled', scenario: 'a failure for good, and a person who says retry', cancel: true },
+  { what: 'remembers', scenario: 'a server that is away twice', remembers: true },
+  { what: 'stuck', scenario: 'a planner that is let go on once, and is stuck again', answerBy: 'signal' },
+  { what: 'guard-asked', scenario: 'a guard that asks before it ends the run: one more pass, and then no more' },
   { what: 'handed-over', scenario: 'four steps side by side, two of which fail at first', handOverAfterEvents: 8 },
 ];
 
@@ -62,7 +67,9 @@ async function live(world: World, recording: Recording): Promise<string[]> {
   const scenario = scenarios.find((candidate) => candidate.name === recording.scenario);
   if (scenario === undefined) throw new Error(`There is no scenario "${recording.scenario}".`);
   const runId = `kept-${recording.what}`;
-  const request: RunRequest = { ...scenario.request, run_id: runId };
+  const memory = recording.remembers ? { memory: { scope: 'agent' as const } } : {};
+  const policy = { ...scenario.request.policy, ...memory };
+  const request: RunRequest = { ...scenario.request, policy, run_id: runId };
   const { handOverAfterEvents } = recording;
   const workflow = handOverAfterEvents === undefined ? {} : { hand_over_after_events: handOverAfterEvents };
   await world.runs.start(request, { workflow });
