@@ -62,6 +62,8 @@ describe('the light entry', () => {
           'defineAgent',
           'createRegistry',
           'ToolError',
+          'commandTool',
+          'httpTool',
           'computeBound',
           'boundSentence',
           'mergePolicy',
