@@ -5,7 +5,6 @@
 import {
   chownSync,
   existsSync,
-  mkdirSync,
   mkdtempSync,
   readFileSync,
   rmSync,
@@ -526,7 +525,6 @@ describe('the protocol', () => {
 describe('a worker that is killed', () => {
   it('takes its commands along where the system has PID namespaces', { timeout: 20_000 }, async () => {
     const marker = newMarker();
-    mkdirSync(join(scratch, 'killed'), { recursive: true });
     const entry = new URL('../../../src/tools/command/command-tool.ts', import.meta.url).href;
     const code = `const { commandTool } = await import(${JSON.stringify(entry)});
       const { z } = await import(${JSON.stringify(import.meta.resolve('zod'))});
@@ -536,7 +534,9 @@ describe('a worker that is killed', () => {
       await tool.run({}, { guidance: { rows: [], text: '' }, attempt: 1, constraints: {}, idempotencyKey: 'k', signal: new AbortController().signal,
         heartbeat: nothing, changed: nothing, enhance: async (text) => text, log: nothing, keep: async () => null });`;
     const args = ['--import', 'tsx', '--input-type=module', '-e', code];
-    expect(spawnSync(process.execPath, args, { stdio: 'ignore', timeout: 15_000 }).signal).toBe('SIGKILL');
+    // Killed, it cannot tidy up: what it leaves goes with the test's own folder.
+    const env = { ...process.env, TMPDIR: scratch };
+    expect(spawnSync(process.execPath, args, { stdio: 'ignore', env, timeout: 15_000 }).signal).toBe('SIGKILL');
     const left = (await untilGone(marker, 2_000)).length;
     for (const pid of processesNamed(marker)) process.kill(pid, 'SIGKILL');
     expect(left === 0).toBe(namespaces);
