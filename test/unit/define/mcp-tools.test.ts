@@ -104,6 +104,7 @@ function call(
     log: () => {},
     loadArtifact: () => Promise.resolve(undefined),
     saveArtifact: () => Promise.resolve(),
+    log: () => undefined,
     redact: (text) => text,
     now: () => Date.now(),
   });

@@ -315,11 +315,11 @@ describe('a command that does not want to end', { timeout: 20_000 }, () => {
     for (const ownNamespace of [true, false]) {
       const marker = newMarker();
       const started = Date.now();
-      const running = failed(script(textOf(marker), { ownNamespace }), request({}, { timeout_ms: 500 }));
-      await expect.poll(() => processesNamed(marker).length).toBeGreaterThan(0);
-      const outcome = await running;
+      const text = `touch ${join(scratch, marker)}; ${textOf(marker)}`;
+      const outcome = await failed(script(text, { ownNamespace }), request({}, { timeout_ms: 1_000 }));
+      expect(existsSync(join(scratch, marker))).toBe(true);
       expect(outcome).toMatchObject({ category: 'timeout', error_code: 'TIMEOUT', certainty: 'unknown' });
-      expect(await untilGone(marker, started + 500 + 2_000 + SLACK_MS - Date.now())).toEqual([]);
+      expect(await untilGone(marker, started + 1_000 + 2_000 + SLACK_MS - Date.now())).toEqual([]);
     }
   });
 
@@ -364,7 +364,7 @@ describe('a command that does not want to end', { timeout: 20_000 }, () => {
       request({}),
       env,
     );
-    await expect.poll(() => processesNamed(marker).length).toBeGreaterThan(0);
+    await expect.poll(() => processesNamed(marker).length, { timeout: 8_000 }).toBeGreaterThan(0);
     env.stop(why);
     const outcome = await running;
     expect(outcome).toMatchObject(why === 'cancelled' ? { class: 'cancelled' } : { error_code: 'WORKER_SHUTDOWN' });
@@ -486,7 +486,7 @@ describe('the protocol', () => {
     it('a report that comes within 5 s of the end counts', { timeout: 15_000 }, async () => {
       const reportDir = folder();
       const running = failed(speaks('touch "$SECONDWIND_REPORT_DIR/ended"', { reportDir }), request({}));
-      await expect.poll(() => existsSync(join(reportDir, 'ended'))).toBe(true);
+      await expect.poll(() => existsSync(join(reportDir, 'ended')), { timeout: 8_000 }).toBe(true);
       // Somebody else's process, half-way through its report at the first look.
       writeFileSync(join(reportDir, 'late-FAILURE-REPORT.json'), '{"missing": ["reas');
       setTimeout(() => writeFileSync(join(reportDir, 'late-FAILURE-REPORT.json'), '{"missing": ["reasoning"]}'), 1_000);
