@@ -2,6 +2,7 @@ import { expect } from 'vitest';
 import { MESSAGE, QUERY } from '../../src/protocol/names.ts';
 import { workflowIdOfRun } from '../../src/protocol/ids.ts';
 import type { RunResult, RunStatus } from '../../src/protocol/run.ts';
+import { eventually } from '../support/eventually.ts';
 import type { RunWorld } from '../support/run-world.ts';
 import type { Scenario } from './scenarios.ts';
 
@@ -41,6 +42,5 @@ export async function liveOnTemporal(
 
 async function openQuestion(world: RunWorld, runId: string, number: number): Promise<string> {
   const read = async () => (await world.runs.status(runId)).pending_question?.question_id ?? '';
-  await expect.poll(read, { timeout: 15_000, interval: 30 }).toMatch(new RegExp(`q${number}$`));
-  return read();
+  return eventually(read, (id) => id.endsWith(`q${number}`));
 }

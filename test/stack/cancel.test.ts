@@ -12,6 +12,7 @@ import { QUERY } from '../../src/protocol/names.ts';
 import type { RunLifeState, RunResult } from '../../src/protocol/run.ts';
 import { scriptedPlanner } from '../../src/testing.ts';
 import { createWorker } from '../../src/worker/create-worker.ts';
+import { eventually } from '../support/eventually.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 import { uniqueTaskQueue, workflowBundlePath } from '../support/stack.ts';
 
@@ -116,7 +117,11 @@ const waiting =
     plan: { steps: tools.map((tool) => ({ phase: 'p', tool, input: { key: `${runId} ${tool}` }, after: [] })) },
   });
 const inState = (state: RunLifeState) => async (runId: string) => {
-  await expect.poll(async () => (await world.runs.status(runId)).state, { timeout: 15_000, interval: 20 }).toBe(state);
+  await eventually(
+    async () => (await world.runs.status(runId)).state,
+    (seen) => seen === state,
+    { intervalMs: 20 },
+  );
 };
 const started =
   (...tools: string[]) =>

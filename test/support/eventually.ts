@@ -1,0 +1,17 @@
+/**
+ * Looks again and again until what it sees is what is wanted. For tests that run side by side: there `expect.poll` loses
+ * the test that it belongs to as soon as a neighbour ends.
+ */
+export async function eventually<T>(
+  look: () => Promise<T> | T,
+  isWanted: (seen: T) => boolean,
+  { timeoutMs = 15_000, intervalMs = 30 } = {},
+): Promise<T> {
+  const deadline = Date.now() + timeoutMs;
+  for (;;) {
+    const seen = await look();
+    if (isWanted(seen)) return seen;
+    if (Date.now() > deadline) throw new Error(`after ${timeoutMs} ms it is still ${JSON.stringify(seen)}`);
+    await new Promise((resolve) => setTimeout(resolve, intervalMs));
+  }
+}
