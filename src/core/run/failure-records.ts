@@ -69,7 +69,7 @@ export function recordOfAttempt(
     }),
     context_refs: {
       manifest_id: manifest.id,
-      ...(failure.prompt === undefined ? {} : { artifact_ids: promptIds(failure.prompt) }),
+      ...artifactRefs(failure),
     },
     created_at: isoTime(how.now),
   };
@@ -125,6 +125,13 @@ function ordinalOf(what: { signal_type: SignalType; index?: number; isFeedback?:
   if (what.signal_type === 'human_correction') return ORDINAL.correction;
   return (what.signal_type === 'loop_stall' ? ORDINAL.stall : ORDINAL.pressure) + index;
 }
+
+/** What the attempt left behind, as pointers: its prompt and what it kept of its output. */
+function artifactRefs({ prompt, kept = [] }: CallFailed): { artifact_ids?: string[] } {
+  const ids = [...(prompt === undefined ? [] : promptIds(prompt)), ...kept.map(({ artifact_id }) => artifact_id)];
+  return ids.length === 0 ? {} : { artifact_ids: [...new Set(ids)].slice(0, MAX_REFS) };
+}
+const MAX_REFS = 20;
 
 /** What a prompt was and what it became: pointers, never the text. */
 const promptIds = ({ original_id, enhanced_id, diff_id }: PromptUse): string[] => [

@@ -101,7 +101,6 @@ function call(
     signal: new AbortController().signal,
     stopped: () => null,
     heartbeat: () => {},
-    log: () => {},
     loadArtifact: () => Promise.resolve(undefined),
     saveArtifact: () => Promise.resolve(),
     log: () => undefined,
