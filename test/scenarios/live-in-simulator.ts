@@ -32,7 +32,8 @@ export function liveInSimulator(
   let asked = 0;
   let started = false;
   const world: World = {
-    call: (request) => executeTool(toolOf(request.tool), request, environment),
+    // A call takes a moment, so what was sent at once is there before it ends, as in the real world.
+    call: async (request) => ({ ...(await executeTool(toolOf(request.tool), request, environment)), duration_ms: 1 }),
     reconcile: (request) => reconcileTool(toolOf(request.tool), request, environment),
     plan: (view) => {
       const agent = registry.agents.get(view.agent);

@@ -45,11 +45,14 @@ describe('a kept history', () => {
       'bad-messages',
       'cancelled',
       'corrected-by-update',
+      'guard-asked',
       'handed-over',
       'parallel',
       'planner',
       'reconciled',
+      'remembers',
       'retries',
+      'stuck',
       'three-steps',
     ]);
     expect(files.filter((name) => name.startsWith('handed-over')).length).toBeGreaterThan(1);
