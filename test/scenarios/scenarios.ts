@@ -189,7 +189,9 @@ export const scenarios: Scenario[] = [
   },
   {
     name: 'messages that nobody can use, a feedback and an override that waits',
-    request: given([step('script.read', ok())]),
+    // It waits for an approval, so that all of them are there before it ends.
+    request: given([step('script.launch', ok())]),
+    answers: { 1: answer('approve') },
     atOnce: [
       { type: 'feedback', body: { text: 42 } },
       { type: 'answer', body: 'not even an object' },
