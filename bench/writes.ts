@@ -43,7 +43,7 @@ const batchOf = (run_id: string, over: Partial<RecordBatch>): RecordBatch => ({
 });
 
 export async function benchWrites(store: Store, quick: boolean): Promise<Figures> {
-  const { record: write } = createRecordActivities(store, {
+  const { record: write } = createRecordActivities(store, undefined, {
     warn: (message) => {
       throw new Error(message);
     },

@@ -32,7 +32,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createToolActivities(deps),
     ...createPlannerActivities(deps),
     ...createReviewActivities(deps),
-    ...createRecordActivities(deps.store),
+    ...createRecordActivities(deps.store, deps.redact),
     ...createRecallActivities(deps.store),
     ...createNotifyActivities({ env: deps.env ?? process.env }),
     ...createGuardArchiveActivities(deps.store),

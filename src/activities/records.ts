@@ -1,5 +1,6 @@
 import { log as activityLog } from '@temporalio/activity';
 import { familyOf } from '../core/guardrails/index.ts';
+import { redactJson, type Redact } from '../core/redaction/index.ts';
 import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
 import type { RecordBatch, RunArchive, TextArtifact } from '../protocol/records.ts';
@@ -10,7 +11,11 @@ import { openPartWriter, type PartWriter, type WarnLog } from './write-parts.ts'
 const JSON_TYPE = 'application/json';
 
 /** `record` and `archive`: the two writes of a run. Every part has its own id, so a repetition changes nothing. */
-export function createRecordActivities(store: ActivityStore, log: WarnLog = activityLog) {
+export function createRecordActivities(
+  store: ActivityStore,
+  redact: Redact = (text) => text,
+  log: WarnLog = activityLog,
+) {
   const writeBatch = async (batch: RecordBatch, parts: PartWriter): Promise<void> => {
     // Artifacts first: a record must never point to something that is not there.
     await store.artifacts.putMany(
@@ -19,7 +24,9 @@ export function createRecordActivities(store: ActivityStore, log: WarnLog = acti
         .map(artifactRow),
     );
     if (batch.records.length > 0) {
-      const { refused } = await store.records.append(batch.records, { agent: batch.agent });
+      // A workflow that is not ours has its own converter, so what it sends is cleaned here too.
+      const records = redactJson(batch.records as unknown as Json, redact) as unknown as RecordBatch['records'];
+      const { refused } = await store.records.append(records, { agent: batch.agent });
       for (const { failure_id, reason } of refused)
         await parts.refuse('records', failure_id ?? 'without an id', reason);
     }

@@ -19,6 +19,8 @@ export interface ToolContext {
   heartbeat(details?: Json): void;
   /** Says what this attempt does differently, so that a success can become a lesson. */
   changed(text: string): void;
+  /** What the work used, where it asked a model itself: the monitors of retries count it. */
+  used(use: { model?: string; tokens?: number; costMicroUsd?: number }): void;
   /** The prompt to use: on a first attempt as it is, on a retry with what was missed said before it. */
   enhance(prompt: string, options?: { provider?: string }): Promise<string>;
   /** A structured line in the worker's log; secrets are taken out. */

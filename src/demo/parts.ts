@@ -34,6 +34,7 @@ export async function alone({ agent, say }: Pick<DemoParts, 'agent' | 'say'>): P
       signal: new AbortController().signal,
       heartbeat: () => undefined,
       changed: () => undefined,
+      used: () => undefined,
       enhance: async (prompt: string) => prompt,
       log: () => undefined,
       keep: async () => null,

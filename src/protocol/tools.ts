@@ -126,6 +126,8 @@ export interface ToldByAttempt {
   chunk_ids?: string[];
   tokens?: number;
   cost_micro_usd?: number;
+  /** The model that the work asked by itself. */
+  model?: string;
 }
 
 export interface CallSucceeded extends ToldByAttempt {

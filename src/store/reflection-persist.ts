@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { sql } from 'kysely';
 import type { Kysely, Transaction } from 'kysely';
+import { sameRemedy } from '../core/reflections/index.ts';
 import { LIMIT } from '../protocol/limits.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
 import { prepareSearch, scopeKey } from './reflection-scope.ts';
@@ -112,7 +113,10 @@ const sameSignature = async (
   return row && { id: row.id, similarity: 1 };
 };
 
-/** Best match, then the oldest. */
+/** So many are looked at; beyond them nothing is alike enough to matter. */
+const ALIKE = 20;
+
+/** Best match, then the oldest. Retired lessons take nobody's place. */
 const mostSimilar = async (
   trx: Transaction<Tables>,
   key: string,
@@ -121,13 +125,18 @@ const mostSimilar = async (
 ): Promise<Match | undefined> => {
   await prepareSearch(trx, { similarity: reflection.similarity_threshold });
   const content = cleanText(reflection.content);
-  const { rows } = await sql<Match>`
-    select reflection_id as id, similarity(content, ${content}) as similarity
+  const { rows } = await sql<Match & { content: string }>`
+    select reflection_id as id, content, similarity(content, ${content}) as similarity
     from reflection_texts
     where scope_key = ${key} and error_type = ${errorType} and content % ${content}
+      and not exists (
+        select from reflection_revisions as v where v.reflection_id = reflection_texts.reflection_id and v.action = 'retire'
+      )
     order by similarity desc, id
-    limit 1`.execute(trx);
-  return rows[0];
+    limit ${ALIKE}`.execute(trx);
+  // Alike is not the same: a lesson that corrects another has nearly all its words.
+  const match = rows.find((row) => sameRemedy(row.content, content));
+  return match && { id: match.id, similarity: match.similarity };
 };
 
 const insert = async (

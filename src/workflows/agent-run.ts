@@ -11,6 +11,7 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { computeBound } from '../core/bound/index.ts';
+import { isPrepared } from './is-prepared.ts';
 import { guardrailsStatus, loopTrace } from '../core/guardrails/index.ts';
 import { apply, failuresOf, openRun, refuseRun, runAgent, type RunState, statusOf } from '../core/run/index.ts';
 import { runIdOfWorkflow } from '../protocol/ids.ts';
@@ -74,17 +75,15 @@ function trusted(input: AgentRunInput): AgentRunInput {
   return {
     ...rest,
     ...(state !== undefined && workflowInfo().continuedFromExecutionRunId !== undefined && { state }),
-    ...(isPrepared(prepared) && { prepared }),
+    ...(prepared !== undefined && isPrepared(prepared) && { prepared: withOwnBound(prepared) }),
   };
 }
 
-/** Only our client prepares runs; whoever else sends one gets it checked like any request. */
-const isPrepared = (run: PreparedRun | undefined): boolean =>
-  typeof run === 'object' &&
-  run !== null &&
-  typeof run.run_id === 'string' &&
-  typeof run.policy === 'object' &&
-  run.bound !== undefined;
+/** Nobody brings a limit along: it is computed from what the run is. */
+const withOwnBound = (run: PreparedRun): PreparedRun => {
+  const planLength = run.planner === 'chooses' ? null : (run.plan?.steps.length ?? 0);
+  return { ...run, bound: computeBound({ policy: run.policy, planLength }) };
+};
 
 interface Begun {
   state: RunState;

@@ -80,7 +80,7 @@ const batchOf = (run_id: string, over: Partial<RecordBatch> = {}): RecordBatch =
 function listening(store: ActivityStore = test.store) {
   const lines: [string, Record<string, unknown>][] = [];
   const log = { warn: (message: string, fields: Record<string, unknown>) => void lines.push([message, fields]) };
-  return { lines, ...createRecordActivities(store, log), ...createRecallActivities(store, log, 500) };
+  return { lines, ...createRecordActivities(store, undefined, log), ...createRecallActivities(store, log, 500) };
 }
 const lessonsOf = (agent: string) => test.store.reflections.list({ scope: 'agent', agent });
 const count = async (text: string, value: string): Promise<number> =>

@@ -24,6 +24,7 @@ export interface AttemptNotes {
 
 export function openNotes(tool: Tool, request: ToolCallRequest, env: ToolEnvironment): AttemptNotes {
   let changed: string | undefined;
+  let use: { model?: string; tokens?: number; cost_micro_usd?: number } = {};
   const kept: KeptArtifact[] = [];
   const at = { run_id: request.run_id, step_id: request.step_id, attempt: request.attempt, tool: request.tool };
   const log = (event: LogEvent): void => {
@@ -48,6 +49,13 @@ export function openNotes(tool: Tool, request: ToolCallRequest, env: ToolEnviron
         // Untyped callers exist; what is no text tells nothing.
         if (typeof text === 'string') changed = text;
       },
+      used: ({ model, tokens, costMicroUsd }) => {
+        const told = { ...use, ...(typeof model === 'string' && { model: model.slice(0, LIMIT.nameChars) }) };
+        // Several questions of one attempt add up; what is no count is left out.
+        if (isCount(tokens)) told.tokens = (use.tokens ?? 0) + tokens;
+        if (isCount(costMicroUsd)) told.cost_micro_usd = (use.cost_micro_usd ?? 0) + costMicroUsd;
+        use = told;
+      },
       enhance: async (prompt, options) => desk.enhance(prompt, options),
       log: (event, fields) => log({ ...fields, event }),
       keep: async (what, bytes, mediaType = 'application/octet-stream') => {
@@ -60,6 +68,7 @@ export function openNotes(tool: Tool, request: ToolCallRequest, env: ToolEnviron
     told: async (ended, ran) => {
       const [prompt, probe_hash] = await Promise.all([desk.used(ended), probeHash(tool, ran, env)]);
       return {
+        ...use,
         ...(changed === undefined ? {} : { changed: short(changed, env) }),
         ...(prompt === undefined ? {} : { prompt }),
         ...(probe_hash === undefined ? {} : { probe_hash }),
@@ -68,6 +77,8 @@ export function openNotes(tool: Tool, request: ToolCallRequest, env: ToolEnviron
     },
   };
 }
+
+const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const short = (text: string, env: ToolEnvironment): string =>
   cutTo(wellFormed(env.redact(text)), LIMIT.messagePreviewChars);

@@ -202,7 +202,7 @@ const EVENTS = [
   'run_ended',
 ] as const;
 
-const by = z.string().min(1).max(LIMIT.textChars);
+const by = z.string().min(1).max(LIMIT.nameChars);
 const text = z.string().max(LIMIT.textChars);
 
 export const RUN_SCHEMAS = {

@@ -128,7 +128,8 @@ export const afterCall = (state: LoopWatch, call: LoopCall, outcome: LoopOutcome
   };
   const found = findStall(next, counted, call.tool_name, policy);
   if (found === null) return { state: next, progress };
-  const stalls = [...next.stalls.filter((open) => open.fingerprint !== found.stall.fingerprint), found.stall];
+  const others = next.stalls.filter((open) => open.fingerprint !== found.stall.fingerprint);
+  const stalls = [...others, found.stall].slice(-REMEMBERED);
   const kept = { ...next, stalls };
   return found.isNew ? { state: kept, progress, stall: asStall(found.stall) } : { state: kept, progress };
 };

@@ -13,3 +13,4 @@ export { firstCodePoints, trimWhiteSpace } from './text.ts';
 export { similarityOfTrigrams, trigramSimilarity, trigramsOf } from './trigram.ts';
 export { describeFailure, lessonText, plainArgs } from './lesson-text.ts';
 export type { PlainArgs, Remedy } from './lesson-text.ts';
+export { sameRemedy } from './same-remedy.ts';

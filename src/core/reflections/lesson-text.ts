@@ -13,8 +13,11 @@ const VALUE_CHARS = 24;
 const REPORTED_CHARS = 120;
 const TOLD_ARGUMENTS = 3;
 const KEPT_ARGUMENTS = 10;
-/** A value that may be told: one word, no space, so no sentence hides in it. */
-const PLAIN_VALUE = /^[A-Za-z0-9._:/-]{1,24}$/;
+/** A text that may be told: one word of letters, as settings have it. Names, ids and secrets have digits or spaces. */
+const PLAIN_VALUE = /^[A-Za-z][A-Za-z_-]{0,23}$/;
+/** Arguments whose values are somebody's, whatever they look like: only that they changed is told. */
+const PRIVATE_NAME =
+  /pass|pin|secret|token|key|auth|cred|cookie|session|mail|phone|name|user|customer|client|account|person|owner|address|(?:^|[_-])ids?$|Ids?$/i;
 
 /** How a lesson about this failure begins, and what a similar one is looked for by. */
 export const describeFailure = (toolName: string | null, errorCode: string): string =>
@@ -24,7 +27,8 @@ export const describeFailure = (toolName: string | null, errorCode: string): str
 export function plainArgs(input: unknown): PlainArgs {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return {};
   const plain = Object.entries(input).filter((entry): entry is [string, string | number | boolean | null] => {
-    const [, value] = entry;
+    const [name, value] = entry;
+    if (PRIVATE_NAME.test(name)) return false;
     if (typeof value === 'string') return PLAIN_VALUE.test(value);
     return value === null || typeof value === 'boolean' || (typeof value === 'number' && Number.isFinite(value));
   });

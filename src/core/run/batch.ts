@@ -27,7 +27,7 @@ export function openBatch(
   const { retry } = state.run.policy;
   const most = worstCase(retry);
   let stepsLeft = Math.max(0, (limits.steps ?? Infinity) - state.ledger.used.steps);
-  let unreserved = attemptsLeft(state.run, state.ledger);
+  let unreserved = unpromised(state, null);
   const steps: StepInFlight[] = [];
   let short: 'steps' | 'attempts' | null = null;
   for (const [position, call] of calls.entries()) {
@@ -44,6 +44,16 @@ export function openBatch(
   state.next_step_id += steps.length;
   state.ledger.used.steps += steps.length;
   return { steps, short };
+}
+
+/** What is left of the attempts once every other step that may still run has had all that it was granted. */
+export function unpromised(state: RunState, except: StepInFlight | null): number {
+  let left = attemptsLeft(state.run, state.ledger);
+  for (const other of state.batch) {
+    if (other === except || other.kind !== 'tool' || !(other.end === null || other.end.kind === 'stuck')) continue;
+    left -= Math.max(0, other.granted - other.attempt);
+  }
+  return Math.max(0, left);
 }
 
 /** The most attempts that a step can take by itself. A run's policy never changes, so it is worked out once. */
@@ -78,7 +88,9 @@ export function newStep(kind: StepInFlight['kind'], stepId: number, call: Planne
     constraints: {},
     mending: null,
     failed: null,
+    recalled: [],
     evaluated: [],
+    evaluated_model: null,
     events: [],
     tried: [],
     end: null,

@@ -9,6 +9,7 @@ import type { RunState, StepInFlight } from './state.ts';
 export function noteEvaluatedAttempt(state: RunState, step: StepInFlight, outcome: CallSucceeded | CallFailed): void {
   if (state.run.manifest[step.tool]?.evaluates !== true) return;
   if (outcome.class === 'failed' && isInfrastructure(outcome.category)) return;
+  if (outcome.model !== undefined) step.evaluated_model = outcome.model;
   step.evaluated.push({
     ok: outcome.class === 'ok',
     category: outcome.class === 'ok' ? null : outcome.category,
@@ -27,7 +28,7 @@ export function keepEvaluation(state: RunState, step: StepInFlight): void {
     run_id: state.run.run_id,
     step_id: step.step_id,
     agent: state.run.agent,
-    model: null,
+    model: step.evaluated_model,
     subject: hashOnce(step.input),
     attempts: step.evaluated,
     created_at: isoTime(state.updated_at),

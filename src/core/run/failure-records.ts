@@ -15,7 +15,10 @@ export interface MadeRecord {
 }
 
 /** Records that share a step and an attempt are told apart by this number, so that no two ever share an id. */
-const ORDINAL = { attempt: 0, correction: 1, pressure: 2, stall: 50, plannerTurn: 100, feedback: 10_000 } as const;
+const ORDINAL = { attempt: 0, correction: 1, pressure: 2, stall: 50, feedback: 10_000, turn: 1_000_000 } as const;
+/** Turns take no step of their own, so they are told apart by the model calls of the whole run. */
+export const ordinalOfTurn = (state: RunState, what: 'failure' | 'stall'): number =>
+  ORDINAL.turn + 2 * state.ledger.used.model_calls + (what === 'stall' ? 1 : 0);
 
 /** The record of a failed attempt, of a tool or of a planner's turn. */
 export function recordOfAttempt(
@@ -28,7 +31,7 @@ export function recordOfAttempt(
   const kind = kindOf(failure, how);
   const signal_type = signalOf(failure);
   const manifest = manifestOf(state, step, guidance, failure);
-  const ordinal = step.kind === 'planner' ? ORDINAL.plannerTurn + state.loop.turn : ORDINAL.attempt;
+  const ordinal = step.kind === 'planner' ? ordinalOfTurn(state, 'failure') : ORDINAL.attempt;
   const record: FailureRecord = {
     failure_id: failureId(state.run.run_id, step.step_id, step.attempt, ordinal),
     run_id: state.run.run_id,
@@ -86,8 +89,10 @@ export function recordOfNotice(
     kind: OutcomeKind;
     error_code: string;
     tool_name: string | null;
-    /** Which of several pressures at once, of the stalls or of the feedbacks. */
+    /** Which of several pressures at once, or of the feedbacks. */
     index?: number;
+    /** Of a turn, which has a number of its own. */
+    ordinal?: number;
     budget?: string;
     /** Of a stall, which is named by the calls that repeat. */
     fingerprint?: string;
@@ -98,7 +103,7 @@ export function recordOfNotice(
   const { signal_type, kind, error_code, tool_name } = what;
   const manifest = manifestOf(state, step, { rows: [], text: '' }, null);
   const record: FailureRecord = {
-    failure_id: failureId(state.run.run_id, step.step_id, step.attempt, ordinalOf(what)),
+    failure_id: failureId(state.run.run_id, step.step_id, step.attempt, what.ordinal ?? ordinalOf(what)),
     run_id: state.run.run_id,
     step_id: step.step_id,
     phase: step.phase,

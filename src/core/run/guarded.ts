@@ -65,14 +65,15 @@ export function openGuarded(state: RunState, ports: RunPorts) {
       writer.kick();
       return endOf(state, step);
     },
-    /** The one ending; `output` is what the workflow hands back. */
-    close: async (output: Json | null): Promise<void> => {
+    /** The one ending: what the workflow hands back, or why it broke. */
+    close: async (how: { output: Json | null } | { broke: string }): Promise<void> => {
       if (state.cancel !== null) {
         const { by, reason } = state.cancel;
         endWith(state, { outcome: 'cancelled', reason: 'cancelled', why: `${by} cancelled the run ${reason}`.trim() });
       }
-      endWith(state, { outcome: 'completed', reason: 'done', why: 'all of its work is done' });
-      state.loop.output = output;
+      if ('broke' in how) endWith(state, { outcome: 'system_error', reason: 'WORKFLOW_FAILED', why: how.broke });
+      else endWith(state, { outcome: 'completed', reason: 'done', why: 'all of its work is done' });
+      state.loop.output = 'output' in how ? how.output : null;
       await closeRun(state, ports, writer);
     },
   };

@@ -66,7 +66,7 @@ export function newPressure(ledger: Ledger, limits: AmountLimits, soft: number, 
   return found;
 }
 
-/** What is left for tool calls, and for turns of the planner or the model. */
+/** What the budget leaves for tool calls, whoever it is promised to. */
 export const attemptsLeft = (run: PreparedRun, ledger: Ledger): number =>
   left(limitsOf(run).attempts, ledger.used.attempts) ?? Infinity;
 export const turnsLeft = (run: PreparedRun, ledger: Ledger): number =>

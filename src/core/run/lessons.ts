@@ -16,7 +16,12 @@ import type { FailedAction, RunState, StepInFlight } from './state.ts';
 export const rememberedByLessons = (state: RunState): boolean => state.run.policy.memory.scope !== 'run';
 
 /** Asks the memory about a failure, once per fingerprint. */
-export async function askMemory(state: RunState, ports: RunPorts, record: FailureRecord): Promise<void> {
+export async function askMemory(
+  state: RunState,
+  ports: RunPorts,
+  step: StepInFlight,
+  record: FailureRecord,
+): Promise<void> {
   const { fingerprint, signal_type, attempted_action: action, observed_outcome: outcome } = record;
   const { scope, similarity_threshold } = state.run.policy.memory;
   if (scope === 'run' || state.recalled.some((asked) => asked.fingerprint === fingerprint)) return;
@@ -32,10 +37,19 @@ export async function askMemory(state: RunState, ports: RunPorts, record: Failur
     similarity_threshold,
   });
   asked.reflection_ids = found.map((lesson) => lesson.reflection_id);
-  const known = new Set(state.lessons.map((lesson) => lesson.reflection_id));
-  const fresh = found.filter((lesson) => !known.has(lesson.reflection_id));
-  state.lessons = [...state.lessons, ...fresh].slice(-LIMIT.lessonsInState);
+  step.recalled.push(...found);
   ports.log({ event: 'memory_asked', fingerprint, seen_before: found.length > 0, lessons: asked.reflection_ids });
+}
+
+/** What a step recalled is the run's once the step has ended, in step order; those it started with are never given up. */
+export function foldRecalled(state: RunState, step: StepInFlight): void {
+  if (step.recalled.length === 0) return;
+  const known = new Set(state.lessons.map((lesson) => lesson.reflection_id));
+  const fresh = step.recalled.filter((lesson) => !known.has(lesson.reflection_id));
+  step.recalled = [];
+  const atStart = state.run.memory.lessons.length;
+  const room = LIMIT.lessonsInState - atStart;
+  state.lessons = [...state.lessons.slice(0, atStart), ...[...state.lessons.slice(atStart), ...fresh].slice(-room)];
 }
 
 /** Lessons about this very failure come first, for they say what worked; those about the tool come after its failures. */
@@ -45,9 +59,11 @@ export function withLessons(
   guidance: Guidance,
   fingerprint: string | null,
 ): Guidance {
-  if (state.lessons.length === 0) return guidance;
+  const known = new Set(state.lessons.map((lesson) => lesson.reflection_id));
+  const lessons = [...state.lessons, ...step.recalled.filter((lesson) => !known.has(lesson.reflection_id))];
+  if (lessons.length === 0) return guidance;
   const { guidance_k: k, guidance_max_chars: maxChars } = state.run.policy.failures;
-  const concerning = state.lessons.filter(
+  const concerning = lessons.filter(
     ({ tools }) => step.kind === 'planner' || tools.length === 0 || tools.includes(step.tool),
   );
   const same = concerning.filter((lesson) => isAboutFailure(state, lesson, fingerprint));

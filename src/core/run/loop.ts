@@ -47,8 +47,6 @@ export async function runLoop(state: RunState, ports: RunPorts, writer: OutboxWr
 /** What a planner that chooses wants next; nothing from a run that has neither a plan nor a planner. */
 async function chosenCalls(state: RunState, ports: RunPorts, writer: OutboxWriter): Promise<PlannedCall[] | 'said'> {
   if (state.run.planner === 'given') return [];
-  const isLast = state.run.model !== null && turnsLeft(state.run, state.ledger) === 1;
-  const spent = spentOfCalls(state) ?? (isLast ? 'model_calls' : null);
   const turn = openTurn(state, ports);
   state.batch = [turn.step];
   await runStep(state, ports, writer, turn.step, turn.perform);
@@ -56,6 +54,9 @@ async function chosenCalls(state: RunState, ports: RunPorts, writer: OutboxWrite
   state.batch = [];
   const { choice } = turn;
   if (choice === null) return [];
+  // Asked after the turn: its retries may have used up the turns that were left.
+  const isLast = state.run.model !== null && turnsLeft(state.run, state.ledger) === 0;
+  const spent = spentOfCalls(state) ?? (isLast ? 'model_calls' : null);
   if (spent !== null && (state.run.model !== null || choice.calls.length > 0)) {
     // Without tools a model always answers, so that it did says nothing about being done.
     state.loop.output = choice.output ?? null;

@@ -15,7 +15,7 @@ import {
 } from '../failures/index.ts';
 import { hashOnce, type MadeRecord, recordOfAttempt, recordOfNotice } from './failure-records.ts';
 import { limitsOf, newPressure } from './ledger.ts';
-import { noteLessonUses, withLessons } from './lessons.ts';
+import { foldRecalled, noteLessonUses, withLessons } from './lessons.ts';
 import { enqueueFailure, enqueueRevisions } from './outbox.ts';
 import type { Answered } from './questions.ts';
 import type { MemoryEvent, RunState, StepInFlight } from './state.ts';
@@ -72,12 +72,13 @@ function withCorrection(
   limits: { k: number; maxChars: number },
 ): Guidance {
   const said = correction.text.replace(/\s+/g, ' ').slice(0, 400);
+  const by = correction.by.replace(/\s+/g, ' ').slice(0, 60);
   const row = {
     fingerprint: step.events.findLast((event) => event.kind === 'failure')?.record.fingerprint ?? '',
     failure_id: step.events.findLast((event) => event.kind === 'failure')?.record.failure_id ?? '',
     relevance: 4,
-    why: `${correction.by} corrected this step`,
-    text: `If step ${step.step_id} is tried again, then do as ${correction.by} said: "${said}".`,
+    why: `${by} corrected this step`,
+    text: `If step ${step.step_id} is tried again, then do as ${by} said: "${said}".`,
   };
   const rows = [row, ...guidance.rows].slice(0, Math.max(1, limits.k));
   return {
@@ -138,6 +139,7 @@ const isAbout = (state: RunState, step: StepInFlight, fingerprint: string): bool
 
 /** Takes what a step has met into the run's memory; called in step order, once for each stretch of attempts. */
 export function foldStep(state: RunState, step: StepInFlight): void {
+  foldRecalled(state, step);
   if (step.events.length === 0) return;
   const { memory, revisions } = foldEvents(state, state.failures, step);
   state.failures = memory;

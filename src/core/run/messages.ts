@@ -97,12 +97,12 @@ const refuse = (problem: MessageProblem, path: string, message: string): Checked
   errors: [{ path, message }],
 });
 
-type Fields = Record<string, 'text' | 'text?' | 'flag?' | 'decision'>;
+type Fields = Record<string, 'text' | 'text?' | 'name' | 'flag?' | 'decision'>;
 const FIELDS: Record<RunMessage['type'], Fields> = {
-  override: { override_fatigue: 'flag?', override_max_reruns: 'flag?', override_by: 'text', override_reason: 'text?' },
-  answer: { question_id: 'text', decision: 'decision', text: 'text?', by: 'text' },
-  feedback: { text: 'text', by: 'text' },
-  cancel_run: { by: 'text', reason: 'text?' },
+  override: { override_fatigue: 'flag?', override_max_reruns: 'flag?', override_by: 'name', override_reason: 'text?' },
+  answer: { question_id: 'text', decision: 'decision', text: 'text?', by: 'name' },
+  feedback: { text: 'text', by: 'name' },
+  cancel_run: { by: 'name', reason: 'text?' },
 };
 
 function parse(type: RunMessage['type'], body: unknown): Checked {
@@ -141,6 +141,8 @@ function problemOf(kind: Fields[string], value: unknown): string | null {
     return DECISIONS.includes(value as Decision) ? null : `expected one of ${DECISIONS.join(', ')}`;
   }
   if (typeof value !== 'string') return 'expected text';
-  if (kind === 'text' && value.trim() === '') return 'must not be empty';
+  if (!kind.endsWith('?') && value.trim() === '') return 'must not be empty';
+  // A name stands in decisions, guidance and audits, which have room for a name.
+  if (kind === 'name') return value.length > LIMIT.nameChars ? `at most ${LIMIT.nameChars} characters` : null;
   return value.length > LIMIT.textChars ? `at most ${LIMIT.textChars} characters` : null;
 }

@@ -101,7 +101,10 @@ const isEmpty = (state: RunState): boolean =>
   state.outbox.revisions.length === 0 &&
   state.outbox.artifacts.length === 0 &&
   state.outbox.lessons.length === 0 &&
-  state.outbox.feedback.length === 0;
+  state.outbox.feedback.length === 0 &&
+  // These need not hurry, but they must not grow past their cap either.
+  state.outbox.lesson_uses.length < LIMIT.outboxUses / 2 &&
+  state.outbox.evaluations.length < LIMIT.outboxUses / 2;
 
 export function waitingBatch(state: RunState, withOutputs: boolean): RecordBatch {
   const { outbox, run } = state;

@@ -1,9 +1,9 @@
 import type { CallFailed } from '../../protocol/tools.ts';
 import { escalate, failureOf, renderGuidance } from '../failures/index.ts';
 import type { Escalation, FailureToDecide, Stall } from '../failures/index.ts';
-import { worstCase } from './batch.ts';
+import { unpromised, worstCase } from './batch.ts';
 import { keepEvaluation } from './evaluations.ts';
-import { attemptsLeft, turnsLeft } from './ledger.ts';
+import { turnsLeft } from './ledger.ts';
 import { keepFailedAction, learnFromSuccess } from './lessons.ts';
 import { correctionByHuman, foldStep, occurrencesOf, progressMade, humanAnswered } from './memory.ts';
 import type { OutboxWriter } from './outbox.ts';
@@ -161,7 +161,7 @@ function askAboutFailure(
  * what they did not need is there for it: in step order, so it is always the same step that gets it.
  */
 function grantMore(state: RunState, step: StepInFlight, budget: string): boolean {
-  const left = step.kind === 'tool' && budget === 'attempts' ? attemptsLeft(state.run, state.ledger) : 0;
+  const left = step.kind === 'tool' && budget === 'attempts' ? unpromised(state, step) : 0;
   if (left === 0 || state.cancel !== null || state.ending !== null) return false;
   step.granted = step.attempt + Math.min(left, worstCase(state.run.policy.retry));
   step.end = null;
@@ -170,7 +170,7 @@ function grantMore(state: RunState, step: StepInFlight, budget: string): boolean
 
 function allowOneMore(state: RunState, step: StepInFlight): void {
   const forLostWorkers = state.run.policy.retry.worker_lost - step.infrastructure_used;
-  const left = step.kind === 'planner' ? turnsLeft(state.run, state.ledger) : attemptsLeft(state.run, state.ledger);
+  const left = step.kind === 'planner' ? turnsLeft(state.run, state.ledger) : unpromised(state, step);
   step.granted = step.attempt + Math.min(1 + forLostWorkers, left);
   step.single_attempt = true;
   step.owed_wait_ms = 0;

@@ -1,4 +1,3 @@
-import { LIMIT } from '../../protocol/limits.ts';
 import {
   afterCall,
   afterMessage,
@@ -11,7 +10,7 @@ import {
   type LoopOutcome,
   type Stall,
 } from '../failures/index.ts';
-import { recordOfNotice } from './failure-records.ts';
+import { ordinalOfTurn, recordOfNotice } from './failure-records.ts';
 import { rememberNotice } from './memory.ts';
 import type { RunPorts } from './ports.ts';
 import { endWith, type RunState, type StepInFlight } from './state.ts';
@@ -91,8 +90,7 @@ function noteStall(state: RunState, ports: RunPorts, step: StepInFlight, stall: 
     error_code: stall.rule,
     tool_name: stall.tool_name,
     fingerprint: stall.fingerprint,
-    // A turn that only talks takes no step of its own, so its number tells its record from the one before.
-    index: step.kind === 'planner' ? state.loop.turn % LIMIT.pastSteps : 0,
+    ...(step.kind === 'planner' ? { ordinal: ordinalOfTurn(state, 'stall') } : {}),
   });
   rememberNotice(state, made);
   ports.log({

@@ -146,8 +146,11 @@ export interface StepInFlight {
   constraints: Constraints;
   mending: Mending | null;
   failed: FailedAction | null;
+  /** Lessons that it asked for; the run's once it has ended. */
+  recalled: RunLesson[];
   /** Attempts of a tool whose work is checked. */
   evaluated: StepEvaluation['attempts'];
+  evaluated_model: string | null;
   events: MemoryEvent[];
   tried: string[];
   end: StepEnd | null;

@@ -71,7 +71,7 @@ export async function runStep(
     const used = step.single_attempt && !isInfrastructure(outcome.category);
     const record = noteFailure(state, ports, step, guidance, outcome, decision.retry && !used, now);
     writer.kick();
-    remembering = record === null ? null : askMemory(state, ports, record);
+    remembering = record === null ? null : askMemory(state, ports, step, record);
     if (!decision.retry || used) {
       if (remembering !== null) await remembering;
       const reason = decision.retry ? 'limit_reached' : decision.reason;
@@ -243,6 +243,8 @@ function spentBudget(state: RunState, ports: RunPorts, step: StepInFlight): keyo
   if (step.attempt >= step.granted) return drawsOn(step);
   const limits = limitsOf(state.run);
   const { used } = state.ledger;
+  // The net below all reservations: no attempt beyond the budget, whoever was promised it.
+  if (step.kind === 'tool' && used.attempts >= (limits.attempts ?? Infinity)) return 'attempts';
   if (step.kind === 'planner') {
     if (used.tokens >= (limits.tokens ?? Infinity)) return 'tokens';
     if (used.cost_micro_usd >= (limits.cost_micro_usd ?? Infinity)) return 'cost_micro_usd';

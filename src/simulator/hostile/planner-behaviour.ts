@@ -7,7 +7,9 @@ import { DICE, type Scene } from './scene.ts';
 import { type Failing, relentless } from './tool-behaviour.ts';
 import { HOSTILE_TOOLS } from './tool-table.ts';
 
-export type Turned = Failing | { kind: 'chose'; calls: ChosenCall[]; tokens: number; cost_micro_usd: number };
+export type Turned =
+  | Failing
+  | { kind: 'chose'; calls: ChosenCall[]; more?: boolean; message?: string; tokens: number; cost_micro_usd: number };
 
 /** What a planner does in one turn, from seed, loop, turn and attempt alone. */
 export function turnOf(scene: Scene, view: Pick<PlannerView, 'loop_id' | 'turn' | 'attempt'>): Turned {
@@ -21,6 +23,14 @@ export function turnOf(scene: Scene, view: Pick<PlannerView, 'loop_id' | 'turn' 
   if (planner === 'any' && dice.share() < badness / 2) {
     const category = dice.pick(deploys ? FAILURE_CATEGORIES : TOOL_CATEGORIES);
     return { kind: 'fail', category, certainty: 'failed', code: category.toUpperCase(), message: 'no idea' };
+  }
+  // It talks and calls nothing, often in the same words; or it wants one thing many times at once.
+  if (planner === 'any' && dice.chance(0.08)) {
+    return { kind: 'chose', calls: [], more: true, message: `thinking ${dice.int(1, 2)}`, ...spent };
+  }
+  if (planner === 'any' && dice.chance(0.08)) {
+    const call = { tool: dice.pick(HOSTILE_TOOLS).name, input: { seed: scene.seed, n: 1 } };
+    return { kind: 'chose', calls: Array.from({ length: dice.int(4, 12) }, () => call), ...spent };
   }
   const isInvalid = planner === 'any' && dice.chance(0.05);
   const wanted = planner === 'any' && dice.chance(0.1) ? 0 : dice.int(1, isInvalid ? 20 : 5);

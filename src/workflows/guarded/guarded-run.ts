@@ -98,16 +98,19 @@ export async function guardedRun<T>(options: GuardedOptions, work: (guarded: Gua
     });
     try {
       const output = await work({ step });
-      await guarded.close(asJson(output));
+      await guarded.close({ output: asJson(output) });
       return output;
     } catch (error) {
-      await guarded.close(null);
+      await guarded.close({ broke: `the workflow failed: ${messageOf(error)}` });
       if (state.result?.outcome === 'cancelled') throw new CancelledFailure(state.result.why);
       if (error instanceof ApplicationFailure && error.type === STOPPED) throw stopped(error.message, state.result);
       throw error;
     }
   });
 }
+
+const messageOf = (error: unknown): string =>
+  (error instanceof Error ? error.message : 'no reason given').slice(0, 300);
 
 /** The outputs of a workflow that is not ours stay its own: only that there is something new is known here. */
 const succeeded = (key: string, duration_ms: number): CallOutcome => ({

@@ -8,6 +8,7 @@ import {
   firstCodePoints,
   rankLessons,
   reflectionFromEvaluation,
+  sameRemedy,
   storedForm,
   trimWhiteSpace,
 } from '../../../../src/core/reflections/index.ts';
@@ -219,5 +220,32 @@ describe('the lessons of a run', () => {
         expect(ids([...lessons].reverse())).toEqual(chosen);
       }),
     );
+  });
+});
+
+describe('two lessons that look alike', () => {
+  test.each([
+    [
+      'the same',
+      'If a fails with X, then what worked was limit 10 instead of 50.',
+      'If a fails with X, then what worked was limit 10 instead of 50.',
+      true,
+    ],
+    [
+      'turned round',
+      'If a fails with X, then what worked was zone b instead of c.',
+      'If a fails with X, then what worked was zone c instead of b.',
+      false,
+    ],
+    [
+      'another value',
+      'If a fails with X, then what worked was a time limit of 60000 ms.',
+      'If a fails with X, then what worked was a time limit of 240000 ms.',
+      false,
+    ],
+    ['other words, same values', 'Use port 8080 for the API server', 'use port 8080 for the API-server', true],
+    ['same words, other values', 'Use port 8080 for the API server', 'Use port 8081 for the API server', false],
+  ])('%s', (_name, one, other, same) => {
+    expect(sameRemedy(one, other)).toBe(same);
   });
 });

@@ -1,0 +1,40 @@
+import { DEFAULT_POLICY } from '../protocol/policy.ts';
+import type { PreparedRun } from '../protocol/run.ts';
+
+/**
+ * Only our client prepares runs, and what it sends has this shape. Anything else that calls itself prepared goes the way of
+ * any request: it is checked, or refused with its path. A wrong shape must never reach the story, where it would be a bug.
+ */
+export function isPrepared(value: unknown): value is PreparedRun {
+  if (!isRecord(value)) return false;
+  const { run_id, agent, goal, planner, plan, model, reviewer, policy, manifest, loop_id, labels, memory } = value;
+  return (
+    [run_id, agent, goal, loop_id].every((text) => typeof text === 'string' && text !== '') &&
+    (planner === 'given' || planner === 'chooses') &&
+    (reviewer === 'rules' || reviewer === 'own') &&
+    (model === null || typeof model === 'string') &&
+    (plan === null || (isRecord(plan) && Array.isArray(plan['steps']))) &&
+    isRecord(manifest) &&
+    Object.values(manifest).every(isRecord) &&
+    Array.isArray(labels) &&
+    isRecord(memory) &&
+    Array.isArray(memory['lessons']) &&
+    isRecord(memory['enhancement']) &&
+    hasShapeOf(policy, DEFAULT_POLICY)
+  );
+}
+
+const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
+/** Every part of the policy is there, each of the kind that its default is; a default of null takes a number too. */
+function hasShapeOf(value: unknown, model: unknown): boolean {
+  if (Array.isArray(model)) return Array.isArray(value);
+  if (isRecord(model)) {
+    return isRecord(value) && Object.keys(model).every((key) => hasShapeOf(value[key], model[key]));
+  }
+  if (model === null) return value === null || isCount(value);
+  return typeof model === 'number' ? isCount(value) : typeof value === typeof model;
+}
+
+const isCount = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;
