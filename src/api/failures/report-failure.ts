@@ -8,7 +8,6 @@ import {
   remember,
   selectGuidance,
 } from '../../core/failures/index.ts';
-import { errorSignature } from '../../core/reflections/index.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { FailureRevision } from '../../store/failure-revisions.ts';
@@ -47,7 +46,7 @@ export async function reportFailure(
   } else if (!pointsTo(before, report.id)) {
     throw new Problem('idempotency_conflict', 'This Idempotency-Key was used with another report. Use a new key.');
   }
-  return answerFor(store, before ?? record, given);
+  return answerFor(store, before ?? record);
 }
 
 async function refuseOwnRun(runs: ApiDeps['runs'], runId: string): Promise<void> {
@@ -70,7 +69,7 @@ const pointsTo = ({ context_refs: refs }: FailureRecord, id: string): boolean =>
   refs.manifest_id === id || (refs.artifact_ids ?? []).includes(id);
 
 /** From what was known when this record was made, so that a repeated request gets the same answer. */
-async function answerFor(store: ApiDeps['store'], record: FailureRecord, given: FailureReport): Promise<TakenFailure> {
+async function answerFor(store: ApiDeps['store'], record: FailureRecord): Promise<TakenFailure> {
   const [all, revisions] = await Promise.all([
     store.records.forRun(record.run_id),
     store.revisions.forRun(record.run_id),
@@ -92,7 +91,7 @@ async function answerFor(store: ApiDeps['store'], record: FailureRecord, given: 
     failure_id: record.failure_id,
     fingerprint: record.fingerprint,
     occurrence_count: count,
-    seen_before: count > 1 || (await wasLearnt(store, given)),
+    seen_before: count > 1 || (await wasLearnt(store, record)),
     guidance: selectGuidance(memory, situation, { k, maxChars }).rows,
     escalation: escalationOfRepeats({ kind, occurrences: count, escalate_at }),
   };
@@ -116,14 +115,18 @@ function memoryOf(records: readonly FailureRecord[], revisions: readonly Failure
   };
 }
 
+const RECALL_MS = 2_000;
+
 /** Memory is a help, never a gate: a lesson that cannot be looked for was not seen. */
-async function wasLearnt({ reflections }: ApiDeps['store'], { signal_type, message }: FailureReport): Promise<boolean> {
-  if (!message) return false;
-  const content = message.slice(0, 4_000);
+async function wasLearnt({ reflections }: ApiDeps['store'], record: FailureRecord): Promise<boolean> {
+  const { fingerprint, signal_type: error_type, observed_outcome: outcome } = record;
+  const description = outcome.message_preview;
+  if (description === undefined) return false;
   const { similarity_threshold } = DEFAULT_POLICY.memory;
-  const asked = { scope: 'global', agent: null, content, similarity_threshold } as const;
+  const reader = { scope: 'global', agent: null } as const;
+  const asked = { ...reader, error_type, fingerprint, description, similarity_threshold };
   try {
-    return (await reflections.seen({ ...asked, error_signature: errorSignature(signal_type, content) })).seen;
+    return (await reflections.recallForFailure({ ...asked, limit: 1, timeout_ms: RECALL_MS })).length > 0;
   } catch {
     return false;
   }

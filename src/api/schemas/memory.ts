@@ -55,7 +55,7 @@ const reflection = z.strictObject({
   }),
   occurrence_count: z.int(),
   score: z.number(),
-  reason: z.enum(['same_signature', 'similar', 'recent']),
+  reason: z.enum(['same_fingerprint', 'same_signature', 'similar', 'recent']),
 });
 
 const feedbackType = z.enum(FEEDBACK_TYPES);

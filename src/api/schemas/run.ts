@@ -167,6 +167,7 @@ const traceItem: z.ZodType<ReasonedTraceItem> = z.strictObject({
   rerun_count: z.int(),
   max_reruns: z.int(),
   bias_echo: z.boolean(),
+  bias_tags: z.array(z.string()).nullable(),
   repeated_tags: z.array(z.string()).nullable(),
   bias_tags: z.array(z.string()).nullable(),
   reflection_fatigue: z.number(),
