@@ -19,12 +19,15 @@ const KNOWN = [
   'SECONDWIND_CACHE_DIR',
   'SECONDWIND_TOKEN',
   'SECONDWIND_TOKENS',
+  'SECONDWIND_RATE_LIMIT',
   'SECONDWIND_PUBLIC_URL',
   'SECONDWIND_WEBHOOK_SECRET',
   'SECONDWIND_WEBHOOK_ALLOW_PRIVATE',
 ] as const;
 
 export const DEFAULT_PORT = 4680;
+/** More than a dashboard and a few programs need; a loop that has run wild meets it. */
+const DEFAULT_RATE_LIMIT = 200;
 const LOOPBACK_HOSTS = ['127.0.0.1', '::1', 'localhost'];
 
 export interface Config {
@@ -37,6 +40,8 @@ export interface Config {
   cacheDir: string;
   /** Tokens that the environment names; none: one is made and kept in the data folder. */
   tokens: Grant[];
+  /** How often a token may ask in a second. */
+  rateLimit: number;
   databaseUrl: string | undefined;
   temporalAddress: string | undefined;
   namespace: string;
@@ -63,6 +68,7 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: ConfigFlags = {}): Con
     dataDir: resolve(flags.dataDir ?? set('SECONDWIND_DATA_DIR') ?? defaultDataDir(env)),
     cacheDir: cacheDir(env),
     tokens: readTokens(set('SECONDWIND_TOKEN'), set('SECONDWIND_TOKENS')),
+    rateLimit: readRateLimit(set('SECONDWIND_RATE_LIMIT')),
     databaseUrl: set('DATABASE_URL'),
     temporalAddress: set('TEMPORAL_ADDRESS'),
     namespace: set('TEMPORAL_NAMESPACE') ?? 'default',
@@ -80,6 +86,7 @@ export function describeConfig(config: Config): Record<string, string | number |
     data_dir: config.dataDir,
     cache_dir: config.cacheDir,
     tokens: config.tokens.map((grant) => `${grant.role}: set`),
+    rate_limit: config.rateLimit,
     database: config.databaseUrl === undefined ? 'embedded' : withoutPassword(config.databaseUrl),
     temporal: config.temporalAddress ?? 'embedded',
     namespace: config.namespace,
@@ -107,6 +114,15 @@ function readPort(text: string): number {
   const port = Number(text);
   if (/^\d{1,5}$/.test(text.trim()) && port <= 65_535) return port;
   throw new ConfigError(`The port ${text} is not a number from 0 to 65535.`, 'Correct --port or SECONDWIND_PORT.');
+}
+
+function readRateLimit(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_RATE_LIMIT;
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw new ConfigError(
+    `The rate limit ${text} is not a whole number from 1 to 9999999.`,
+    'Correct SECONDWIND_RATE_LIMIT: it is the number of requests a second for each token.',
+  );
 }
 
 function withoutPassword(databaseUrl: string): string {

@@ -3,6 +3,7 @@ import { ID_PATTERN } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
 import { problemStatus, type ProblemCode } from './problem.ts';
 import type { Answer, Route } from './route.ts';
+import { EXAMPLES } from './schemas/examples.ts';
 import { SCHEMAS, type SchemaName } from './schemas/index.ts';
 
 type JsonObject = { [key: string]: Json };
@@ -13,7 +14,9 @@ type JsonObject = { [key: string]: Json };
  */
 export function openApiDocument(routes: readonly Route[], version: string): JsonObject {
   const paths: { [path: string]: JsonObject } = {};
-  for (const route of routes) paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route) };
+  for (const route of routes) {
+    paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route, routes) };
+  }
   return {
     openapi: '3.1.0',
     info: { title: 'Secondwind', version, description: 'Durable agent runs that learn from their failures.' },
@@ -26,7 +29,7 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
   };
 }
 
-function operationOf(route: Route): JsonObject {
+function operationOf(route: Route, all: readonly Route[]): JsonObject {
   const role: JsonObject =
     route.role === null ? {} : { description: `Needs the role ${route.role}.`, security: [{ token: [] }] };
   return {
@@ -36,14 +39,23 @@ function operationOf(route: Route): JsonObject {
     parameters: [...pathParameters(route), ...queryParameters(route), ...headerParameters(route)],
     ...requestBody(route),
     responses: {
-      ...Object.fromEntries([route.answer, ...(route.moreAnswers ?? [])].map(goodAnswer)),
+      ...Object.fromEntries(
+        [route.answer, ...(route.moreAnswers ?? [])].map((answer) => goodAnswer(answer, linksOf(answer, all))),
+      ),
       ...Object.fromEntries(statusesOf(route).map((code) => [code, problemAnswer()])),
     },
   };
 }
 
 function statusesOf(route: Route): number[] {
-  const codes: ProblemCode[] = ['bad_http', 'foreign_host', 'internal', 'not_reachable', ...(route.problems ?? [])];
+  const codes: ProblemCode[] = [
+    'bad_http',
+    'large_head',
+    'foreign_host',
+    'internal',
+    'not_reachable',
+    ...(route.problems ?? []),
+  ];
   if (route.role !== null) codes.push('no_token', 'weaker_role', 'too_many');
   if (route.query) codes.push('bad_request');
   if (route.body) codes.push('not_json', 'bad_request', 'too_large', 'slow_request');
@@ -52,7 +64,7 @@ function statusesOf(route: Route): number[] {
 }
 
 const requestBody = ({ body }: Route): JsonObject =>
-  body === undefined ? {} : { requestBody: { required: true, content: contentOf(body) } };
+  body === undefined ? {} : { requestBody: { required: true, content: contentOf(body, EXAMPLES[body]) } };
 
 const operationId = (route: Route): string =>
   `${route.method}_${route.path}`.replaceAll(/[^a-z0-9]+/g, '_').replace(/_$/, '');
@@ -83,20 +95,34 @@ const described = (field: z.ZodType): JsonObject => ({ description: field.descri
 const headerParameters = ({ headers = [] }: Route): JsonObject[] =>
   headers.map(({ name, description }) => ({ name, in: 'header', description, schema: { type: 'string' } }));
 
-const goodAnswer = ({ status, description, schema, media }: Answer): [string, JsonObject] => [
-  String(status),
-  {
-    description,
-    ...(schema
-      ? { content: contentOf(schema) }
-      : media
-        ? { content: { [media]: { schema: { type: 'string' } } } }
-        : {}),
-  },
-];
+const goodAnswer = (answer: Answer, links: JsonObject): [string, JsonObject] => {
+  const { status, description, schema, media } = answer;
+  const content = schema ? contentOf(schema) : media ? { [media]: { schema: { type: 'string' } } } : null;
+  const hasLinks = Object.keys(links).length > 0;
+  return [String(status), { description, ...(content && { content }), ...(hasLinks && { links }) }];
+};
 
-const contentOf = (name: SchemaName): JsonObject => ({
-  'application/json': { schema: { $ref: `#/components/schemas/${name}` } },
+/** Where an id in an answer leads. */
+const LED_TO: Partial<Record<SchemaName, { id: string; parameter: string; paths: RegExp }>> = {
+  StartedRun: { id: 'run_id', parameter: 'run_id', paths: /^\/v1\/runs\/\{run_id\}/ },
+  FailureTaken: { id: 'failure_id', parameter: 'failure_id', paths: /^\/v1\/failures\/\{failure_id\}/ },
+  ReflectionTaken: { id: 'id', parameter: 'id', paths: /^\/v1\/reflections\/\{id\}/ },
+  LoopAnswer: { id: 'loop_id', parameter: 'loop_id', paths: /\{loop_id\}/ },
+};
+
+function linksOf({ schema }: Answer, all: readonly Route[]): JsonObject {
+  const led = schema && LED_TO[schema];
+  if (!led) return {};
+  const targets = all.filter((route) => led.paths.test(route.path) && !route.answer.media).map(operationId);
+  const parameters = { [led.parameter]: `$response.body#/${led.id}` };
+  return Object.fromEntries(targets.map((target) => [target, { operationId: target, parameters }]));
+}
+
+const contentOf = (name: SchemaName, example?: Json): JsonObject => ({
+  'application/json': {
+    schema: { $ref: `#/components/schemas/${name}` },
+    ...(example !== undefined && { example }),
+  },
 });
 
 const problemAnswer = (): JsonObject => ({
@@ -107,7 +133,18 @@ const problemAnswer = (): JsonObject => ({
 /** The only parts that refer to themselves are `z.json()`: any JSON, which the empty schema says in place. */
 function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output' = 'input'): Json {
   const { $defs: _anyJson, $schema: _version, ...rest } = z.toJSONSchema(schema, { io });
-  return JSON.parse(JSON.stringify(rest), (_key, value: Json) => (isReference(value) ? {} : value));
+  return JSON.parse(JSON.stringify(rest), (_key, value: Json) => (isReference(value) ? {} : withoutTuple(value)));
 }
 
-const isReference = (value: Json): boolean => typeof value === 'object' && value !== null && '$ref' in value;
+/** A list of so many alike says the same as a tuple, and more tools understand it. */
+function withoutTuple(value: Json): Json {
+  if (!isObject(value) || !Array.isArray(value['prefixItems'])) return value;
+  const { prefixItems, ...rest } = value;
+  const [first = {}, ...others] = prefixItems as Json[];
+  const areAlike = others.every((other) => JSON.stringify(other) === JSON.stringify(first));
+  return areAlike ? { ...rest, items: first } : value;
+}
+
+const isObject = (value: Json): value is JsonObject =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+const isReference = (value: Json): boolean => isObject(value) && '$ref' in value;

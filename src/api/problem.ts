@@ -43,6 +43,7 @@ const PROBLEMS = {
   review_missing: { status: 422, title: 'A review is missing' },
   max_reruns_fixed: { status: 422, title: 'max_reruns is fixed' },
   too_many: { status: 429, title: 'Too many requests' },
+  large_head: { status: 431, title: 'The head of the request is too large' },
   internal: { status: 500, title: 'Something went wrong inside' },
   not_reachable: { status: 503, title: 'A part of the stack cannot be reached' },
   starting: { status: 503, title: 'The stack is starting' },
@@ -74,6 +75,11 @@ export class Problem extends Error {
   }
 
   toResponse(): Response {
+    const { status, headers, body } = this.toParts();
+    return new Response(body, { status, headers });
+  }
+
+  toParts(): { status: number; headers: Record<string, string>; body: string } {
     const { status, title } = PROBLEMS[this.code];
     const { errors, headers, more } = this.extras;
     const body = {
@@ -84,9 +90,10 @@ export class Problem extends Error {
       ...(errors && { errors }),
       ...more,
     };
-    return new Response(JSON.stringify(body), {
+    return {
       status,
       headers: { 'content-type': 'application/problem+json', ...headers },
-    });
+      body: JSON.stringify(body),
+    };
   }
 }

@@ -1,5 +1,6 @@
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
+import type { Duplex } from 'node:stream';
 import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server';
 import { SecondwindError } from '../client/errors.ts';
 import { Problem } from './problem.ts';
@@ -10,8 +11,8 @@ const SWEEP_MS = 50;
 /** How long a request may take to arrive: its head, and all of it. */
 const HEAD_MS = 10_000;
 const REQUEST_MS = 30_000;
-/** A request with more, or larger, headers than any of ours is refused by Node itself. */
-const MAX_HEADER_BYTES = 16 * 1024;
+/** Room for the longest address that a route takes. */
+const MAX_HEADER_BYTES = 64 * 1024;
 
 export interface ServeOptions {
   host: string;
@@ -49,7 +50,7 @@ export async function serveApi(app: Fetching, options: ServeOptions): Promise<Se
   const listener = getRequestListener(answer, {
     overrideGlobalObjects: false,
     // Only what is no request at all comes here; the app answers everything else itself.
-    errorHandler: () => new Problem('bad_http', 'Send a complete request with a valid Host header.').toResponse(),
+    errorHandler: () => NOT_HTTP.toResponse(),
   });
   const limits = {
     headersTimeout: headMs,
@@ -58,6 +59,7 @@ export async function serveApi(app: Fetching, options: ServeOptions): Promise<Se
     maxHeaderSize: MAX_HEADER_BYTES,
   };
   const server = createServer(limits, (request, response) => void listener(request, response));
+  server.on('clientError', (error: Error, socket: Duplex) => refuse(error, socket));
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => reject(cannotListen(error, host, port)));
     server.listen({ host, port, exclusive: true }, resolve);
@@ -78,6 +80,29 @@ export async function serveApi(app: Fetching, options: ServeOptions): Promise<Se
   const name = host.includes(':') ? `[${host}]` : host;
   return { url: `http://${name}:${chosen}`, port: chosen, close: () => (closing ??= close()) };
 }
+
+/** What Node cannot read as a request never reaches the app; it is told as a problem all the same. */
+function refuse(error: Error, socket: Duplex): void {
+  if (!socket.writable) return;
+  const code = 'code' in error ? error.code : undefined;
+  const [problem, reason] = REFUSALS.get(code) ?? [NOT_HTTP, 'Bad Request'];
+  const { status, headers, body } = problem.toParts();
+  const head = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
+  const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}`);
+  socket.end([`HTTP/1.1 ${status} ${reason}`, ...lines, '', body].join('\r\n'));
+}
+
+const NOT_HTTP = new Problem('bad_http', 'Send a complete request with a valid Host header.');
+const REFUSALS = new Map<unknown, [Problem, string]>([
+  [
+    'HPE_HEADER_OVERFLOW',
+    [
+      new Problem('large_head', `Send an address and headers of at most ${MAX_HEADER_BYTES} bytes.`),
+      'Request Header Fields Too Large',
+    ],
+  ],
+  ['ERR_HTTP_REQUEST_TIMEOUT', [new Problem('slow_request', 'Send the request again, faster.'), 'Request Timeout']],
+]);
 
 const isStream = (response: Response): boolean =>
   response.headers.get('content-type')?.startsWith('text/event-stream') === true;

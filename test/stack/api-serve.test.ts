@@ -58,11 +58,12 @@ describe('a served API', () => {
     socket.on('data', (chunk) => (text += chunk.toString()));
     await once(socket, 'close');
     expect(text).toMatch(/^HTTP\/1.1 408 /);
+    expect(text).toContain('urn:secondwind:problem:slow_request');
   });
 
   it('refuses a head that is larger than any of ours', async () => {
     const { url } = await served(() => new Response('ok'));
-    expect((await fetch(url, { headers: { 'x-large': 'x'.repeat(20_000) } })).status).toBe(431);
+    expect((await fetch(url, { headers: { 'x-large': 'x'.repeat(70_000) } })).status).toBe(431);
   });
 
   it('says in one sentence that its port is taken', async () => {

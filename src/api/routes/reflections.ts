@@ -48,10 +48,12 @@ export const postReflection: Route = {
 };
 
 const name = plainText(LIMIT.nameChars);
+/** What an address carries: a character may take twelve of its own there. */
+const ADDRESS_CHARS = 1_000;
 const signature = z.string().regex(/^[0-9a-f]{16}$/);
 const listQuery = z.strictObject({
   signature: signature.optional(),
-  similar_to: z.string().min(1).max(LIMIT.textChars).optional(),
+  similar_to: z.string().min(1).max(ADDRESS_CHARS).optional(),
   error_type: name.optional(),
   agent: name.optional(),
   limit: limit.optional(),
@@ -92,7 +94,7 @@ const shown = (found: RecalledReflection) => ({
 const seenQuery = z.strictObject({
   signature: signature.optional(),
   error_type: name.optional(),
-  content: z.string().min(1).max(LIMIT.textChars).optional(),
+  content: z.string().min(1).max(ADDRESS_CHARS).optional(),
   agent: name.optional(),
 });
 

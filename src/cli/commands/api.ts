@@ -49,13 +49,14 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
     'stderr',
     grants.map((grant) => grant.token),
   );
-  const { allowedHosts } = config;
+  const { allowedHosts, rateLimit } = config;
   const app = await openApi(parts, {
     ...outside,
     registry: builtInRegistry,
     store,
     grants,
     allowedHosts,
+    rateLimit,
     log,
     env: process.env,
   });

@@ -49,7 +49,8 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
   // Keys in the environment are for a Temporal of one's own, not for the dev server.
   const env = stack.owned.temporal ? {} : process.env;
   const shared = { ...stack, registry: builtInRegistry, store: opened };
-  const api = openApi(parts, { ...shared, grants, allowedHosts: config.allowedHosts, log, env });
+  const { allowedHosts, rateLimit } = config;
+  const api = openApi(parts, { ...shared, grants, allowedHosts, rateLimit, log, env });
   const worker = await workerMain.startWorker({
     ...shared,
     workflowBundlePath: bundlePath,

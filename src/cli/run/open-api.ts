@@ -16,6 +16,8 @@ export interface OpenApiOptions {
   store: Store;
   grants: readonly Grant[];
   allowedHosts: readonly string[];
+  /** Requests a second for each token; twice as many at once. */
+  rateLimit: number;
   log: ApiLog;
   /** Where the keys of an own Temporal are read from; `{}` for ours. */
   env: NodeJS.ProcessEnv;
@@ -35,6 +37,7 @@ export async function openApi(parts: Parts, options: OpenApiOptions): Promise<Ho
     registry,
     tokens: options.grants,
     allowedHosts: options.allowedHosts,
+    rateLimit: { perSecond: options.rateLimit, burst: 2 * options.rateLimit },
     checks: {
       temporal: () =>
         client.withDeadline(Date.now() + CHECK_MS, () => client.workflowService.describeNamespace({ namespace })),

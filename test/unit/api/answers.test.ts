@@ -4,6 +4,8 @@ import { createApi } from '../../../src/api/index.ts';
 import type { ApiDeps } from '../../../src/api/index.ts';
 import { ROUTES } from '../../../src/api/routes/index.ts';
 import { openApiDocument } from '../../../src/api/openapi.ts';
+import { EXAMPLES } from '../../../src/api/schemas/examples.ts';
+import { SCHEMAS } from '../../../src/api/schemas/index.ts';
 import { STATUS_OF_PROBLEM } from '../../../src/core/guardrails/index.ts';
 import { isProblemCode, problemStatus } from '../../../src/api/problem.ts';
 import { createRegistry } from '../../../src/define/registry.ts';
@@ -141,6 +143,12 @@ describe('the description', () => {
     for (const [, name] of text.matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g))
       expect(schemas).toHaveProperty([name ?? '']);
     expect(text).not.toContain('$defs');
+  });
+
+  it('shows a body of every request that the request takes', () => {
+    const bodies = ROUTES.flatMap(({ body }) => (body === undefined ? [] : [body]));
+    expect(Object.keys(EXAMPLES).sort()).toEqual([...new Set(bodies)].sort());
+    for (const name of bodies) expect(SCHEMAS[name].safeParse(EXAMPLES[name]).error).toBeUndefined();
   });
 
   it('only what shows nothing of runs needs no token', () => {
