@@ -140,7 +140,7 @@ function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output' = 'input'): Json
 function withoutTuple(value: Json): Json {
   if (!isObject(value) || !Array.isArray(value['prefixItems'])) return value;
   const { prefixItems, ...rest } = value;
-  const [first = {}, ...others] = prefixItems as Json[];
+  const [first = {}, ...others] = prefixItems;
   const areAlike = others.every((other) => JSON.stringify(other) === JSON.stringify(first));
   return areAlike ? { ...rest, items: first } : value;
 }

@@ -169,7 +169,6 @@ const traceItem: z.ZodType<ReasonedTraceItem> = z.strictObject({
   bias_echo: z.boolean(),
   bias_tags: z.array(z.string()).nullable(),
   repeated_tags: z.array(z.string()).nullable(),
-  bias_tags: z.array(z.string()).nullable(),
   reflection_fatigue: z.number(),
   fatigue_increased: z.boolean(),
   rerun_reason: rerunReason.nullable(),

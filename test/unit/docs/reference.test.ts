@@ -4,6 +4,8 @@ import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { PROBLEM_CODES, problemStatus } from '../../../src/api/problem.ts';
+import { ROUTES } from '../../../src/api/routes/index.ts';
 import { retryLimit, strategyOf } from '../../../src/core/retry/index.ts';
 import { check, openRun } from '../../../src/core/run/index.ts';
 import { FAILURE_CATEGORIES } from '../../../src/protocol/failure-categories.ts';
@@ -167,6 +169,28 @@ describe('docs/temporal.md', () => {
     const inputs = blocks(page, 'sh').flatMap((text) => [...text.matchAll(/--input '(?<json>[^']*)'/g)]);
     expect(inputs.length).toBeGreaterThan(4);
     for (const input of inputs) expect(() => JSON.parse(input.groups?.['json'] ?? '') as unknown).not.toThrow();
+  });
+});
+
+describe('docs/http.md', () => {
+  const page = 'docs/http.md';
+
+  it('has every route with the role it needs, and no other', () => {
+    const documented = tableRows(section(page, 'Routes')).map((row) => row.slice(0, 2).map(bare).join(': '));
+    const routes = ROUTES.map(({ method, path, role }) => `${method.toUpperCase()} ${path}: ${role ?? 'none'}`);
+    expect(documented.sort()).toEqual(routes.sort());
+  });
+
+  it('has every status of a problem', () => {
+    const statuses = new Set(PROBLEM_CODES.map((code) => String(problemStatus(code))));
+    expect(firstColumn(section(page, 'Errors')).sort()).toEqual([...statuses].sort());
+  });
+
+  it('has every route that honours a key', () => {
+    const keyed = ROUTES.filter(({ headers }) => headers?.some(({ name }) => name === 'Idempotency-Key'));
+    const once = section(page, 'Once');
+    expect(once.match(/`POST [^`]+`/g)).toHaveLength(keyed.length);
+    for (const { path } of keyed) expect(once).toContain(`\`POST ${path}\``);
   });
 });
 
