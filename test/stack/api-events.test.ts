@@ -1,8 +1,10 @@
 /** Streams of events over HTTP: of one run and of all, left and taken up again. On a real Temporal, store and worker. */
-import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
+import { serveApi } from '../../src/api/index.ts';
 import { SCHEMAS } from '../../src/api/schemas/index.ts';
+import type { RunsClient } from '../../src/client/index.ts';
 import { apiAgents, endlessPlan } from '../support/api-agents.ts';
-import { type ApiWorld, openApiWorld } from '../support/api-world.ts';
+import { type ApiWorld, openApiWorld, tokenOf } from '../support/api-world.ts';
 import { readEvents, type SeenEvent, takeEvents } from '../support/event-reader.ts';
 
 let world: ApiWorld;
@@ -56,6 +58,32 @@ describe('the events of one run', () => {
     const after = await later;
     expect(after.at(-1)).toMatchObject({ event: 'run_ended', data: { outcome: 'cancelled' } });
     expect(idsOf([...before, ...after])).toEqual((await world.runs.events(runId)).map((event) => event.id));
+  });
+});
+
+describe('a reader that hangs up', () => {
+  it('is no longer read for, on a real port', async () => {
+    const signals: (AbortSignal | undefined)[] = [];
+    const watch: RunsClient['watch'] = (runId, options) => {
+      signals.push(options?.signal);
+      return world.runs.watch(runId, options);
+    };
+    const { app, close } = await openApiWorld(apiAgents, { runs: { ...world.runs, watch } });
+    const served = await serveApi(app, { host: '127.0.0.1', port: 0 });
+    onTestFinished(async () => {
+      await served.close();
+      await close();
+    });
+    const runId = await start('left', { agent: 'endless', plan: endlessPlan() });
+    const leaving = new AbortController();
+    const headers = { authorization: `Bearer ${tokenOf('viewer')}` };
+    const answer = await fetch(`${served.url}/v1/runs/${runId}/events`, { headers, signal: leaving.signal });
+    const reader = readEvents(answer);
+    expect((await reader.next()).value).toMatchObject({ event: 'run_started' });
+    expect(signals.map((signal) => signal?.aborted)).toEqual([false]);
+    leaving.abort();
+    await expect.poll(() => signals[0]?.aborted, { timeout: 5_000 }).toBe(true);
+    await world.runs.stop(runId, { by: 'the test' }, 10_000);
   });
 });
 

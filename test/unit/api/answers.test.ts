@@ -1,5 +1,5 @@
 /** The door without a port and without a house: only what it answers before or instead of asking anybody. */
-import { describe, expect, it } from 'vitest';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createApi } from '../../../src/api/index.ts';
 import type { ApiDeps } from '../../../src/api/index.ts';
 import { ROUTES } from '../../../src/api/routes/index.ts';
@@ -98,6 +98,17 @@ describe('a body', () => {
     const request = { ...post(''), body, duplex: 'half' } as RequestInit;
     expect((await createApi(deps).request('/v1/runs', request)).status).toBe(413);
     expect(sent).toBeLessThan(1024 * 1024);
+  });
+
+  it('that does not come to its end is waited for, but not for ever', async () => {
+    vi.useFakeTimers();
+    onTestFinished(() => void vi.useRealTimers());
+    const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('{"agent"')) });
+    const request = { ...post(''), body, duplex: 'half' } as RequestInit;
+    const answer = Promise.resolve(createApi(deps).request('/v1/runs', request));
+    await vi.advanceTimersByTimeAsync(10_000);
+    expect((await answer).status).toBe(408);
+    expect((await answer).headers.get('connection')).toBe('close');
   });
 
   it('with an Idempotency-Key that is none is refused', async () => {

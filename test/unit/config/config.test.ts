@@ -72,6 +72,14 @@ describe('tokens', () => {
     expect(refusal({ SECONDWIND_TOKEN: 'same', SECONDWIND_TOKENS: 'viewer:same' }).message).toContain('twice');
   });
 
+  it('say how often a token may ask, as a whole number', () => {
+    expect(readConfig({ HOME }).rateLimit).toBe(200);
+    expect(readConfig({ HOME, SECONDWIND_RATE_LIMIT: '5' }).rateLimit).toBe(5);
+    for (const wrong of ['0', '-1', '1.5', 'many']) {
+      expect(refusal({ SECONDWIND_RATE_LIMIT: wrong }).message).toContain(`The rate limit ${wrong} is not`);
+    }
+  });
+
   it('and passwords stay out of the description', () => {
     const config = readConfig({
       HOME,
