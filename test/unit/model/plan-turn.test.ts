@@ -1,29 +1,14 @@
 /** Agents that think, in virtual time: the story, the real turn, and a scripted model in process. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { ToolEnvironment } from '../../../src/activities/tools/environment.ts';
-import { executeTool } from '../../../src/activities/tools/execute-tool.ts';
 import type { PlannerView } from '../../../src/core/run/index.ts';
 import { defineAgent, type AgentDefinition } from '../../../src/define/define-agent.ts';
 import { defineTool } from '../../../src/define/define-tool.ts';
-import { createRegistry } from '../../../src/define/registry.ts';
 import { planTurn } from '../../../src/model/plan-turn.ts';
 import type { Json } from '../../../src/protocol/json.ts';
 import type { PolicyPatch } from '../../../src/protocol/schemas/policy.ts';
-import { simulateRun } from '../../../src/simulator/simulate-run.ts';
 import { scriptedModel, type Script } from '../../../src/testing.ts';
-import { prepared } from '../../support/fixtures.ts';
-
-const environment: ToolEnvironment = {
-  signal: new AbortController().signal,
-  stopped: () => null,
-  heartbeat: () => undefined,
-  loadArtifact: async () => undefined,
-  saveArtifact: async () => undefined,
-  log: () => undefined,
-  redact: (text) => text,
-  now: () => 0,
-};
+import { liveThinking, quietEnvironment } from '../../support/thinking.ts';
 
 const add = defineTool({
   name: 'math.add',
@@ -47,29 +32,7 @@ const broken = defineTool({
 async function think(script: Script, more: Partial<AgentDefinition> = {}, policy: PolicyPatch = {}) {
   const model = scriptedModel(script);
   const agent = defineAgent({ name: 'thinker', instructions: 'Do sums.', model, tools: [add, broken], ...more });
-  const registry = createRegistry([agent]);
-  const kept = new Map<string, Json>();
-  const store = {
-    getMany: async (ids: readonly string[]) =>
-      new Map(ids.flatMap((id) => (kept.has(id) ? [[id, kept.get(id) as Json]] : []))),
-    putMany: async (artifacts: readonly { id: string; text: string }[]) => {
-      for (const { id, text } of artifacts) kept.set(id, JSON.parse(text) as Json);
-    },
-  };
-  const views: PlannerView[] = [];
-  const simulated = await simulateRun(
-    prepared({ agent: 'thinker', goal: 'Add 2 and 3', run_id: 'run-1', policy }, registry),
-    {
-      world: {
-        call: (request) => executeTool(registry.tools.get(request.tool) ?? add, request, environment),
-        plan: (view) => {
-          views.push(view);
-          return planTurn(agent, view, { ...environment, store, environment: {} });
-        },
-      },
-    },
-  );
-  return { ...simulated, result: simulated.state.result, model, views };
+  return { ...(await liveThinking([agent], { policy })), model };
 }
 
 describe('an agent that thinks', () => {
@@ -181,7 +144,7 @@ describe('an agent that thinks', () => {
     const agent = defineAgent({ name: 'nameless', instructions: 'x', tools: [] });
     const view = { transcript: null, repair: null, steps: [], feedback: [] } as unknown as PlannerView;
     const store = { getMany: async () => new Map<string, Json>(), putMany: async () => undefined };
-    const outcome = await planTurn(agent, view, { ...environment, store, environment: {} });
+    const outcome = await planTurn(agent, view, { ...quietEnvironment, store, environment: {} });
     expect(outcome).toMatchObject({ class: 'failed', error_code: 'MODEL_NOT_SET', category: 'auth' });
     expect(outcome.class === 'failed' && outcome.message_preview).toContain('set MODEL');
   });

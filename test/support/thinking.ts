@@ -1,0 +1,65 @@
+/** Agents that think, in virtual time: the story, the real turn, real tools, and a scripted model in process. */
+import type { ToolEnvironment } from '../../src/activities/tools/environment.ts';
+import { executeTool } from '../../src/activities/tools/execute-tool.ts';
+import type { PlannerView } from '../../src/core/run/index.ts';
+import type { Agent } from '../../src/define/define-agent.ts';
+import { createRegistry } from '../../src/define/registry.ts';
+import { planTurn } from '../../src/model/plan-turn.ts';
+import type { MessageStore } from '../../src/model/transcript-store.ts';
+import type { Json } from '../../src/protocol/json.ts';
+import type { RunRequest } from '../../src/protocol/run.ts';
+import { simulateRun, type World } from '../../src/simulator/simulate-run.ts';
+import { prepared } from './fixtures.ts';
+
+/** Only what a turn and a tool need from around them; time stands still inside of them. */
+export const quietEnvironment: ToolEnvironment = {
+  signal: new AbortController().signal,
+  stopped: () => null,
+  heartbeat: () => undefined,
+  loadArtifact: async () => undefined,
+  saveArtifact: async () => undefined,
+  log: () => undefined,
+  redact: (text) => text,
+  now: () => 0,
+};
+
+export function messageStoreInMemory(): MessageStore {
+  const kept = new Map<string, Json>();
+  return {
+    getMany: async (ids) => new Map(ids.flatMap((id) => (kept.has(id) ? [[id, kept.get(id) as Json]] : []))),
+    putMany: async (artifacts) => {
+      for (const { id, text } of artifacts) kept.set(id, JSON.parse(text) as Json);
+    },
+  };
+}
+
+/** Lives a run of the first agent; the others are only registered beside it, as on a worker that serves many. */
+export async function liveThinking(
+  [agent, ...others]: [Agent, ...Agent[]],
+  request: Partial<RunRequest> = {},
+  more: Partial<World> & { turnMs?: number } = {},
+) {
+  const registry = createRegistry([agent, ...others]);
+  const store = messageStoreInMemory();
+  const views: PlannerView[] = [];
+  const { turnMs, ...world } = more;
+  const simulated = await simulateRun(
+    prepared({ agent: agent.name, goal: 'Add 2 and 3', run_id: 'run-1', ...request }, registry),
+    {
+      world: {
+        call: (asked) => {
+          const tool = registry.tools.get(asked.tool);
+          if (tool === undefined) throw new TypeError(`no tool named ${asked.tool} on this worker`);
+          return executeTool(tool, asked, quietEnvironment);
+        },
+        plan: (view) => {
+          views.push(view);
+          const timeout_ms = turnMs ?? view.timeout_ms;
+          return planTurn(agent, { ...view, timeout_ms }, { ...quietEnvironment, store, environment: {} });
+        },
+        ...world,
+      },
+    },
+  );
+  return { ...simulated, result: simulated.state.result, views, registry };
+}
