@@ -2,6 +2,7 @@
  * Agents that think, on a real Temporal and a real Postgres, with a scripted model behind a real socket. Proves nothing
  * about what any real model would say.
  */
+import type { WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -13,6 +14,8 @@ import { scriptedModel, type ScriptedServer, serveScriptedModel, type ScriptedTu
 import { createDataConverter } from '../../src/worker/data-converter.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 import { workflowBundlePath } from '../support/stack.ts';
+
+type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 
 const CALLS = 100;
 const PAGE_BYTES = 8_000;
@@ -74,16 +77,15 @@ afterAll(async () => {
 });
 
 /** Every execution of a run, oldest first: its history and what the server says it weighs. */
-async function chainOf(runId: string) {
-  const workflowId = world.runs.workflowId(runId);
-  const chain = [];
-  let execution: string | undefined = (await fetchHistory(world.client, runId))[0]
-    ?.workflowExecutionStartedEventAttributes?.originalExecutionRunId as string;
+async function chainOf(runId: string): Promise<{ history: History; bytes: number }[]> {
+  const chain: { history: History; bytes: number }[] = [];
+  const [first] = await fetchHistory(world.client, runId);
+  let execution = first?.workflowExecutionStartedEventAttributes?.originalExecutionRunId;
   while (execution) {
-    const handle = world.client.workflow.getHandle(workflowId, execution);
-    const [history, { historySize = 0 }] = [await handle.fetchHistory(), await handle.describe()];
-    chain.push({ history, bytes: historySize });
-    execution = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId ?? undefined;
+    const handle = world.client.workflow.getHandle(world.runs.workflowId(runId), execution);
+    const history: History = await handle.fetchHistory();
+    chain.push({ history, bytes: (await handle.describe()).historySize ?? 0 });
+    execution = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
   }
   return chain;
 }
