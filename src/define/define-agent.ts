@@ -1,5 +1,6 @@
 import type { ReviewReport } from '../core/guardrails/index.ts';
-import type { PlannerChoice, PlannerView, ReviewView } from '../core/run/ports.ts';
+import type { Redact } from '../core/redaction/index.ts';
+import type { PlannerChoice, PlannerView, ReviewUse, ReviewView } from '../core/run/ports.ts';
 import type { z } from 'zod';
 import type { ModelPrices } from '../core/pricing/index.ts';
 import type { ModelSource } from '../model/request.ts';
@@ -25,7 +26,22 @@ export interface Planner {
 }
 
 /** Judges a finished loop: how well it meets the goal (alignment) and how far it strayed (drift), each from 0 to 1. */
-export type Reviewer = (view: ReviewView) => Promise<ReviewReport> | ReviewReport;
+export interface Reviewer {
+  (view: ReviewView, context: ReviewContext): Promise<ReviewReport> | ReviewReport;
+  /** Set by a reviewer that asks a model, so that the run's bound has room for it; with prices it can be held to a cost. */
+  asksModel?: 'priced' | 'unpriced';
+}
+/** What a reviewer gets beside what it judges. */
+export interface ReviewContext {
+  /** Whose work it is. */
+  agent: Agent;
+  signal: AbortSignal;
+  redact: Redact;
+  now: () => number;
+  environment: Record<string, string | undefined>;
+  /** Adds to what the run has used, also when the review then fails; less than was said before is a negative amount. */
+  spend(use: Required<ReviewUse>): void;
+}
 
 export interface AgentDefinition {
   name: string;

@@ -10,7 +10,7 @@ import type { Plan } from '../protocol/schemas/plan.ts';
 import { policySchema } from '../protocol/schemas/policy.ts';
 import { runRequestSchema } from '../protocol/schemas/run-request.ts';
 import { checkPlan } from './check-plan.ts';
-import { modelNameOf, thinks } from './define-agent.ts';
+import { type Agent, modelNameOf, thinks } from './define-agent.ts';
 import { problemsOf, suggestion } from './problems.ts';
 import { manifestOf, type Registry } from './registry.ts';
 
@@ -41,9 +41,10 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
   const loopId = asked.loop_id ?? defaultLoopId(runId);
   const plan = asked.plan ?? agent.plan ?? null;
   const chooses = asked.plan === undefined && (agent.planner !== undefined || thinks(agent));
+  const modelReviews = agent.review?.asksModel !== undefined;
   const problems = [
     ...crossChecks(policy.budget),
-    ...(policy.budget.max_cost_micro_usd !== null && chooses && thinks(agent) && agent.prices === undefined
+    ...(policy.budget.max_cost_micro_usd !== null && ((chooses && thinks(agent)) || modelReviews) && !isPriced(agent)
       ? [{ path: '$.policy.budget.max_cost_micro_usd', message: `the agent ${agent.name} has no prices to count by` }]
       : []),
     ...(ID_PATTERN.test(runId)
@@ -68,7 +69,7 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
       reviewer: agent.review === undefined ? 'rules' : 'own',
       policy,
       manifest: manifestOf(agent),
-      bound: computeBound({ policy, planLength: given?.steps.length ?? null }),
+      bound: computeBound({ policy, planLength: given?.steps.length ?? null, modelReviews }),
       loop_id: loopId,
       labels: asked.labels ?? [],
       parent_run_id: asked.parent_run_id ?? null,
@@ -76,6 +77,10 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
     },
   };
 }
+
+/** Whatever asks a model on this agent's behalf knows what that costs. */
+const isPriced = ({ prices, review, instructions }: Agent): boolean =>
+  prices !== undefined || (instructions === undefined && review?.asksModel === 'priced');
 
 const RERUN_ID = 'ends in _r<n>, which marks a rerun; choose another id';
 

@@ -128,6 +128,8 @@ export interface ToldByAttempt {
   cost_micro_usd?: number;
   /** The model that the work asked by itself. */
   model?: string;
+  /** Models that were asked on the way. */
+  model_calls?: number;
 }
 
 export interface CallSucceeded extends ToldByAttempt {

@@ -4,6 +4,7 @@ import type {
   PlannerOutcome,
   PlannerView,
   PublishedState,
+  ReviewOutcome,
   ReviewView,
   RunLogEvent,
   RunPorts,
@@ -24,7 +25,7 @@ export interface World {
   call(request: ToolCallRequest): CallOutcome | Promise<CallOutcome>;
   reconcile?(request: ToolCallRequest): ReconcileOutcome | Promise<ReconcileOutcome>;
   plan?: (view: PlannerView) => PlannerOutcome | Promise<PlannerOutcome>;
-  review?: (view: ReviewView, send: Send) => ReviewReport;
+  review?: (view: ReviewView, send: Send) => ReviewReport | Promise<ReviewOutcome>;
   /** Called whenever the run shows a new state: a person may react, now or later. */
   react?(shown: PublishedState, send: Send): void;
   /** False: the store is away. */
@@ -156,6 +157,7 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
     review: async (view) => {
       const review = world.review?.(view, send);
       if (review === undefined) return cancelledCall;
+      if (review instanceof Promise) return asked(() => review);
       // A reviewer takes its time, so what was sent meanwhile is there when the loop is decided.
       await take({ duration_ms: REVIEW_MS }, { duration_ms: 0 });
       return { class: 'ok', review };

@@ -1,6 +1,5 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
-import type { ReviewReport } from '../core/guardrails/index.ts';
-import type { PlannerChoice, PlannerView, ReviewView } from '../core/run/index.ts';
+import type { PlannerChoice, PlannerView, Reviewed, ReviewView } from '../core/run/index.ts';
 import { toolActivity } from '../protocol/names.ts';
 import type { RecallQuery, RunLesson } from '../protocol/lessons.ts';
 import type { QuestionNotice } from '../protocol/notices.ts';
@@ -25,7 +24,7 @@ const once = {
 export interface RuntimeActivities {
   prepare(request: Partial<RunRequest>, runId: string): Promise<PrepareOutcome>;
   callModel(view: PlannerView): Promise<PlannerChoice>;
-  review(view: ReviewView): Promise<{ class: 'ok'; review: ReviewReport }>;
+  review(view: ReviewView): Promise<Reviewed>;
   reconcile(request: ToolCallRequest): Promise<ReconcileOutcome>;
   recall(query: RecallQuery): Promise<RunLesson[]>;
   notify(notice: QuestionNotice): Promise<void>;
@@ -53,8 +52,7 @@ const turn = (timeoutMs: number) =>
     startToCloseTimeout: timeoutMs + NET_BELOW_MS,
   });
 export const callModel = (view: PlannerView): Promise<PlannerChoice> => turn(view.timeout_ms).callModel(view);
-export const review = (view: ReviewView): Promise<{ class: 'ok'; review: ReviewReport }> =>
-  turn(view.timeout_ms).review(view);
+export const review = (view: ReviewView): Promise<Reviewed> => turn(view.timeout_ms).review(view);
 
 export const { reconcile } = proxyActivities<Pick<RuntimeActivities, 'reconcile'>>({
   ...once,

@@ -1,4 +1,5 @@
 import { choose } from '../../src/activities/choose.ts';
+import { reviewBy } from '../../src/activities/review.ts';
 import type { ToolEnvironment } from '../../src/activities/tools/environment.ts';
 import { executeTool, reconcileTool } from '../../src/activities/tools/execute-tool.ts';
 import type { Registry } from '../../src/define/registry.ts';
@@ -39,12 +40,7 @@ export function liveInSimulator(
       const agent = registry.agents.get(view.agent);
       return choose(agent?.planner, view, environment, agent?.tools);
     },
-    // The world's reviewer answers at once, so a scenario's reviewer does too.
-    review: (view) => {
-      const report = registry.agents.get(view.agent)?.review?.(view);
-      if (report === undefined || report instanceof Promise) throw new Error(`no reviewer for ${view.agent}`);
-      return report;
-    },
+    review: (view) => reviewBy(registry.agents.get(view.agent), view, { ...environment, environment: {} }),
     react: (shown, send) => {
       if (!started) for (const message of scenario.atOnce ?? []) send(0, message.type, message.body);
       started = true;

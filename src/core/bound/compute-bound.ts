@@ -6,13 +6,15 @@ export interface BoundQuestion {
   policy: Policy;
   /** Steps of the given plan; null for an agent that chooses: then the policy's `max_steps` is the plan. */
   planLength: number | null;
+  /** A model is asked although the plan is given: it judges. */
+  modelReviews?: boolean;
 }
 
 /**
  * The most that a run can take, from its policy and plan alone, whatever tools, models and people do. Every figure is
  * also a limit that the run enforces, so the bound is kept by construction.
  */
-export function computeBound({ policy, planLength }: BoundQuestion): Bound {
+export function computeBound({ policy, planLength, modelReviews = false }: BoundQuestion): Bound {
   const { budget, humans, reruns, retry } = policy;
   const chooses = planLength === null;
   const loops = 1 + reruns.max_reruns + humans.max_overrides;
@@ -20,13 +22,14 @@ export function computeBound({ policy, planLength }: BoundQuestion): Bound {
   const attemptsOfStep = 1 + largestLimit(retry) + retry.worker_lost;
   const attempts = Math.min(budget.max_attempts, steps * attemptsOfStep + humans.max_questions);
   const turns = chooses ? budget.max_model_calls : 0;
+  const asksModel = chooses || modelReviews;
   return {
     loops,
     steps,
     attempts,
-    model_calls: turns,
-    tokens: chooses ? budget.max_tokens : 0,
-    cost_micro_usd: chooses ? budget.max_cost_micro_usd : 0,
+    model_calls: asksModel ? budget.max_model_calls : 0,
+    tokens: asksModel ? budget.max_tokens : 0,
+    cost_micro_usd: asksModel ? budget.max_cost_micro_usd : 0,
     wait_ms:
       backOffMs(policy, { steps, attempts, turns }) +
       humans.max_questions * humans.deadline_ms * (1 + humans.chain.length),

@@ -10,6 +10,8 @@ export interface ReviewReport {
   summary_valid?: boolean;
   reflection_persona?: string | null;
   bias_tags?: BiasTag[];
+  /** What the pass left out or got wrong, in words for the next one; they decide nothing. */
+  missed?: string[];
 }
 
 /** The body of loop-complete. */
@@ -28,6 +30,7 @@ export interface LoopReport {
 const MAX_BIAS_TAGS = 50;
 /** The same cap as `reruns.max_reruns` of a policy. */
 const MAX_RERUNS = 100;
+const MAX_MISSED = 10;
 
 type Fields = Record<string, unknown>;
 type Rule = [path: string, holds: boolean, detail: string];
@@ -76,6 +79,11 @@ export function errorsOfReview(review: unknown, path = '$'): InputError[] {
     [`${path}.drift_score`, isScore(review['drift_score']), SCORE],
     [`${path}.summary_valid`, isFlag(review['summary_valid']), FLAG],
     [`${path}.reflection_persona`, isNameOrAbsent(review['reflection_persona']), NAME],
+    [
+      `${path}.missed`,
+      review['missed'] === undefined || areMissed(review['missed']),
+      `at most ${MAX_MISSED} texts of ${LIMIT.messagePreviewChars} characters`,
+    ],
     [`${path}.bias_tags`, tags === undefined || areTags(tags), `at most ${MAX_BIAS_TAGS} texts or objects with a tag`],
   ]);
 }
@@ -87,5 +95,10 @@ const areTags = (tags: unknown): boolean =>
   Array.isArray(tags) &&
   tags.length <= MAX_BIAS_TAGS &&
   tags.every((entry: unknown) => isTag(isObject(entry) ? entry['tag'] : entry));
+
+const areMissed = (missed: unknown): boolean =>
+  Array.isArray(missed) &&
+  missed.length <= MAX_MISSED &&
+  missed.every((text: unknown) => typeof text === 'string' && text.length <= LIMIT.messagePreviewChars);
 
 const isTag = (tag: unknown): boolean => typeof tag === 'string' && tag.length <= LIMIT.nameChars;

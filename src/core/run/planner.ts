@@ -57,6 +57,7 @@ const viewOf = (state: RunState, ports: RunPorts, step: StepInFlight, guidance: 
   prompt: state.refined_goal ?? state.run.goal,
   input: state.run.input,
   loop_id: state.loop.loop_id,
+  rerun: state.loop.rerun ?? null,
   turn: state.loop.turn,
   attempt: step.attempt,
   steps: stepsInView(state),
@@ -140,7 +141,12 @@ function chargeFailed(state: RunState, ports: RunPorts, step: StepInFlight, fail
  * A turn may use all that is left and not more: turns come one at a time, so what is left is what it had reserved. Who
  * reports more has gone past what it was given; the ledger stays within the bound, and the run ends there.
  */
-function charge(state: RunState, ports: RunPorts, budget: 'tokens' | 'cost_micro_usd', amount: number): void {
+export function charge(
+  state: RunState,
+  ports: RunPorts,
+  budget: 'tokens' | 'cost_micro_usd' | 'model_calls',
+  amount: number,
+): void {
   const { used } = state.ledger;
   const left = (limitsOf(state.run)[budget] ?? Infinity) - used[budget];
   used[budget] += Math.min(amount, left);

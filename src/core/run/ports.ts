@@ -8,6 +8,7 @@ import type {
   CallCancelled,
   CallFailed,
   CallOutcome,
+  DetectedFeedback,
   Guidance,
   Mending,
   ReconcileOutcome,
@@ -23,6 +24,8 @@ export interface PlannerView {
   prompt: string;
   input: Json;
   loop_id: string;
+  /** Why there is another pass, and what the review of the one before missed; null in the first. */
+  rerun: RerunReason | null;
   turn: number;
   attempt: number;
   /** The latest steps of this loop, oldest first; for a model those that its transcript does not hold yet. */
@@ -41,6 +44,11 @@ export interface PlannerView {
   feedback: string[];
   /** What is left for this turn of the run's time. */
   timeout_ms: number;
+}
+export interface RerunReason {
+  of: string;
+  reason: string;
+  missed: string[];
 }
 export interface PlannerStep {
   step_id: number;
@@ -91,9 +99,20 @@ export interface ReviewView {
   output: Json;
   /** What the rules say: alignment as the share of steps that succeeded. */
   by_rules: { alignment_score: number; drift_score: number; summary_valid: boolean };
+  /** A failure that a model's own answer reports, such as "2 tests failed": worth a look, and no verdict. */
+  detected: DetectedFeedback | null;
+  /** What a reviewer that asks a model may use. */
+  left: { model_calls: number; tokens: number; cost_micro_usd: number | null };
   timeout_ms: number;
 }
-export type ReviewOutcome = { class: 'ok'; review: ReviewReport } | CallFailed | CallCancelled;
+/** What a review used, where it asked a model. */
+export interface ReviewUse {
+  tokens?: number;
+  cost_micro_usd?: number;
+  model_calls?: number;
+}
+export type Reviewed = { class: 'ok'; review: ReviewReport } & ReviewUse;
+export type ReviewOutcome = Reviewed | CallFailed | CallCancelled;
 
 /** Something worth a line in the log; the name is stable, the fields are small. */
 export interface RunLogEvent {

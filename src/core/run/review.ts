@@ -11,8 +11,11 @@ import {
   loopTrace,
   type ReviewReport,
 } from '../guardrails/index.ts';
+import { answerFeedback } from './answer-feedback.ts';
 import { newStep } from './batch.ts';
-import type { RunPorts } from './ports.ts';
+import { leftOf, limitsOf } from './ledger.ts';
+import { charge } from './planner.ts';
+import type { ReviewUse, ReviewView, RunPorts } from './ports.ts';
 import { type Answered, askHuman, publish } from './questions.ts';
 import { resultOfLoop, rowsOf } from './result.ts';
 import { millisecondsLeft } from './step.ts';
@@ -25,16 +28,18 @@ import { endWith, openLoop, type RunState, type StepResult } from './state.ts';
 export async function reviewLoop(state: RunState, ports: RunPorts): Promise<void> {
   state.state = 'reviewing';
   state.guard = beginReview(state.guard);
-  const review = await reviewOf(state, ports);
+  const { missed = [], ...review } = await reviewOf(state, ports);
   if (state.cancel !== null) return;
   keepBest(state, review);
+  if (state.ending !== null) return;
   const answer = await decide(state, ports, review);
   if (answer === null) return;
   const decision = answer.decision_result;
   ports.log({ event: 'decision', loop_id: answer.loop_id, decision: decision.decision, ...scores(review) });
   if (decision.decision === 'rerun') {
     state.past_steps = [...state.past_steps, ...rowsOf(state)].slice(-LIMIT.pastSteps);
-    state.loop = openLoop(decision.new_loop_id);
+    const rerun = { of: state.loop.loop_id, reason: decision.rerun_reason, missed };
+    state.loop = { ...openLoop(decision.new_loop_id), rerun };
     state.state = 'running';
     publish(state, ports, traceItem(state, answer.loop_id));
     return;
@@ -68,8 +73,15 @@ export function reviewByRules(state: RunState): ReviewReport {
     drift_score: 0,
     summary_valid: true,
     reflection_persona: 'RULES',
+    missed: judged
+      .filter((result) => result.status === 'failed' && !isMended(results, result))
+      .slice(-MISSED_STEPS)
+      .map(({ tool, error_code: code = 'FAILED', message_preview: said = '' }) =>
+        `${tool} failed with ${code}: ${said}`.slice(0, LIMIT.messagePreviewChars),
+      ),
   };
 }
+const MISSED_STEPS = 5;
 
 /** A planner that chooses has mended a failure when the same tool worked later in the pass: no reason to do it all again. */
 const isMended = (results: StepResult[], failed: StepResult): boolean =>
@@ -78,22 +90,45 @@ const isMended = (results: StepResult[], failed: StepResult): boolean =>
 
 async function reviewOf(state: RunState, ports: RunPorts): Promise<ReviewReport> {
   const byRules = reviewByRules(state);
+  const detected = answerFeedback(state);
+  if (detected !== null) {
+    const { feedback_type, confidence, signal } = detected;
+    const { loop_id } = state.loop;
+    ports.log({ event: 'answer_reports_failure', loop_id, feedback_type, confidence, signal });
+  }
   if (state.run.reviewer === 'rules') return byRules;
-  const outcome = await ports.review({
-    run_id: state.run.run_id,
-    agent: state.run.agent,
-    goal: state.run.goal,
-    loop_id: state.loop.loop_id,
-    steps: state.loop.results.map(({ step_id, tool, status, artifact_id }) => ({ step_id, tool, status, artifact_id })),
-    output: resultOfLoop(state)?.output ?? null,
-    by_rules: { ...scores(byRules), summary_valid: true },
-    timeout_ms: Math.min(LIMIT.turnMs, Math.max(1, millisecondsLeft(state, ports.now()))),
-  });
+  const outcome = await ports.review(viewOf(state, ports, byRules, detected));
+  if (outcome.class !== 'cancelled') chargeReview(state, ports, outcome);
   const errors = outcome.class === 'ok' ? errorsOfReview(outcome.review) : [];
   if (outcome.class === 'ok' && errors.length === 0) return outcome.review;
   // A reviewer is a help, never a gate: without its word the rules decide, and the log says so.
   ports.log({ event: 'review_failed', loop_id: state.loop.loop_id, reason: errors[0]?.path ?? outcome.class });
   return byRules;
+}
+
+function viewOf(state: RunState, ports: RunPorts, byRules: ReviewReport, detected: ReviewView['detected']): ReviewView {
+  const { run, loop } = state;
+  const { model_calls, tokens, cost_micro_usd } = leftOf(limitsOf(run), state.ledger.used);
+  return {
+    run_id: run.run_id,
+    agent: run.agent,
+    goal: run.goal,
+    loop_id: loop.loop_id,
+    steps: loop.results.map(({ step_id, tool, status, artifact_id }) => ({ step_id, tool, status, artifact_id })),
+    output: resultOfLoop(state)?.output ?? null,
+    by_rules: { ...scores(byRules), summary_valid: true },
+    detected,
+    left: { model_calls: model_calls ?? 0, tokens: tokens ?? 0, cost_micro_usd },
+    timeout_ms: Math.min(LIMIT.turnMs, Math.max(1, millisecondsLeft(state, ports.now()))),
+  };
+}
+
+/** A review that asked a model draws on the same budgets as the planner's turns. */
+function chargeReview(state: RunState, ports: RunPorts, used: ReviewUse): void {
+  for (const budget of ['model_calls', 'tokens', 'cost_micro_usd'] as const) {
+    const amount = used[budget] ?? 0;
+    if (Number.isInteger(amount) && amount > 0) charge(state, ports, budget, amount);
+  }
 }
 
 /** The decision; where a guard would end the run and the policy asks people first, their answer decides. */

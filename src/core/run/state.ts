@@ -12,6 +12,7 @@ import { emptyFailureMemory, openLoopWatch } from '../failures/index.ts';
 import type { GuardState } from '../guardrails/index.ts';
 import { openFamily } from '../guardrails/index.ts';
 import type { Ledger } from './ledger.ts';
+import type { RerunReason } from './ports.ts';
 import { openLedger } from './ledger.ts';
 
 /**
@@ -67,6 +68,8 @@ export interface LoopState {
   watch: LoopWatch;
   /** The latest failed action of each tool, until a better one follows: what a lesson is learnt from. */
   failed: FailedAction[];
+  /** Of a rerun: what the pass before it missed. */
+  rerun?: RerunReason;
 }
 
 /** A failed attempt as the next one is compared with it. */
