@@ -9,7 +9,15 @@ export * as guardrails from './core/guardrails/index.ts';
 export * as reflections from './core/reflections/index.ts';
 export * as retry from './core/retry/index.ts';
 export { mergePolicy } from './core/policy/index.ts';
-export { defineAgent, type Agent, type AgentDefinition, type Choice, type Planner } from './define/define-agent.ts';
+export {
+  defineAgent,
+  type Agent,
+  type AgentDefinition,
+  type Choice,
+  type Planner,
+  type ReviewContext,
+  type Reviewer,
+} from './define/define-agent.ts';
 export { defineTool, type Tool, type ToolContext, type ToolDefinition } from './define/define-tool.ts';
 export { mcpTools, type McpServer, type McpTools } from './define/mcp-tools.ts';
 export { prepareRun } from './define/prepare-run.ts';
@@ -20,6 +28,7 @@ export type { CommandOutput } from './tools/command/command-output.ts';
 export type { CommandExtras, CommandToolDefinition } from './tools/command/definition.ts';
 export type { HttpOutput } from './tools/http/http-output.ts';
 export { httpTool, type HttpRequest, type HttpToolDefinition } from './tools/http/http-tool.ts';
+export { modelReviewer, type ModelReviewerOptions } from './model/reviewer.ts';
 export { DEFAULT_POLICY } from './protocol/policy.ts';
 export type { Bound, RunOutcome, RunRequest, RunResult, RunStatus } from './protocol/run.ts';
 export type { FailureRecord } from './protocol/schemas/failure-record.ts';

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { priceOf } from '../core/pricing/index.ts';
 import { redactJson, type Redact } from '../core/redaction/index.ts';
 import type { PlannerOutcome, PlannerView } from '../core/run/ports.ts';
 import { wholeText, type AssistantMessage, type Message } from '../core/transcript/index.ts';
@@ -8,11 +7,12 @@ import { problemsOf } from '../define/problems.ts';
 import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
 import { LIMIT } from '../protocol/limits.ts';
-import type { ModelAnswer, ModelFailed, ModelUsage } from '../protocol/model.ts';
+import type { ModelAnswer, ModelFailed } from '../protocol/model.ts';
 import type { CallFailed } from '../protocol/tools.ts';
 import { askModel } from './ask-model.ts';
-import { isEndpoint, type ModelRequest, type ModelSource } from './request.ts';
-import { readModelSettings } from './settings.ts';
+import type { ModelRequest } from './request.ts';
+import { nameOf, sourceOf } from './source.ts';
+import { reserve, useOf } from './spending.ts';
 import { type Conversation, loadConversation, type MessageStore, saveConversation } from './transcript-store.ts';
 import { turnMessages, wellFormed } from './turn-messages.ts';
 
@@ -24,11 +24,6 @@ export interface TurnSurroundings {
   environment: Record<string, string | undefined>;
 }
 
-const DEFAULT_OUTPUT_TOKENS = 4_096;
-/** Less room than this for an answer is no room. */
-const LEAST_OUTPUT_TOKENS = 16;
-const BYTES_PER_TOKEN = 3;
-
 /**
  * One turn of an agent that thinks: the conversation is put together from what the store holds and what has happened since,
  * the model is asked once, and what it said is kept. Whatever a model does, this is an outcome and never a throw.
@@ -36,7 +31,7 @@ const BYTES_PER_TOKEN = 3;
 export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroundings): Promise<PlannerOutcome> {
   const startedAt = env.now();
   const fail = (how: FailedTurn): CallFailed => failed(how, env, env.now() - startedAt);
-  const source = sourceOf(agent, env.environment);
+  const source = sourceOf(agent.model, env.environment);
   if (typeof source === 'string') {
     return fail({ category: 'auth', error_code: 'MODEL_NOT_SET', certainty: 'not_started', message: source });
   }
@@ -59,7 +54,7 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
     outputs,
   });
   const request = requestOf(agent, view, asked);
-  const reserved = reserve(agent, nameOf(source), view, request);
+  const reserved = reserve(agent, nameOf(source), view.left, request);
   if (typeof reserved === 'string') {
     const message = `the budget leaves no room for another turn (${reserved})`;
     return fail({ category: 'quota', error_code: 'BUDGET', certainty: 'not_started', message, over_budget: reserved });
@@ -86,15 +81,6 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
     return { ...fail(storeIsAway(error)), ...used };
   }
 }
-
-/** The model that an agent names, or what is missing to reach it. */
-function sourceOf({ model }: Agent, environment: TurnSurroundings['environment']): ModelSource | string {
-  if (model !== undefined && typeof model !== 'string') return model;
-  const settings = readModelSettings(model === undefined ? environment : { ...environment, MODEL: model });
-  return settings.ok ? settings.endpoint : settings.problem;
-}
-
-const nameOf = (source: ModelSource): string => (isEndpoint(source) ? source.model : source.modelId);
 
 const storedOutputs = (view: PlannerView): string[] =>
   view.steps.flatMap(({ status, output, artifact_id }) =>
@@ -139,44 +125,6 @@ const requestOf = (agent: Agent, view: PlannerView, messages: Message[]): Omit<M
     : { output_schema: z.toJSONSchema(agent.output, { unrepresentable: 'any', io: 'input' }) as unknown as Json }),
   timeout_ms: view.timeout_ms,
 });
-
-interface Reservation extends Use {
-  max_output_tokens: number;
-}
-interface Use {
-  tokens: number;
-  cost_micro_usd: number;
-}
-
-/** The worst that the turn can take, which must fit into what is left; else the budget that does not hold it. */
-function reserve(
-  agent: Agent,
-  model: string,
-  view: PlannerView,
-  request: Omit<ModelRequest, 'max_output_tokens'>,
-): Reservation | 'tokens' | 'cost_micro_usd' {
-  const { instructions, messages, tools } = request;
-  const bytes = new TextEncoder().encode(JSON.stringify([instructions, messages, tools])).length;
-  const input_tokens = Math.ceil(bytes / BYTES_PER_TOKEN);
-  const wanted = agent.maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS;
-  const max_output_tokens = Math.min(wanted, view.left.tokens - input_tokens);
-  if (max_output_tokens < LEAST_OUTPUT_TOKENS) return 'tokens';
-  const cost = costOf(agent, model, { input_tokens, output_tokens: max_output_tokens });
-  const { cost_micro_usd: left } = view.left;
-  if (left !== null && cost > left) return 'cost_micro_usd';
-  return { max_output_tokens, tokens: input_tokens + max_output_tokens, cost_micro_usd: cost };
-}
-
-const costOf = (agent: Agent, model: string, usage: ModelUsage): number =>
-  (agent.prices === undefined ? null : priceOf(model, usage, agent.prices)) ?? 0;
-
-/** What was used, where anybody knows; else the reservation stays. */
-function useOf(agent: Agent, model: string, outcome: ModelAnswer | ModelFailed, reserved: Reservation): Use {
-  const { usage } = outcome;
-  if (usage === null) return { tokens: reserved.tokens, cost_micro_usd: reserved.cost_micro_usd };
-  const tokens = usage.input_tokens + usage.output_tokens;
-  return { tokens, cost_micro_usd: costOf(agent, model, usage) };
-}
 
 /** A tool that nobody declared cannot be called; wrong arguments are for the tool itself to refuse. */
 function problemOfAnswer(

@@ -1,4 +1,4 @@
-import type { PlannerStep, PlannerView } from '../core/run/ports.ts';
+import type { PlannerStep, PlannerView, RerunReason } from '../core/run/ports.ts';
 import {
   boundedText,
   type AssistantMessage,
@@ -48,10 +48,24 @@ export function turnMessages({ view, messages, feedbackTold, repair, outputs }: 
   return { kept, asked };
 }
 
-const opening = ({ prompt, input }: PlannerView): Message => ({
+const opening = ({ prompt, input, rerun }: PlannerView): Message => ({
   role: 'user',
-  text: wholeText(input === null ? prompt : `${prompt}\n\nInput:\n${JSON.stringify(input)}`),
+  text: wholeText(
+    [
+      prompt,
+      ...(input === null ? [] : [`Input:\n${JSON.stringify(input)}`]),
+      ...(rerun === null ? [] : [again(rerun)]),
+    ].join('\n\n'),
+  ),
 });
+
+/** A rerun begins anew, but not as if nothing had been: it is told what the review of the pass before missed. */
+const again = ({ reason, missed }: RerunReason): string =>
+  [
+    `This has been tried before, and it was not good enough (${reason}).`,
+    ...(missed.length === 0 ? [] : ['What was missed:', ...missed.map((text) => `- ${text}`)]),
+    'Do it again, and do better.',
+  ].join('\n');
 
 const fromPerson = (text: string): Message => ({ role: 'user', text: wholeText(`A person says: ${text}`) });
 

@@ -1,4 +1,5 @@
 /** Agents that think, in virtual time: the story, the real turn, real tools, and a scripted model in process. */
+import { reviewBy } from '../../src/activities/review.ts';
 import type { ToolEnvironment } from '../../src/activities/tools/environment.ts';
 import { executeTool } from '../../src/activities/tools/execute-tool.ts';
 import type { PlannerView } from '../../src/core/run/index.ts';
@@ -57,6 +58,7 @@ export async function liveThinking(
           const timeout_ms = turnMs ?? view.timeout_ms;
           return planTurn(agent, { ...view, timeout_ms }, { ...quietEnvironment, store, environment: {} });
         },
+        review: (view) => reviewBy(agent, view, { ...quietEnvironment, environment: {} }),
         ...world,
       },
     },

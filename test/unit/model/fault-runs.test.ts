@@ -75,11 +75,11 @@ describe('a run whose model goes wrong', () => {
         const { requests, rejected, inputTokens, outputTokens } = model.counts();
         expect(OUTCOMES).toContain(result.outcome);
         expect(result.reason).not.toBe('');
-        expect(rejected, 'requests that no provider would take').toBe(0);
+        expect(rejected).toBe(0);
         expect(result.used.model_calls).toBe(requests);
         const counted = inputTokens + outputTokens;
-        if (row.unknown?.(time) === true) expect(result.used.tokens).toBeGreaterThan(counted);
-        else expect(result.used.tokens).toBe(counted);
+        const over = result.used.tokens - counted;
+        expect(over > 0 ? 'more' : over === 0 ? 'the same' : 'less').toBe(row.unknown?.(time) ? 'more' : 'the same');
         expect(result.used.tokens).toBeLessThanOrEqual(result.bound.tokens);
       }
     },

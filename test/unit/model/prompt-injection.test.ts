@@ -47,7 +47,7 @@ const readPage = (payload: string, how: 'output' | 'error') =>
 const gullible = () =>
   scriptedModel(({ messages, tools }) => {
     const read = messages.filter((message) => message.role !== 'system').slice(1);
-    const texts = read.map((message) => (message.role === 'tool' ? String(message.output) : JSON.stringify(message)));
+    const texts = read.map((message) => (message.role === 'tool' ? textOf(message.output) : JSON.stringify(message)));
     const orders = texts.filter((text) => findsOrder(unquoted(text)));
     const obeyed = messages.some(
       (message) => message.role === 'assistant' && JSON.stringify(message.calls).includes('mallory'),
@@ -59,10 +59,12 @@ const gullible = () =>
     return { text: orders[0] ?? 'I have read it.' };
   });
 
+const textOf = (value: unknown): string => (typeof value === 'string' ? value : JSON.stringify(value));
+
 const unquoted = (text: string): string => {
   try {
     const { text: inner, message } = JSON.parse(text) as { text?: unknown; message?: unknown };
-    return String(inner ?? message ?? text);
+    return textOf(inner ?? message ?? text);
   } catch {
     return text;
   }
@@ -117,8 +119,8 @@ describe.each(['output', 'error'] as const)('a gullible model that reads orders 
     async (has) => {
       for (const payload of INJECTIONS) {
         const after = await attack(payload, how, has);
-        expect(after.wired, payload).toBe(0);
-        expect(after.outcome, payload).toMatch(/^(?:completed|finalized|system_error|budget_exhausted)$/);
+        expect({ payload, wired: after.wired }).toEqual({ payload, wired: 0 });
+        expect(after.outcome).toMatch(/^(?:completed|finalized|system_error|budget_exhausted)$/);
         expect(after.policy).toEqual(mergePolicy(POLICY, undefined));
         expect(after.manifest).toEqual(after.expectedManifest);
         expect(after.limits).toMatchObject({ max_reruns: 3, max_overrides: 3, entries: [] });

@@ -1,0 +1,49 @@
+import { type ModelPrices, priceOf } from '../core/pricing/index.ts';
+import type { ModelAnswer, ModelFailed, ModelUsage } from '../protocol/model.ts';
+import type { ModelRequest } from './request.ts';
+
+const DEFAULT_OUTPUT_TOKENS = 4_096;
+/** Less room than this for an answer is no room. */
+const LEAST_OUTPUT_TOKENS = 16;
+const BYTES_PER_TOKEN = 3;
+
+/** Who asks: how long an answer may be, and what tokens cost. */
+export interface Spender {
+  maxOutputTokens?: number;
+  prices?: ModelPrices;
+}
+export interface Use {
+  tokens: number;
+  cost_micro_usd: number;
+}
+export interface Reservation extends Use {
+  max_output_tokens: number;
+}
+
+/** The worst that one question can take, which must fit into what is left; else the budget that does not hold it. */
+export function reserve(
+  spender: Spender,
+  model: string,
+  left: { tokens: number; cost_micro_usd: number | null },
+  { instructions, messages, tools }: Pick<ModelRequest, 'instructions' | 'messages' | 'tools'>,
+): Reservation | 'tokens' | 'cost_micro_usd' {
+  const bytes = new TextEncoder().encode(JSON.stringify([instructions, messages, tools])).length;
+  const input_tokens = Math.ceil(bytes / BYTES_PER_TOKEN);
+  const wanted = spender.maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS;
+  const max_output_tokens = Math.min(wanted, left.tokens - input_tokens);
+  if (max_output_tokens < LEAST_OUTPUT_TOKENS) return 'tokens';
+  const cost = costOf(spender, model, { input_tokens, output_tokens: max_output_tokens });
+  if (left.cost_micro_usd !== null && cost > left.cost_micro_usd) return 'cost_micro_usd';
+  return { max_output_tokens, tokens: input_tokens + max_output_tokens, cost_micro_usd: cost };
+}
+
+const costOf = ({ prices }: Spender, model: string, usage: ModelUsage): number =>
+  (prices === undefined ? null : priceOf(model, usage, prices)) ?? 0;
+
+/** What was used, where anybody knows; else the reservation stays. */
+export function useOf(spender: Spender, model: string, outcome: ModelAnswer | ModelFailed, reserved: Reservation): Use {
+  const { usage } = outcome;
+  if (usage === null) return { tokens: reserved.tokens, cost_micro_usd: reserved.cost_micro_usd };
+  const tokens = usage.input_tokens + usage.output_tokens;
+  return { tokens, cost_micro_usd: costOf(spender, model, usage) };
+}
