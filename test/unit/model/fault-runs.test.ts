@@ -10,8 +10,8 @@ import { scriptedModel, type ScriptedTurn } from '../../../src/testing.ts';
 import { liveThinking } from '../../support/thinking.ts';
 
 const TIMES = 20;
-/** Long enough for a busy machine, and what a model that hangs costs the test. */
-const TURN_MS = 200;
+/** Time is real only inside of a turn: what a model that hangs costs the test, and long enough for a busy machine. */
+const HANG_MS = 400;
 
 const look = defineTool({
   name: 'look',
@@ -51,6 +51,7 @@ const OUTCOMES = ['completed', 'finalized', 'system_error', 'budget_exhausted', 
 
 /** Even times it goes wrong once, after a call that went well; odd times it goes wrong from there on for ever. */
 async function liveWith({ fault }: Row, time: number) {
+  const hangs = fault(time).fault === 'hang';
   const model = scriptedModel(({ index }) => {
     if (index === 0) return { calls: [{ tool: 'look', input: { at: `shelf ${time}` } }] };
     if (index === 1 || time % 2 === 1) return fault(time);
@@ -58,7 +59,7 @@ async function liveWith({ fault }: Row, time: number) {
   });
   const agent = defineAgent({ name: 'looker', instructions: 'Look.', model, tools: [look], maxOutputTokens: 500 });
   const policy = { budget: { max_model_calls: 40 } };
-  const { result } = await liveThinking([agent], { policy, goal: `look ${time}` }, { turnMs: TURN_MS });
+  const { result } = await liveThinking([agent], { policy, goal: `look ${time}` }, hangs ? { turnMs: HANG_MS } : {});
   if (result === null) throw new Error('the run has no result');
   return { result, model };
 }
