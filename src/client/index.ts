@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
 import type { MessageAnswer } from '../core/run/index.ts';
+import type { Agent } from '../define/define-agent.ts';
 import type { Registry } from '../define/registry.ts';
 import { workflowIdOfRun } from '../protocol/ids.ts';
 import { TASK_QUEUE } from '../protocol/names.ts';
@@ -37,7 +38,7 @@ import { overridesOf, runTrace, type TraceArchiveReader } from './runs/run-trace
 import { endsWithin, underWay } from './runs/stop-run.ts';
 import { countRuns, IS_OPEN, visibleRuns } from './runs/visibility.ts';
 import { type StartedRun, type StartOptions, startRun } from './start-run.ts';
-import { endOfRun } from './run-result.ts';
+import { endOfRun, typedResult } from './run-result.ts';
 
 export { connectClient } from './connect.ts';
 export * from './errors.ts';
@@ -69,8 +70,9 @@ export interface RunsClientOptions {
 export interface RunsClient {
   start(request: unknown, options?: StartOptions): Promise<StartedRun>;
   status(runId: string): Promise<RunStatus>;
-  /** Waits for the end. */
+  /** Waits for the end. With the agent at hand, the output is checked against its schema and has its type. */
   result(runId: string): Promise<RunResult>;
+  result<Output>(runId: string, agent: Agent<Output>): Promise<RunResult<Output>>;
   answer(runId: string, body: unknown): Promise<MessageAnswer>;
   override(runId: string, body: unknown): Promise<MessageAnswer>;
   feedback(runId: string, body: unknown): Promise<MessageAnswer>;
@@ -144,7 +146,8 @@ export function createRunsClient(options: RunsClientOptions): RunsClient {
     feed,
     start: (request, startOptions) => startRun(deps, request, startOptions),
     status: (runId) => runStatus(client, runId, store?.archivedRuns),
-    result: (runId) => endOfRun(client, runId, store?.archivedRuns),
+    result: async <Output>(runId: string, agent?: Agent<Output>): Promise<RunResult<Output>> =>
+      typedResult(await endOfRun(client, runId, store?.archivedRuns), agent),
     answer: (runId, body) => sendMessage(client, runId, 'answer', body),
     override: (runId, body) => sendMessage(client, runId, 'override', body),
     feedback: (runId, body) => sendMessage(client, runId, 'feedback', body),

@@ -43,14 +43,14 @@ export interface ReviewContext {
   spend(use: Required<ReviewUse>): void;
 }
 
-export interface AgentDefinition {
+export interface AgentDefinition<Output = unknown> {
   name: string;
   /** What a model is told it is and does; with them the agent thinks, and needs neither plan nor planner. */
   instructions?: string;
   /** A model object of the AI SDK, an endpoint, or a name at the endpoint of the environment; else `MODEL` names it. */
   model?: ModelSource | string;
   /** What the model's final answer must be; without it the answer is its words. */
-  output?: z.ZodType;
+  output?: z.ZodType<Output>;
   /** The longest answer of one turn. */
   maxOutputTokens?: number;
   /** What tokens cost, by model; a cost budget needs them. */
@@ -63,7 +63,7 @@ export interface AgentDefinition {
   review?: Reviewer;
   policy?: PolicyPatch;
 }
-export type Agent = AgentDefinition;
+export type Agent<Output = unknown> = AgentDefinition<Output>;
 
 /** A model decides what this agent does next. */
 export const thinks = (agent: Agent): boolean => agent.instructions !== undefined;
@@ -75,7 +75,8 @@ export function modelNameOf({ model }: Agent): string {
   return 'base_url' in model ? model.model : model.modelId;
 }
 
-export function defineAgent(definition: AgentDefinition): Agent {
+/** What the agent hands back is typed by its `output`; without one it is any JSON. */
+export function defineAgent<Output = Json>(definition: AgentDefinition<Output>): Agent<Output> {
   const names = definition.tools.map((tool) => tool.name);
   const twice = names.find((name, index) => names.indexOf(name) !== index);
   if (twice !== undefined) throw new TypeError(`The agent ${definition.name} has two tools named ${twice}.`);

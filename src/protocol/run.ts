@@ -95,13 +95,13 @@ export interface PendingQuestion {
 export type AnswerKind = 'answered' | 'denied' | 'timed_out' | 'policy';
 
 /** The workflow's result: the run's typed ending. */
-export interface RunResult {
+export interface RunResult<Output = Json> {
   run_id: string;
   agent: string;
   outcome: RunOutcome;
   reason: string;
   why: string;
-  result: { output: Json; artifact_id: string | null; loop_id: string } | null;
+  result: { output: Output; artifact_id: string | null; loop_id: string } | null;
   loops: number;
   used: Amounts;
   bound: Bound;

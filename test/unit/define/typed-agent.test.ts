@@ -1,0 +1,54 @@
+/** What an agent hands back has the type of its schema, from its definition to the client's result. */
+import { describe, expect, expectTypeOf, it } from 'vitest';
+import { z } from 'zod';
+import type { RunsClient } from '../../../src/client/index.ts';
+import { typedResult } from '../../../src/client/run-result.ts';
+import { type Agent, defineAgent } from '../../../src/define/define-agent.ts';
+import { createRegistry } from '../../../src/define/registry.ts';
+import type { Json } from '../../../src/protocol/json.ts';
+import type { RunResult } from '../../../src/protocol/run.ts';
+
+const priced = defineAgent({
+  name: 'priced',
+  instructions: 'Name the price.',
+  tools: [],
+  output: z.object({ price: z.number(), currency: z.string().default('EUR') }),
+});
+const plain = defineAgent({ name: 'plain', instructions: 'Talk.', tools: [] });
+
+const ended = (output: Json, outcome: RunResult['outcome'] = 'completed'): RunResult =>
+  ({ run_id: 'run-1', outcome, result: { output, artifact_id: null, loop_id: 'l' } }) as unknown as RunResult;
+
+describe('the type of an agent’s output', () => {
+  it('follows its schema up to the client', () => {
+    expectTypeOf(priced).toEqualTypeOf<Agent<{ price: number; currency: string }>>();
+    const ofPriced = (runs: RunsClient) => runs.result('run-1', priced);
+    expectTypeOf(ofPriced).returns.resolves.toEqualTypeOf<RunResult<{ price: number; currency: string }>>();
+  });
+
+  it('is any JSON without a schema, and without the agent', () => {
+    const ofPlain = (runs: RunsClient) => runs.result('run-1', plain);
+    const ofAnybody = (runs: RunsClient) => runs.result('run-1');
+    expectTypeOf(ofPlain).returns.resolves.toEqualTypeOf<RunResult>();
+    expectTypeOf(ofAnybody).returns.resolves.toEqualTypeOf<RunResult>();
+  });
+
+  it('does not keep agents of different types out of one registry', () => {
+    expect([...createRegistry([priced, plain]).agents.keys()]).toEqual(['priced', 'plain']);
+  });
+});
+
+describe('a typed result', () => {
+  it('is what the schema makes of it', () => {
+    expect(typedResult(ended({ price: 7 }), priced).result?.output).toEqual({ price: 7, currency: 'EUR' });
+    expect(typedResult(ended('words'), plain).result?.output).toBe('words');
+  });
+
+  it('is none where a run that was stopped has something else to hand back', () => {
+    expect(typedResult(ended('the best I have', 'budget_exhausted'), priced).result).toBeNull();
+  });
+
+  it('is an error with a next step where a completed run does not fit', () => {
+    expect(() => typedResult(ended({ cost: 7 }), priced)).toThrow(/does not fit the agent priced: \$\.price/);
+  });
+});
