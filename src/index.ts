@@ -2,6 +2,11 @@
  * `secondwind`: what you write your agents with. Loads neither Temporal nor a database driver, so it stays light enough
  * for any process that only defines things.
  */
+export { createClient, type ClientOptions, type SecondwindClient } from './client/create-client.ts';
+export * from './client/errors.ts';
+export type { RunEvent } from './client/history/run-event.ts';
+export type { Runs } from './client/runs.ts';
+export type * from './client/views.ts';
 export { boundSentence, computeBound } from './core/bound/index.ts';
 export * as feedback from './core/feedback/index.ts';
 export * as failures from './core/failures/index.ts';

@@ -18,9 +18,9 @@ export class RunRequestError extends SecondwindError {
   override readonly name = 'RunRequestError';
   readonly problems: RequestProblem[];
 
-  constructor(problems: RequestProblem[]) {
+  constructor(problems: RequestProblem[], cause?: unknown) {
     const told = problems.map((problem) => `${problem.path}: ${problem.message}`).join('; ');
-    super('bad_request', told, 'Correct the named fields and start again.');
+    super('bad_request', told, 'Correct the named fields and start again.', cause);
     this.problems = problems;
   }
 }

@@ -21,36 +21,27 @@ import {
 } from './history/index.ts';
 import { sendMessage } from './messages.ts';
 import { type RunArchiveReader, runStatus } from './run-status.ts';
-import {
-  type AskedQuestion,
-  listRuns,
-  openQuestions,
-  type RunArchiveLister,
-  type RunFilter,
-  type RunPage,
-} from './runs/list-runs.ts';
+import { listRuns, openQuestions, type RunArchiveLister } from './runs/list-runs.ts';
 import { isKnown } from './runs/ask-run.ts';
 import { requestOf } from './runs/rerun.ts';
-import { type FailureItem, type FailureStore, runFailures } from './runs/run-failures.ts';
-import { guidanceOf, type ShownGuidance } from './runs/run-guidance.ts';
+import { type FailureStore, runFailures } from './runs/run-failures.ts';
+import { guidanceOf } from './runs/run-guidance.ts';
 import { runSteps } from './runs/run-steps.ts';
 import { overridesOf, runTrace, type TraceArchiveReader } from './runs/run-trace.ts';
 import { endsWithin, underWay } from './runs/stop-run.ts';
 import { countRuns, IS_OPEN, visibleRuns } from './runs/visibility.ts';
-import { type StartedRun, type StartOptions, startRun } from './start-run.ts';
+import { type StartOptions, startRun } from './start-run.ts';
 import { endOfRun, typedResult } from './run-result.ts';
+import type { AskedQuestion, FailureItem, RunFilter, RunPage, ShownGuidance, StartedRun, StoppedRun } from './views.ts';
 
 export { connectClient } from './connect.ts';
 export * from './errors.ts';
 export * from './guards/index.ts';
-export { compareEventIds, type FeedEvent, type ProjectedStep, type RunEvent } from './history/index.ts';
+export { compareEventIds, type FeedEvent, type RunEvent } from './history/index.ts';
 export { FamilyTakenError } from './families.ts';
 export * from './own-loops.ts';
-export type { AskedQuestion, RunFilter, RunPage } from './runs/list-runs.ts';
-export type { FailureItem } from './runs/run-failures.ts';
-export type { ShownGuidance } from './runs/run-guidance.ts';
-export type { ListedRun } from './runs/visibility.ts';
-export type { StartedRun, StartOptions } from './start-run.ts';
+export type { StartOptions } from './start-run.ts';
+export type * from './views.ts';
 
 export interface RunsClientOptions {
   client: Client;
@@ -108,8 +99,6 @@ export interface RunsClient {
   feed: RunFeed;
   workflowId(runId: string): string;
 }
-
-export type StoppedRun = { state: 'ended'; status: RunStatus } | { state: 'stopping'; waiting_for: string[] };
 
 /** So many runs are followed by the feed; those that started last. */
 const MAX_FOLLOWED = 500;

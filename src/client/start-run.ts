@@ -10,18 +10,14 @@ import { prepareRun } from '../define/prepare-run.ts';
 import type { Registry } from '../define/registry.ts';
 import { defaultLoopId, hashOfJson, sha256Hex, workflowIdOfRun } from '../protocol/ids.ts';
 import { MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../protocol/names.ts';
-import type { Bound, PreparedRun } from '../protocol/run.ts';
+import type { PreparedRun } from '../protocol/run.ts';
 import { loadStartMemory, type StartMemoryStore } from '../store/start-memory.ts';
 import type { AgentRunInput, AgentRunOptions } from '../workflows/agent-run-input.ts';
 import { familyOf } from '../core/guardrails/index.ts';
 import { RunExistsError, RunRequestError, SecondwindError } from './errors.ts';
+import type { StartedRun } from './views.ts';
 import { claimFamily, type FamilyStore } from './families.ts';
 
-export interface StartedRun {
-  run_id: string;
-  workflow_id: string;
-  bound: Bound;
-}
 export interface StartOptions {
   /** The same key with the same request gives the same run; with another request it is refused. */
   idempotencyKey?: string;

@@ -67,6 +67,7 @@ describe('the light entry', () => {
           'computeBound',
           'boundSentence',
           'mergePolicy',
+          'createClient',
         ]),
       );
       expect(modules.some((module) => module.endsWith('src/define/define-tool.ts'))).toBe(true);

@@ -5,6 +5,6 @@ export { projectHistory } from './project-history.ts';
 export { openProjection, type ProjectionState } from './projection-state.ts';
 export { fetchHistory } from './read-history.ts';
 export type { RunEvent } from './run-event.ts';
-export type { ProjectedStep } from './steps.ts';
+export type { ProjectedStep } from '../views.ts';
 export { watchRun, type WatchOptions } from './watch-run.ts';
 export { createRunFeed, type FeedEvent, type RunFeed } from './watch-all.ts';

@@ -2,7 +2,8 @@ import type { HistoryEvent } from './history-event.ts';
 import { isRunEvent, reduce, type StampedFact } from './project-event.ts';
 import { openProjection } from './projection-state.ts';
 import type { RunEvent } from './run-event.ts';
-import { type ProjectedStep, stepsOf } from './steps.ts';
+import type { ProjectedStep } from '../views.ts';
+import { stepsOf } from './steps.ts';
 
 interface ProjectedHistory {
   events: RunEvent[];

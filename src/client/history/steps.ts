@@ -1,23 +1,6 @@
 import type { StampedFact } from './project-event.ts';
+import type { ProjectedAttempt, ProjectedStep } from '../views.ts';
 import type { AttemptPlace, Fact } from './run-event.ts';
-
-interface ProjectedAttempt {
-  attempt: number;
-  started_at: string;
-  ended_at: string | null;
-  outcome: 'ok' | 'failed' | 'cancelled' | 'running';
-  wait_ms: number;
-  failure_id?: string;
-  manifest_id?: string;
-}
-
-export interface ProjectedStep {
-  loop_id: string;
-  step_id: number;
-  phase: string;
-  tool: string;
-  attempts: ProjectedAttempt[];
-}
 
 /** The steps of a run with all their attempts, in step order. */
 export function stepsOf(facts: readonly StampedFact[]): ProjectedStep[] {

@@ -1,23 +1,11 @@
 import type { Client } from '@temporalio/client';
 import { workflowIdOfRun } from '../../protocol/ids.ts';
 import { SEARCH_ATTRIBUTE } from '../../protocol/names.ts';
-import type { PendingQuestion, RunLifeState, RunOutcome } from '../../protocol/run.ts';
+import type { RunLifeState, RunOutcome } from '../../protocol/run.ts';
 import { SecondwindError } from '../errors.ts';
 import { type ListCursor, readCursor, writeCursor } from './list-cursor.ts';
-import { badCursor, IS_CLOSED, IS_OPEN, type ListedRun, quoted, visibleRuns } from './visibility.ts';
-
-export interface RunFilter {
-  state?: RunLifeState;
-  agent?: string;
-  outcome?: RunOutcome;
-  label?: string;
-  cursor?: string;
-  limit?: number;
-}
-export interface RunPage {
-  runs: ListedRun[];
-  next_cursor: string | null;
-}
+import type { AskedQuestion, ListedRun, RunFilter, RunPage } from '../views.ts';
+import { badCursor, IS_CLOSED, IS_OPEN, quoted, visibleRuns } from './visibility.ts';
 
 interface ArchivedItem {
   run_id: string;
@@ -95,7 +83,6 @@ export async function openQuestions(
     next_cursor: page.token === null ? null : writeCursor({ from: 'temporal', token: page.token }, QUESTIONS),
   };
 }
-export type AskedQuestion = PendingQuestion & Pick<ListedRun, 'run_id' | 'agent' | 'goal'>;
 
 function conditions({ searchAttributes }: ListDeps, { state, agent, outcome, label }: RunFilter): string[] {
   if (!searchAttributes && (agent !== undefined || outcome !== undefined || label !== undefined || isOpenState(state)))

@@ -1,17 +1,12 @@
 import type { Client } from '@temporalio/client';
-import { type FailureStanding, foldFailures, type FoldedFailure } from '../../core/failures/index.ts';
+import { foldFailures, type FoldedFailure } from '../../core/failures/index.ts';
 import { ACTIVITY, QUERY } from '../../protocol/names.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import { RunNotFoundError } from '../errors.ts';
 import { fieldsOf, firstOf, type HistoryEvent, listOf } from '../history/history-event.ts';
 import { fetchHistory } from '../history/read-history.ts';
+import type { FailureItem, Standing } from '../views.ts';
 import { askRun, isKnown } from './ask-run.ts';
-
-type Standing = Pick<
-  FailureStanding,
-  'status' | 'occurrence_count' | 'last_seen_step_id' | 'helpful_count' | 'harmful_count'
->;
-export type FailureItem = FailureRecord & Standing;
 
 export interface FailureStore {
   records: { forRun(runId: string): Promise<FailureRecord[]> };

@@ -1,14 +1,6 @@
-import type { GuidanceRow } from '../../protocol/tools.ts';
 import { SecondwindError } from '../errors.ts';
 import type { RunEvent } from '../history/index.ts';
-
-export interface ShownGuidance {
-  step_id: number;
-  attempt: number;
-  /** The exact bytes that the attempt saw. */
-  guidance: string;
-  rows: GuidanceRow[];
-}
+import type { ShownGuidance } from '../views.ts';
 
 /** What an attempt of a step was shown; the latest that was shown anything, unless one is named. */
 export function guidanceOf(events: readonly RunEvent[], stepId: number, attempt?: number): ShownGuidance {

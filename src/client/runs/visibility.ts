@@ -3,22 +3,8 @@ import { runIdOfWorkflow } from '../../protocol/ids.ts';
 import { MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../../protocol/names.ts';
 import type { PendingQuestion, RunLifeState, RunOutcome } from '../../protocol/run.ts';
 import { SecondwindError } from '../errors.ts';
+import type { ListedRun } from '../views.ts';
 import { countOf, jsonOf, textOf, textsOf, timeOf } from '../history/history-event.ts';
-
-/** A run as a list shows it. */
-export interface ListedRun {
-  run_id: string;
-  agent: string;
-  goal: string;
-  state: RunLifeState;
-  outcome?: RunOutcome;
-  labels: string[];
-  attempts: number;
-  pending_question?: PendingQuestion;
-  /** Of a run that was handed over: when its latest execution started. */
-  started_at: string;
-  ended_at: string | null;
-}
 
 type ListAnswer = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>;
 type Listed = ListAnswer['executions'][number];

@@ -1,0 +1,116 @@
+import type { RunResult, RunStatus } from '../../protocol/run.ts';
+import type { RunEvent } from '../history/run-event.ts';
+import type { FollowOptions, Runs } from '../runs.ts';
+import type { RunEnd, RunPage, StartedRun, StoppedRun } from '../views.ts';
+import type { AskOptions, Door } from './door.ts';
+import { follow } from './follow.ts';
+
+type Listed<K extends string, T> = { [key in K]: T[] } & { next_cursor?: string };
+
+export function runsOverHttp(door: Door): Runs {
+  const path = (runId: string, part = ''): string => `/v1/runs/${encodeURIComponent(runId)}${part}`;
+  const look = async <T>(runId: string, part: string, options: AskOptions = {}): Promise<T> =>
+    (await door.ask<T>('GET', path(runId, part), { ...options, about: { runId } })).body;
+  const tell = <T>(runId: string, part: string, body: unknown, options: AskOptions = {}) =>
+    door.ask<T>('POST', path(runId, part), { ...options, body, about: { runId, isMessage: true } });
+  const get: Runs['get'] = (runId, options) => look<RunStatus>(runId, '', options);
+  const watch = (runId: string, options: FollowOptions = {}) => watchRun(door, path(runId, '/events'), runId, options);
+  return {
+    start: async (request, options = {}) => {
+      const about = { runId: request.run_id ?? '' };
+      return (await door.ask<StartedRun>('POST', '/v1/runs', { ...options, body: request, about })).body;
+    },
+    get,
+    list: async (filter = {}, options = {}) => {
+      const { body } = await door.ask<Listed<'runs', RunPage['runs'][number]>>('GET', '/v1/runs', {
+        ...options,
+        query: { ...filter },
+      });
+      return { runs: body.runs, next_cursor: body.next_cursor ?? null };
+    },
+    watch,
+    result: async (runId, options = {}) => {
+      let ending: Ending | null = null;
+      for await (const event of watch(runId, options)) if (event.event === 'run_ended') ending = event;
+      options.signal?.throwIfAborted();
+      return endOf(await get(runId, options), ending);
+    },
+    override: async (runId, body, options) =>
+      (await tell<Awaited<ReturnType<Runs['override']>>>(runId, '/override', body, options)).body,
+    answer: async (runId, body, options) =>
+      (await tell<Awaited<ReturnType<Runs['answer']>>>(runId, '/answer', body, options)).body,
+    feedback: async (runId, body, options) =>
+      (await tell<Awaited<ReturnType<Runs['feedback']>>>(runId, '/feedback', body, options)).body,
+    cancel: async (runId, body, options) => {
+      const { status, body: answer } = await tell<RunStatus | StoppedRun>(runId, '/cancel', body, options);
+      return status === 202 ? (answer as StoppedRun) : { state: 'ended', status: answer as RunStatus };
+    },
+    rerun: async (runId, body, options) => (await tell<StartedRun>(runId, '/rerun', body, options)).body,
+    questions: async (page = {}, options = {}) => {
+      type Questions = Awaited<ReturnType<Runs['questions']>>['questions'];
+      const { body } = await door.ask<Listed<'questions', Questions[number]>>('GET', '/v1/questions', {
+        ...options,
+        query: { ...page },
+      });
+      return { questions: body.questions, next_cursor: body.next_cursor ?? null };
+    },
+    steps: async (runId, options) =>
+      (await look<{ steps: Awaited<ReturnType<Runs['steps']>> }>(runId, '/steps', options)).steps,
+    failures: async (runId, options) =>
+      (await look<{ failures: Awaited<ReturnType<Runs['failures']>> }>(runId, '/failures', options)).failures,
+    trace: async (runId, options) =>
+      (await look<{ trace: Awaited<ReturnType<Runs['trace']>> }>(runId, '/trace', options)).trace,
+    overrides: async (runId, options) =>
+      (await look<{ overrides: Awaited<ReturnType<Runs['overrides']>> }>(runId, '/overrides', options)).overrides,
+    guidance: (runId, { stepId, attempt }, options = {}) =>
+      look(runId, '/guidance', { ...options, query: { step_id: stepId, attempt } }),
+  };
+}
+
+type Ending = Extract<RunEvent, { event: 'run_ended' }>;
+
+async function* watchRun(
+  door: Door,
+  path: string,
+  runId: string,
+  options: FollowOptions,
+): AsyncGenerator<RunEvent, void, undefined> {
+  const events = follow(door, {
+    ...options,
+    path,
+    about: { runId },
+    isLast: ({ event }) => event === 'run_ended',
+    // A run whose history is gone has no events any more, and none will come.
+    isOver: async (signal) => {
+      const address = path.replace(/\/events$/, '');
+      const { body } = await door.ask<RunStatus>('GET', address, { signal, about: { runId } });
+      return body.state === 'ended';
+    },
+  });
+  for await (const { data } of events) yield eventOf(data);
+}
+
+/** The stream names the run in every event; an event itself only where its run starts. */
+function eventOf(data: string): RunEvent {
+  const event = JSON.parse(data) as RunEvent & { run_id?: string };
+  if (event.event === 'run_started') return event;
+  const { run_id: _run, ...rest } = event;
+  return rest;
+}
+
+function endOf(status: RunStatus, ending: Ending | null): RunEnd {
+  return {
+    run_id: status.run_id,
+    agent: status.agent,
+    outcome: status.outcome ?? ending?.outcome ?? 'system_error',
+    reason: ending?.reason ?? null,
+    why: ending?.why ?? status.why,
+    result: status.result ?? null,
+    loops: ending?.loops ?? null,
+    used: (ending?.used as RunResult['used'] | null | undefined) ?? status.budget.used,
+    bound: status.bound,
+    failures: (ending?.failures as RunResult['failures'] | null | undefined) ?? status.failures,
+    started_at: status.started_at,
+    ended_at: status.updated_at,
+  };
+}
