@@ -25,7 +25,13 @@ export interface Answered {
 export async function askHuman(state: RunState, ports: RunPorts, step: StepInFlight, asked: Asked): Promise<Answered> {
   const { humans } = state.run.policy;
   const fallback = defaultDecision(humans.default, asked.options);
-  await onlyQuestion(state, ports);
+  // Steps of a guarded workflow may run side by side: their questions come one after another, or answers would go astray.
+  // Looked at right before the question is set, with no await in between.
+  while (state.question !== null && state.cancel === null) {
+    const longest = humans.deadline_ms * (1 + humans.chain.length);
+    const isFree = () => state.question === null || state.cancel !== null;
+    await ports.until(isFree, longest, 'waiting for the question before');
+  }
   if (state.questions_asked >= humans.max_questions) {
     ports.log({ event: 'question_not_asked', reason: 'max_questions', decision: fallback });
     return { kind: 'policy', decision: fallback, text: null, by: null };
@@ -81,18 +87,6 @@ export async function askHuman(state: RunState, ports: RunPorts, step: StepInFli
     by: answer.by,
   });
   return { kind: answer.decision === 'deny' ? 'denied' : 'answered', ...answer };
-}
-
-/** Steps of a guarded workflow may run side by side: their questions come one after another, or answers would go astray. */
-async function onlyQuestion(state: RunState, ports: RunPorts): Promise<void> {
-  const { deadline_ms, chain } = state.run.policy.humans;
-  while (state.question !== null && state.cancel === null) {
-    await ports.until(
-      () => state.question === null || state.cancel !== null,
-      deadline_ms * (1 + chain.length),
-      'waiting for the question before',
-    );
-  }
 }
 
 /** Beside the waiting, never before it: whoever listens elsewhere must not hold up the question. */
