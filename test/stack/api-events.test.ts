@@ -64,15 +64,18 @@ describe('the events of one run', () => {
 describe('a reader that hangs up', () => {
   it('is no longer read for, on a real port', async () => {
     const signals: (AbortSignal | undefined)[] = [];
-    const watch: RunsClient['watch'] = (runId, options) => {
-      signals.push(options?.signal);
-      return world.runs.watch(runId, options);
+    const runs: RunsClient = {
+      ...world.runs,
+      watch: (runId, options) => {
+        signals.push(options?.signal);
+        return world.runs.watch(runId, options);
+      },
     };
-    const { app, close } = await openApiWorld(apiAgents, { runs: { ...world.runs, watch } });
-    const served = await serveApi(app, { host: '127.0.0.1', port: 0 });
+    const door = await openApiWorld(apiAgents, { runs });
+    const served = await serveApi(door.app, { host: '127.0.0.1', port: 0 });
     onTestFinished(async () => {
       await served.close();
-      await close();
+      await door.close();
     });
     const runId = await start('left', { agent: 'endless', plan: endlessPlan() });
     const leaving = new AbortController();

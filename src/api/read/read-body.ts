@@ -4,8 +4,8 @@ import type { ApiContext } from '../context.ts';
 import { Problem } from '../problem.ts';
 import { readJson } from './read-json.ts';
 
-/** More than any message of a person needs. */
-export const MESSAGE_BYTES = 64 * 1024;
+/** More than the longest message takes, even with every character written as an escape. */
+export const MESSAGE_BYTES = 128 * 1024;
 
 /** The body as its schema wants it, or each mistake by its path. */
 export async function readBody<T extends z.ZodType>(

@@ -10,6 +10,9 @@ import type { Route } from '../route.ts';
 import { SCHEMAS } from '../schemas/index.ts';
 import { limit, plainText } from '../schemas/parts.ts';
 
+/** A tool's message and the chunks of a retrieval; what is kept of them is far smaller. */
+const REPORT_BYTES = 512 * 1024;
+
 export const postFailure: Route = {
   method: 'post',
   path: '/v1/failures',
@@ -21,7 +24,7 @@ export const postFailure: Route = {
   problems: ['own_run', 'idempotency_conflict'],
   handle: async (c, deps) => {
     const key = idempotencyKey(c);
-    const report = await readBody(c, SCHEMAS.FailureReport);
+    const report = await readBody(c, SCHEMAS.FailureReport, REPORT_BYTES);
     const taken = await once(key, () => reportFailure(deps, report, { key, redact: c.get('redact') }));
     return answerJson(c, taken, 201);
   },

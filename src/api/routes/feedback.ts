@@ -10,7 +10,7 @@ import { cursor, limit, plainText } from '../schemas/parts.ts';
 import { page } from './page.ts';
 
 /** A tool's whole output; what is longer is scanned at its start and end only anyway. */
-const DETECT_BYTES = 4 * 1024 * 1024;
+const DETECT_BYTES = 8 * 1024 * 1024;
 const REFINE_BYTES = 512 * 1024;
 
 export const detect: Route = {
