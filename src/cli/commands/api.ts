@@ -9,6 +9,7 @@ import type { Failure } from '../run/run-parts.ts';
 interface ApiFlags {
   port?: string;
   host?: string;
+  agents?: string;
   json?: boolean;
 }
 
@@ -18,6 +19,7 @@ export function addApi(program: Command): void {
     .description('serve the API against TEMPORAL_ADDRESS and DATABASE_URL')
     .option('--port <port>', 'where it listens (default: SECONDWIND_PORT or 4680)')
     .option('--host <address>', 'beyond this machine only with a token (default: SECONDWIND_HOST or 127.0.0.1)')
+    .option('--agents <folder>', 'a folder whose files export agents')
     .option('--json', 'tell when it is ready in one JSON line')
     .action(async (flags: ApiFlags) => {
       const config = readConfig(process.env, flags);
@@ -35,13 +37,14 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
   const { reachOutside } = await import('../run/outside.ts');
   const outside = await reachOutside(config);
   // Loaded only now: that a server is missing should not take the seconds that these take.
-  const [{ createStore }, { openApi }, { builtInRegistry }, { createLog }, { serveApi }] = await Promise.all([
+  const [{ createStore }, { openApi }, { registryWith }, { createLog }, { serveApi }] = await Promise.all([
     import('../../store/store.ts'),
     import('../run/open-api.ts'),
     import('../run/registry.ts'),
     import('../run/log.ts'),
     import('../../api/index.ts'),
   ]);
+  const registry = await registryWith(flags.agents);
   const grants = await grantsFor(config);
   const store = createStore(outside.databaseUrl);
   parts.add('store', () => store.close());
@@ -52,7 +55,7 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
   const { allowedHosts, rateLimit } = config;
   const app = await openApi(parts, {
     ...outside,
-    registry: builtInRegistry,
+    registry,
     store,
     grants,
     allowedHosts,

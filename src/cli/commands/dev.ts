@@ -6,6 +6,7 @@ interface DevFlags {
   port?: string;
   dataDir?: string;
   demo: boolean;
+  agents?: string;
   ui?: boolean;
   json?: boolean;
 }
@@ -14,29 +15,34 @@ export function addDev(program: Command): void {
   program
     .command('dev')
     .description('start the whole stack: Temporal, Postgres, worker and API')
+    .argument('[agents]', 'a folder whose files export agents')
+    .option('--agents <folder>', 'the same, as for worker and api')
     .option('--no-demo', 'start an empty stack (the agent demo is there all the same)')
     .option('--port <port>', 'where the API listens; 0 takes any free port (default: SECONDWIND_PORT or 4680)')
     .option('--data-dir <folder>', 'where databases, logs and the token live (default: SECONDWIND_DATA_DIR)')
     .option('--ui', "start Temporal's own web UI too")
     .option('--json', 'tell when it is ready in one JSON line')
-    .action(async (flags: DevFlags) => {
-      process.exitCode = await runDev(flags);
+    .action(async (folder: string | undefined, flags: DevFlags) => {
+      process.exitCode = await runDev({ ...flags, ...(folder !== undefined && { agents: folder }) });
     });
 }
 
 async function runDev(flags: DevFlags): Promise<number> {
   const config = readConfig(process.env, flags);
-  const [{ runParts }, { startDev }, { readyJson, readyLines }] = await Promise.all([
+  const [{ runParts }, { startDev }, { readyJson, readyLines }, { registryWith }] = await Promise.all([
     import('../run/run-parts.ts'),
     import('../dev/start-dev.ts'),
     import('../dev/announce.ts'),
+    import('../run/registry.ts'),
   ]);
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   return runParts({
     say,
     report: (error) => reportError(error, flags),
     start: async (parts) => {
-      const { news, failed } = await startDev({ config, parts, ui: flags.ui === true, say });
+      // Before anything is started: a file of theirs that cannot be used is told at once.
+      const registry = await registryWith(flags.agents);
+      const { news, failed } = await startDev({ config, parts, registry, ui: flags.ui === true, say });
       // From the start of the process: what a person waits for includes loading.
       const ms = performance.now();
       const lines = flags.json ? [readyJson(news, ms)] : readyLines(news, ms, flags.demo);

@@ -4,12 +4,18 @@ import { reportError } from '../report-error.ts';
 import type { Parts } from '../run/parts.ts';
 import type { Failure } from '../run/run-parts.ts';
 
+interface WorkerFlags {
+  agents?: string;
+  json?: boolean;
+}
+
 export function addWorker(program: Command): void {
   program
     .command('worker')
     .description('run a worker against TEMPORAL_ADDRESS and DATABASE_URL')
+    .option('--agents <folder>', 'a folder whose files export agents')
     .option('--json', 'tell when it is ready in one JSON line')
-    .action(async (flags: { json?: boolean }) => {
+    .action(async (flags: WorkerFlags) => {
       const config = readConfig(process.env);
       const { runParts } = await import('../run/run-parts.ts');
       process.exitCode = await runParts({
@@ -20,21 +26,22 @@ export function addWorker(program: Command): void {
     });
 }
 
-async function start(config: Config, parts: Parts, flags: { json?: boolean }): Promise<{ failed: Promise<Failure> }> {
+async function start(config: Config, parts: Parts, flags: WorkerFlags): Promise<{ failed: Promise<Failure> }> {
   const { reachOutside } = await import('../run/outside.ts');
   const outside = await reachOutside(config);
   // Loaded only now: that a server is missing should not take the seconds that these take.
-  const [{ createStore }, { startWorker, workflowBundle }, { builtInRegistry }, { createLog }] = await Promise.all([
+  const [{ createStore }, { startWorker, workflowBundle }, { registryWith }, { createLog }] = await Promise.all([
     import('../../store/store.ts'),
     import('../../worker/main.ts'),
     import('../run/registry.ts'),
     import('../run/log.ts'),
   ]);
+  const registry = await registryWith(flags.agents);
   const store = createStore(outside.databaseUrl);
   parts.add('store', () => store.close());
   const worker = await startWorker({
     ...outside,
-    registry: builtInRegistry,
+    registry,
     store,
     workflowBundlePath: await workflowBundle(config.cacheDir),
     logger: createLog('stderr', []).temporal,

@@ -1,6 +1,7 @@
 import type { Stack } from '../../stack/index.ts';
 
 export interface ReadyNews {
+  agents: string[];
   url: string;
   token: string;
   tokenFile: string | null;
@@ -11,13 +12,14 @@ export interface ReadyNews {
 /** What a person needs to go on, the last line being the one that programs wait for. */
 export function readyLines(news: ReadyNews, ms: number, hint: boolean): string[] {
   const { url, token, stack } = news;
-  const curl = `curl -s ${url}/v1/runs -H 'Authorization: Bearer ${token}' -d '{"agent":"demo","goal":"try it"}'`;
+  const curl = `curl -s ${url}/v1/runs -H 'Authorization: Bearer ${token}' -d '{"agent":"${news.agents.at(-1)}","goal":"try it"}'`;
   return [
     `  API          ${url}/#token=${token}`,
     `  Temporal     ${stack.temporalAddress}`,
     ...(stack.uiUrl === undefined ? [] : [`  Temporal UI  ${stack.uiUrl}`]),
     `  Data folder  ${stack.dataDir}${news.tokenFile === null ? '' : ' (the token is in its file "token")'}`,
     `  Log          ${news.logPath}`,
+    `  Agents       ${news.agents.join(', ')}`,
     ...(stack.searchAttributes
       ? []
       : ['  Runs are listed without filters: this Temporal has no search attributes of ours.']),
@@ -42,5 +44,6 @@ export function readyJson(news: ReadyNews, ms: number): string {
     temporal_ui: news.stack.uiUrl ?? null,
     data_dir: news.stack.dataDir,
     log: news.logPath,
+    agents: news.agents,
   });
 }

@@ -1,12 +1,12 @@
 import { join } from 'node:path';
 import { type Fetching, Problem, serveApi } from '../../api/index.ts';
 import type { Config } from '../../config.ts';
+import type { Registry } from '../../define/registry.ts';
 import { SEARCH_ATTRIBUTE_TYPES } from '../../protocol/names.ts';
 import { startStack } from '../../stack/index.ts';
 import { lockOwner } from '../../stack/machine/folder-lock.ts';
 import { createLog } from '../run/log.ts';
 import type { Parts } from '../run/parts.ts';
-import { builtInRegistry } from '../run/registry.ts';
 import type { Failure } from '../run/run-parts.ts';
 import { ownGrants } from '../run/token-file.ts';
 import type { ReadyNews } from './announce.ts';
@@ -14,6 +14,7 @@ import type { ReadyNews } from './announce.ts';
 export interface StartDevOptions {
   config: Config;
   parts: Parts;
+  registry: Registry;
   ui: boolean;
   say: (line: string) => void;
 }
@@ -48,7 +49,7 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
 
   // Keys in the environment are for a Temporal of one's own, not for the dev server.
   const env = stack.owned.temporal ? {} : process.env;
-  const shared = { ...stack, registry: builtInRegistry, store: opened };
+  const shared = { ...stack, registry: options.registry, store: opened };
   const { allowedHosts, rateLimit } = config;
   const api = openApi(parts, { ...shared, grants, allowedHosts, rateLimit, log, env });
   const worker = await workerMain.startWorker({
@@ -67,7 +68,14 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
     worker.ended.then((end): Failure | null => (end.reason === 'failed' ? { error: end.error } : null)),
   ]).then((failure) => failure ?? new Promise<Failure>(() => {}));
   return {
-    news: { url: served.url, token: operatorToken, tokenFile: file, logPath, stack },
+    news: {
+      agents: [...options.registry.agents.keys()],
+      url: served.url,
+      token: operatorToken,
+      tokenFile: file,
+      logPath,
+      stack,
+    },
     failed,
   };
 }
