@@ -14,6 +14,11 @@ async function main(): Promise<number> {
   }
 }
 
+// Whoever reads only the beginning (`| head`) has seen enough.
+process.stdout.on('error', (error: NodeJS.ErrnoException) =>
+  process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed),
+);
+
 // Whatever may still be open, a command that is done has ended.
 main().then(
   (code) => process.exit(code),

@@ -1,17 +1,38 @@
 import { Command } from 'commander';
+import { addAnswer } from './commands/answer.ts';
 import { addApi } from './commands/api.ts';
 import { addBound } from './commands/bound.ts';
+import { addCancel } from './commands/cancel.ts';
 import { addDemo } from './commands/demo.ts';
+import { addDetect } from './commands/detect.ts';
 import { addDev } from './commands/dev.ts';
+import { addDoctor } from './commands/doctor.ts';
+import { addExport } from './commands/export.ts';
+import { addFailures } from './commands/failures.ts';
+import { addFeedback } from './commands/feedback.ts';
+import { addGuidance } from './commands/guidance.ts';
+import { addMcp } from './commands/mcp.ts';
+import { addMigrate } from './commands/migrate.ts';
+import { addMonitors } from './commands/monitors.ts';
+import { addOverride } from './commands/override.ts';
 import { addPolicy } from './commands/policy.ts';
+import { addQuestions } from './commands/questions.ts';
+import { addRefine } from './commands/refine.ts';
+import { addReflections } from './commands/reflections.ts';
+import { addRerun, addRun } from './commands/run.ts';
+import { addRuns } from './commands/runs.ts';
 import { addSimulate } from './commands/simulate.ts';
+import { addStatus } from './commands/status.ts';
+import { addWatch } from './commands/watch.ts';
 import { addWorker } from './commands/worker.ts';
 import { ownVersion } from './version.ts';
 
 /** Commands in the groups that `--help` shows; a group appears with its first command. */
 const GROUPS: [heading: string, commands: ((program: Command) => void)[]][] = [
-  ['Decide:', [addPolicy, addBound, addSimulate]],
-  ['Operate:', [addDev, addDemo, addWorker, addApi]],
+  ['Look:', [addRuns, addStatus, addWatch, addFailures, addGuidance, addReflections, addQuestions]],
+  ['Run:', [addRun, addRerun, addAnswer, addFeedback, addOverride, addCancel]],
+  ['Decide:', [addPolicy, addBound, addSimulate, addDetect, addRefine]],
+  ['Operate:', [addDev, addDemo, addWorker, addApi, addDoctor, addMigrate, addExport, addMonitors, addMcp]],
 ];
 
 /** Only what parses flags is loaded here; each command loads what it needs when it runs. */
@@ -21,7 +42,10 @@ export function createProgram(): Command {
     .version(ownVersion())
     .showSuggestionAfterError()
     .exitOverride()
-    .addHelpText('after', '\nExit codes: 0 ok, 1 failed, 2 bad usage, 3 not reachable.');
+    .addHelpText(
+      'after',
+      '\nExit codes: 0 ok, 1 failed, 2 bad usage, 3 not reachable, 10 stopped by a guard, 11 budget, 12 waiting for a person.',
+    );
   for (const [heading, commands] of GROUPS) {
     program.commandsGroup(heading);
     for (const add of commands) add(program);

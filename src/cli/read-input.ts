@@ -1,7 +1,9 @@
 import { readFile } from 'node:fs/promises';
+import { text } from 'node:stream/consumers';
 import type { z } from 'zod';
 import { SecondwindError } from '../client/errors.ts';
 import { problemsOf } from '../define/problems.ts';
+import type { Json } from '../protocol/json.ts';
 import type { RequestProblem } from '../protocol/run.ts';
 import { planSchema, type Plan } from '../protocol/schemas/plan.ts';
 import { policyPatchSchema, policySchema, type PolicyPatch } from '../protocol/schemas/policy.ts';
@@ -21,13 +23,38 @@ async function readInput<T>(
   schema: z.ZodType<T>,
   knownKeys?: (path: PropertyKey[]) => string[],
 ): Promise<T> {
-  const text = await readFile(file, 'utf8').catch((error: unknown) => {
+  const parsed = schema.safeParse(parseJson(file, await readFileText(file)));
+  if (parsed.success) return parsed.data;
+  throw badInput(file, problemsOf(parsed.error, '$', knownKeys));
+}
+
+/** JSON on the command line itself, or `@file`. */
+export async function readJson(given: string): Promise<Json> {
+  const file = given.startsWith('@') ? given.slice(1) : undefined;
+  return parseJson(file ?? 'The JSON', file === undefined ? given : await readFileText(file)) as Json;
+}
+
+/** A text on the command line itself, else that of a file, `-` being stdin. */
+export async function readText(given: string | undefined, file?: string, named = 'a text'): Promise<string> {
+  if (given !== undefined) return given;
+  if (file === undefined) {
+    throw new SecondwindError('bad_usage', `${named} is missing.`, 'Add it, or see --help.');
+  }
+  return file === '-' ? text(process.stdin) : readFileText(file);
+}
+
+export function readWhole(name: string, given: string, least: number, most: number): number {
+  const value = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
+  if (value >= least && value <= most) return value;
+  const wrong = `${name} ${given} is refused: expected a whole number, ${least} to ${most}.`;
+  throw new SecondwindError('bad_usage', wrong, 'Correct it and try again.');
+}
+
+async function readFileText(file: string): Promise<string> {
+  return readFile(file, 'utf8').catch((error: unknown) => {
     const why = error instanceof Error && 'code' in error ? String(error.code) : String(error);
     throw new SecondwindError('bad_usage', `${file} cannot be read (${why}).`, 'Correct the path.', error);
   });
-  const parsed = schema.safeParse(parseJson(file, text));
-  if (parsed.success) return parsed.data;
-  throw badInput(file, problemsOf(parsed.error, '$', knownKeys));
 }
 
 export function badInput(what: string, problems: RequestProblem[]): SecondwindError {
@@ -35,9 +62,9 @@ export function badInput(what: string, problems: RequestProblem[]): SecondwindEr
   return new SecondwindError('bad_usage', `${what} is refused: ${told}.`, 'Correct it and try again.');
 }
 
-function parseJson(file: string, text: string): unknown {
+function parseJson(file: string, given: string): unknown {
   try {
-    return JSON.parse(text);
+    return JSON.parse(given);
   } catch (error) {
     const said = error instanceof Error ? error.message : String(error);
     throw new SecondwindError('bad_usage', `${file} is not JSON (${said}).`, 'Correct the file.', error);

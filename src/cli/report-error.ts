@@ -1,5 +1,5 @@
 /** What a command's end means to whoever called it. */
-export const EXIT = { ok: 0, failed: 1, usage: 2, notReachable: 3 } as const;
+export const EXIT = { ok: 0, failed: 1, usage: 2, notReachable: 3, guard: 10, budget: 11, person: 12 } as const;
 
 export interface ToldError {
   code: string;
@@ -25,9 +25,12 @@ export function toldError(error: unknown): ToldError {
 
 function exitCodeOf(code: string, carried: unknown): number {
   if (typeof carried === 'number') return carried;
-  if (code === 'bad_setting' || code === 'bad_usage') return EXIT.usage;
+  if (USAGE.has(code)) return EXIT.usage;
   return code === 'not_reachable' || code === 'STORE_UNREACHABLE' ? EXIT.notReachable : EXIT.failed;
 }
+
+/** Whoever called can mend these by calling otherwise. */
+const USAGE = new Set(['bad_setting', 'bad_usage', 'bad_request', 'bad_cursor']);
 
 const OURS = /^(?:STORE_|[a-z_]+$)/;
 

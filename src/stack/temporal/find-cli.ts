@@ -17,7 +17,7 @@ export interface CliSources {
   goInstall(folder: string, env: NodeJS.ProcessEnv, progress: (line: string) => void): Promise<string>;
 }
 
-const CLI_SOURCES: CliSources = {
+export const CLI_SOURCES: CliSources = {
   isUsable: isTemporalCli,
   download: (folder, progress) => downloadCli(folder, { progress }),
   hasGo,

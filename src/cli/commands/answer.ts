@@ -1,0 +1,44 @@
+import { Argument, type Command } from 'commander';
+import type { Runs } from '../../client/runs.ts';
+import { type Decision, DECISIONS } from '../../protocol/run.ts';
+import { personOf, remoteCommand, withPerson } from '../remote/command.ts';
+import type { RemoteFlags } from '../remote/connect.ts';
+
+interface AnswerFlags extends RemoteFlags {
+  question?: string;
+  text?: string;
+  by?: string;
+}
+
+export function addAnswer(program: Command): void {
+  withPerson(remoteCommand(program, 'answer <run_id>', 'answer what a run asks'))
+    .addArgument(new Argument('<decision>', 'one of the options of the question').choices(DECISIONS))
+    .option('--question <id>', 'which question (default: the one that is open)')
+    .option('--text <text>', 'what to do instead; `correct` needs it')
+    .action(async (runId: string, decision: Decision, flags: AnswerFlags) => {
+      const [{ connectRemote }, { print }, { EXIT }] = await Promise.all([
+        import('../remote/connect.ts'),
+        import('../show/print.ts'),
+        import('../report-error.ts'),
+      ]);
+      const { runs } = await connectRemote(flags);
+      const { text } = flags;
+      const question_id = flags.question ?? (await openQuestion(runs, runId));
+      const body = { question_id, decision, by: personOf(flags), ...(text !== undefined && { text }) };
+      const taken = await runs.answer(runId, body);
+      const told = taken.accepted ? `Taken: ${decision}. The run is ${taken.state}.` : `Not taken: ${taken.reason}.`;
+      print(flags, taken, () => [told]);
+      if (!taken.accepted) process.exitCode = EXIT.failed;
+    });
+}
+
+async function openQuestion(runs: Runs, runId: string): Promise<string> {
+  const { pending_question: open, state } = await runs.get(runId);
+  if (open !== undefined) return open.question_id;
+  const { SecondwindError } = await import('../../client/errors.ts');
+  throw new SecondwindError(
+    'no_question',
+    `The run ${runId} asks nothing: it is ${state}.`,
+    'See what waits for a person: secondwind questions',
+  );
+}

@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+
+interface DetectFlags {
+  file?: string;
+  json?: boolean;
+}
+
+export function addDetect(program: Command): void {
+  program
+    .command('detect [text]')
+    .description('what kind of failure a text reports; without a text it is read from stdin')
+    .option('--file <file>', 'read the text from a file')
+    .option('--json', 'as JSON')
+    .action(async (text: string | undefined, flags: DetectFlags) => {
+      const [{ detectFeedback, refinementActions }, { readText }, { print }, { oneLine }] = await Promise.all([
+        import('../../core/feedback/index.ts'),
+        import('../read-input.ts'),
+        import('../show/print.ts'),
+        import('../show/text.ts'),
+      ]);
+      const detection = detectFeedback(await readText(text, flags.file ?? '-'));
+      const { feedback_type, confidence, matches } = detection;
+      const actions = refinementActions(detection);
+      print(flags, { feedback_type, confidence, matches, actions }, () =>
+        feedback_type === null
+          ? ['Nothing was detected.']
+          : [
+              `${feedback_type} (${confidence})`,
+              ...matches.map((match) => `  ${match.pattern}: ${oneLine(match.text)}`),
+              ...actions.map((action) => `  → ${action.type}: ${oneLine(action.text)}`),
+            ],
+      );
+    });
+}

@@ -1,0 +1,48 @@
+import type { Command } from 'commander';
+import pc from 'picocolors';
+import { readConfig } from '../../config.ts';
+import type { Finding } from '../doctor/finding.ts';
+import { EXIT } from '../report-error.ts';
+
+const MARK = { ok: pc.green('ok    '), note: pc.yellow('note  '), failed: pc.red('FAILED') };
+
+export function addDoctor(program: Command): void {
+  program
+    .command('doctor')
+    .description('check Node, Temporal, store, ports, token and model, and say what to do about each')
+    .option('--data-dir <folder>', 'the data folder to check (default: SECONDWIND_DATA_DIR)')
+    .option('--json', 'as JSON')
+    .action(async (flags: { dataDir?: string; json?: boolean }) => {
+      const config = readConfig(process.env, flags);
+      const [checks, { print }, { oneLine }] = await Promise.all([
+        import('../doctor/checks.ts'),
+        import('../show/print.ts'),
+        import('../show/text.ts'),
+      ]);
+      const findings = [
+        checks.checkNode(),
+        ...(await Promise.all([
+          checks.checkDataFolder(config),
+          checks.checkTemporal(config, process.env),
+          checks.checkStore(config),
+          checks.checkApi(config, process.env),
+          checks.checkToken(config),
+          checks.checkModel(process.env),
+        ])),
+      ];
+      print(flags, { ok: !findings.some(isBad), checks: findings }, () =>
+        findings.flatMap(({ check, state, found, next_step: next }) => [
+          `${MARK[state]}  ${check.padEnd(11)}  ${oneLine(found)}`,
+          ...(next === null ? [] : [`${' '.repeat(21)}→ ${oneLine(next)}`]),
+        ]),
+      );
+      process.exitCode = exitCodeOf(findings.filter(isBad));
+    });
+}
+
+const isBad = ({ state }: Finding): boolean => state === 'failed';
+
+function exitCodeOf(bad: readonly Finding[]): number {
+  if (bad.length === 0) return EXIT.ok;
+  return bad.every(({ unreachable }) => unreachable) ? EXIT.notReachable : EXIT.failed;
+}

@@ -1,0 +1,52 @@
+import type { Command } from 'commander';
+import type { Runs } from '../../client/runs.ts';
+import { remoteCommand } from '../remote/command.ts';
+import type { RemoteFlags } from '../remote/connect.ts';
+
+interface ExportFlags extends RemoteFlags {
+  out?: string;
+  force?: boolean;
+}
+
+export function addExport(program: Command): void {
+  remoteCommand(program, 'export <run_id>', 'write a run as JSON: status, steps, failures, trace and overrides')
+    .option('--out <file>', 'the file to write (default: stdout)')
+    .option('--force', 'write over a file that is there')
+    .action(async (runId: string, flags: ExportFlags) => {
+      const { connectRemote } = await import('../remote/connect.ts');
+      const { runs } = await connectRemote(flags);
+      const text = `${JSON.stringify(await exportOf(runs, runId), null, 2)}\n`;
+      if (flags.out === undefined) return void process.stdout.write(text);
+      await writeNew(flags.out, text, flags.force === true);
+      const { print } = await import('../show/print.ts');
+      print(flags, { run_id: runId, file: flags.out, bytes: Buffer.byteLength(text) }, () => [
+        `${runId} is in ${flags.out}.`,
+      ]);
+    });
+}
+
+async function exportOf(runs: Runs, runId: string): Promise<object> {
+  const [status, steps, failures, trace, overrides] = await Promise.all([
+    runs.get(runId),
+    runs.steps(runId),
+    runs.failures(runId),
+    runs.trace(runId),
+    runs.overrides(runId),
+  ]);
+  const exported_at = new Date().toISOString();
+  return { format: 'secondwind.run', version: 1, exported_at, status, steps, failures, trace, overrides };
+}
+
+/** For its owner only: a run tells what its tools saw. */
+async function writeNew(file: string, text: string, force: boolean): Promise<void> {
+  const { writeFile } = await import('node:fs/promises');
+  try {
+    await writeFile(file, text, { mode: 0o600, flag: force ? 'w' : 'wx' });
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
+    const { SecondwindError } = await import('../../client/errors.ts');
+    throw code === 'EEXIST'
+      ? new SecondwindError('bad_usage', `${file} is there already.`, 'Choose another name, or add --force.', error)
+      : new SecondwindError('bad_usage', `${file} cannot be written (${code}).`, 'Choose another place.', error);
+  }
+}

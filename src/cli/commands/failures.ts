@@ -1,0 +1,65 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { SCHEMAS } from '../../api/schemas/index.ts';
+import type { FailureItem } from '../../client/views.ts';
+import { remoteCommand } from '../remote/command.ts';
+import type { Remote, RemoteFlags } from '../remote/connect.ts';
+import type { Column } from '../show/table.ts';
+
+type Fingerprints = z.infer<(typeof SCHEMAS)['Fingerprints']>;
+interface FailuresFlags extends RemoteFlags {
+  agent?: string;
+  since?: string;
+}
+
+const OF_RUN: Column<FailureItem>[] = [
+  { head: 'STEP', cell: (item) => String(item.step_id), right: true },
+  { head: 'SIGNAL', cell: (item) => item.signal_type },
+  { head: 'STATUS', cell: (item) => item.status },
+  { head: 'SEEN', cell: (item) => String(item.occurrence_count), right: true },
+  { head: 'FINGERPRINT', cell: (item) => item.fingerprint, flexible: true },
+  { head: 'WHAT', cell: whatOf, flexible: true },
+];
+const BY_DAY: Column<Fingerprints['fingerprints'][number]>[] = [
+  { head: 'DAY', cell: (row) => row.day },
+  { head: 'SEEN', cell: (row) => String(row.occurrence_count), right: true },
+  { head: 'RUNS', cell: (row) => String(row.run_count), right: true },
+  { head: 'FINGERPRINT', cell: (row) => row.fingerprint, flexible: true },
+];
+
+function whatOf({ observed_outcome: { error_code, message_preview } }: FailureItem): string {
+  return [error_code, message_preview].filter(Boolean).join(' ');
+}
+
+export function addFailures(program: Command): void {
+  remoteCommand(program, 'failures [run_id]', 'what went wrong in a run, or without an id in all runs by day')
+    .option('--agent <name>', 'without an id: only those of this agent')
+    .option('--since <time>', 'without an id: from this day or time on (default: 30 days ago)')
+    .action(async (runId: string | undefined, flags: FailuresFlags) => {
+      const { connectRemote } = await import('../remote/connect.ts');
+      const remote = await connectRemote(flags);
+      await (runId === undefined ? showAll(remote, flags) : showRun(remote, runId, flags));
+    });
+}
+
+async function showRun({ runs }: Remote, runId: string, flags: FailuresFlags): Promise<void> {
+  const [{ print }, { table, terminalWidth }] = await Promise.all([
+    import('../show/print.ts'),
+    import('../show/table.ts'),
+  ]);
+  const failures = await runs.failures(runId);
+  print(flags, { failures }, () =>
+    failures.length === 0 ? ['No failures.'] : table(OF_RUN, failures, terminalWidth()),
+  );
+}
+
+async function showAll({ door }: Remote, { agent, since, ...flags }: FailuresFlags): Promise<void> {
+  const [{ print }, { table, terminalWidth }] = await Promise.all([
+    import('../show/print.ts'),
+    import('../show/table.ts'),
+  ]);
+  const { body } = await door.ask<Fingerprints>('GET', '/v1/fingerprints', { query: { agent, since } });
+  print(flags, body, () =>
+    body.fingerprints.length === 0 ? ['No failures.'] : table(BY_DAY, body.fingerprints, terminalWidth()),
+  );
+}

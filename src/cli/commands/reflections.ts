@@ -1,0 +1,46 @@
+import type { Command } from 'commander';
+import type { z } from 'zod';
+import type { SCHEMAS } from '../../api/schemas/index.ts';
+import { remoteCommand } from '../remote/command.ts';
+import type { RemoteFlags } from '../remote/connect.ts';
+import type { Column } from '../show/table.ts';
+
+type Reflections = z.infer<(typeof SCHEMAS)['Reflections']>;
+interface ReflectionsFlags extends RemoteFlags {
+  signature?: string;
+  similarTo?: string;
+  errorType?: string;
+  agent?: string;
+  limit?: string;
+}
+
+const LESSONS: Column<Reflections['reflections'][number]>[] = [
+  { head: 'ID', cell: (lesson) => String(lesson.id), right: true },
+  { head: 'SEEN', cell: (lesson) => String(lesson.occurrence_count), right: true },
+  { head: 'WHY', cell: (lesson) => lesson.reason },
+  { head: 'SIGNATURE', cell: (lesson) => lesson.context.error_signature },
+  { head: 'LESSON', cell: (lesson) => lesson.content, flexible: true },
+];
+
+export function addReflections(program: Command): void {
+  remoteCommand(program, 'reflections', 'the lessons that are kept: the latest, of one signature, or near to a text')
+    .option('--signature <signature>', 'only those of this error signature')
+    .option('--similar-to <text>', 'only those whose text is near to this')
+    .option('--error-type <type>', 'only those of this type of error')
+    .option('--agent <name>', 'those of this agent too, beside those for all')
+    .option('--limit <n>', 'so many at most')
+    .action(async (flags: ReflectionsFlags) => {
+      const [{ connectRemote }, { print }, { table, terminalWidth }] = await Promise.all([
+        import('../remote/connect.ts'),
+        import('../show/print.ts'),
+        import('../show/table.ts'),
+      ]);
+      const { door } = await connectRemote(flags);
+      const { signature, similarTo, errorType, agent, limit } = flags;
+      const query = { signature, similar_to: similarTo, error_type: errorType, agent, limit };
+      const { body } = await door.ask<Reflections>('GET', '/v1/reflections', { query });
+      print(flags, body, () =>
+        body.reflections.length === 0 ? ['No lessons.'] : table(LESSONS, body.reflections, terminalWidth()),
+      );
+    });
+}

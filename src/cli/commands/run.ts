@@ -1,0 +1,85 @@
+import type { Command } from 'commander';
+import type { Runs } from '../../client/runs.ts';
+import type { StartedRun } from '../../client/views.ts';
+import type { RunRequest } from '../../protocol/run.ts';
+import { personOf, remoteCommand, withPerson } from '../remote/command.ts';
+import type { RemoteFlags } from '../remote/connect.ts';
+
+interface StartFlags extends RemoteFlags {
+  detach?: boolean;
+  wait?: boolean;
+  idempotencyKey?: string;
+}
+interface RunFlags extends StartFlags {
+  input?: string;
+  plan?: string;
+  policy?: string;
+  runId?: string;
+  loopId?: string;
+  parent?: string;
+  label?: string[];
+}
+
+const starting = (command: Command): Command =>
+  command
+    .option('--detach', 'do not follow the run')
+    .option('--wait', 'stay while the run waits for a person')
+    .option('--idempotency-key <key>', 'the same key with the same request gives the same run');
+
+export function addRun(program: Command): void {
+  starting(remoteCommand(program, 'run <agent> <goal>', 'start a run and follow it to its end'))
+    .option('--input <json>', 'input for the agent: JSON, or @file')
+    .option('--plan <file>', 'a JSON file with the plan')
+    .option('--policy <file>', 'a JSON file with any part of a policy')
+    .option('--run-id <id>', 'an id of your own')
+    .option('--loop-id <id>', 'the name of the first pass')
+    .option('--parent <run_id>', 'the run that this one belongs to')
+    .option('--label <label...>', 'words to find the run by')
+    .action(async (agent: string, goal: string, flags: RunFlags) => {
+      const request = await requestOf(agent, goal, flags);
+      const { connectRemote } = await import('../remote/connect.ts');
+      const { runs } = await connectRemote(flags);
+      await tell(runs, await runs.start(request, keyOf(flags)), flags);
+    });
+}
+
+export function addRerun(program: Command): void {
+  withPerson(starting(remoteCommand(program, 'rerun <run_id>', 'start a new run of the same and follow it')))
+    .option('--reason <text>', 'why')
+    .action(async (runId: string, flags: StartFlags & { by?: string; reason?: string }) => {
+      const { connectRemote } = await import('../remote/connect.ts');
+      const { runs } = await connectRemote(flags);
+      const { reason } = flags;
+      const body = { by: personOf(flags), ...(reason !== undefined && { reason }) };
+      await tell(runs, await runs.rerun(runId, body, keyOf(flags)), flags);
+    });
+}
+
+async function requestOf(agent: string, goal: string, flags: RunFlags): Promise<RunRequest> {
+  const { readJson, readPlan, readPolicy } = await import('../read-input.ts');
+  const { input, plan, policy, runId, loopId, parent, label } = flags;
+  return {
+    agent,
+    goal,
+    ...(input !== undefined && { input: await readJson(input) }),
+    ...(plan !== undefined && { plan: await readPlan(plan) }),
+    ...(policy !== undefined && { policy: await readPolicy(policy) }),
+    ...(runId !== undefined && { run_id: runId }),
+    ...(loopId !== undefined && { loop_id: loopId }),
+    ...(parent !== undefined && { parent_run_id: parent }),
+    ...(label !== undefined && { labels: label }),
+  };
+}
+
+const keyOf = ({ idempotencyKey }: StartFlags): { idempotencyKey?: string } =>
+  idempotencyKey === undefined ? {} : { idempotencyKey };
+
+async function tell(runs: Runs, started: StartedRun, flags: StartFlags): Promise<void> {
+  const [{ boundSentence }, { followRun }, { print }] = await Promise.all([
+    import('../../core/bound/index.ts'),
+    import('../follow/follow-run.ts'),
+    import('../show/print.ts'),
+  ]);
+  print(flags, started, () => [`${started.run_id} has started. ${boundSentence(started.bound)}`]);
+  if (flags.detach !== true) process.exitCode = await followRun(runs, started.run_id, flags);
+}

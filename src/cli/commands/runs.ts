@@ -1,0 +1,34 @@
+import type { Command } from 'commander';
+import type { RunFilter } from '../../client/views.ts';
+import { remoteCommand } from '../remote/command.ts';
+import type { RemoteFlags } from '../remote/connect.ts';
+
+interface RunsFlags extends RemoteFlags {
+  state?: string;
+  agent?: string;
+  outcome?: string;
+  label?: string;
+  limit?: string;
+  cursor?: string;
+}
+
+export function addRuns(program: Command): void {
+  remoteCommand(program, 'runs', 'list the runs: open ones first, then those that ended last')
+    .option('--state <state>', 'only those in this state')
+    .option('--agent <name>', 'only those of this agent')
+    .option('--outcome <outcome>', 'only those that ended so')
+    .option('--label <label>', 'only those with this label')
+    .option('--limit <n>', 'so many at most, up to 200 (default: 50)')
+    .option('--cursor <cursor>', 'go on where the last list ended')
+    .action(async ({ url, dataDir, json, ...filter }: RunsFlags) => {
+      const [{ connectRemote }, { print }, { runLines }] = await Promise.all([
+        import('../remote/connect.ts'),
+        import('../show/print.ts'),
+        import('../show/runs.ts'),
+      ]);
+      const { runs } = await connectRemote({ url, dataDir } as RemoteFlags);
+      // What is no state, outcome or number the API refuses by name.
+      const page = await runs.list(filter as RunFilter);
+      print({ json: json === true }, page, () => runLines(page));
+    });
+}

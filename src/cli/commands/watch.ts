@@ -1,0 +1,33 @@
+import type { Command } from 'commander';
+import { remoteCommand } from '../remote/command.ts';
+import type { Remote, RemoteFlags } from '../remote/connect.ts';
+
+export function addWatch(program: Command): void {
+  remoteCommand(program, 'watch [run_id]', 'follow a run to its end, or without an id what happens to all runs')
+    .option('--wait', 'stay while the run waits for a person')
+    .action(async (runId: string | undefined, flags: RemoteFlags & { wait?: boolean }) => {
+      const [{ connectRemote }, { followRun }] = await Promise.all([
+        import('../remote/connect.ts'),
+        import('../follow/follow-run.ts'),
+      ]);
+      const remote = await connectRemote(flags);
+      if (runId === undefined) await watchAll(remote, flags);
+      else process.exitCode = await followRun(remote.runs, runId, flags);
+    });
+}
+
+/** Until somebody has seen enough. */
+async function watchAll({ door }: Remote, flags: RemoteFlags): Promise<void> {
+  const [{ follow }, { narrate }] = await Promise.all([
+    import('../../client/http/follow.ts'),
+    import('../follow/narrate.ts'),
+  ]);
+  const leaving = new AbortController();
+  process.once('SIGINT', () => leaving.abort());
+  for await (const { data } of follow(door, { path: '/v1/events', signal: leaving.signal })) {
+    const event = JSON.parse(data) as Parameters<typeof narrate>[0] & { run_id: string };
+    const told = narrate(event);
+    if (flags.json) process.stdout.write(`${data}\n`);
+    else if (told) process.stdout.write(`${event.run_id}  ${told}\n`);
+  }
+}

@@ -1,0 +1,134 @@
+import { existsSync } from 'node:fs';
+import { stat } from 'node:fs/promises';
+import { openDoor } from '../../client/http/door.ts';
+import type { Config } from '../../config.ts';
+import { readModelSettings } from '../../model/settings.ts';
+import { prepareDataDir } from '../../stack/machine/data-dir.ts';
+import { choosePort } from '../../stack/machine/ports.ts';
+import { ownUrl } from '../remote/connect.ts';
+import { tokenFile } from '../run/token-file.ts';
+import { failed, failedBy, type Finding, note, ok } from './finding.ts';
+
+const OLDEST_NODE = [20, 19] as const;
+const ANSWER_MS = 5_000;
+
+export function checkNode(version: string = process.versions.node): Finding {
+  const [major = 0, minor = 0] = version.split('.').map(Number);
+  const [oldMajor, oldMinor] = OLDEST_NODE;
+  if (major > oldMajor || (major === oldMajor && minor >= oldMinor)) return ok('node', `Node ${version}`);
+  return failed('node', `Node ${version} is too old.`, `Install Node ${OLDEST_NODE.join('.')} or newer.`);
+}
+
+export async function checkDataFolder({ dataDir }: Config): Promise<Finding> {
+  try {
+    return ok('data folder', await prepareDataDir(dataDir));
+  } catch (error) {
+    return failedBy('data folder', error);
+  }
+}
+
+/** A Temporal that is named must answer; else its program must be here, or to be had at the first start. */
+export async function checkTemporal({ temporalAddress, cacheDir }: Config, env: NodeJS.ProcessEnv): Promise<Finding> {
+  const [{ checkTemporal: reach }, { findTemporalCli, CLI_SOURCES }] = await Promise.all([
+    import('../../stack/temporal/external.ts'),
+    import('../../stack/temporal/find-cli.ts'),
+  ]);
+  try {
+    if (temporalAddress !== undefined) {
+      await reach(temporalAddress);
+      return ok('temporal', `${temporalAddress} answers`);
+    }
+    // Only looked for: a check fetches nothing.
+    const sources = { ...CLI_SOURCES, download: notNow, hasGo: async () => false };
+    return ok('temporal', await findTemporalCli({ env, cacheDir, progress: () => {}, sources }));
+  } catch (error) {
+    if ((error as { code?: string }).code !== 'temporal_not_available') return failedBy('temporal', error);
+    return note(
+      'temporal',
+      'Its program is not here yet.',
+      'Nothing: the first `secondwind dev` fetches it. Without a network, set TEMPORAL_ADDRESS or TEMPORAL_CLI_PATH.',
+    );
+  }
+}
+
+const notNow = (): Promise<string> => Promise.reject(new Error('not fetched by a check'));
+
+export async function checkStore({ databaseUrl, cacheDir }: Config): Promise<Finding> {
+  try {
+    if (databaseUrl === undefined) {
+      const { preparePostgresBinaries } = await import('../../stack/postgres/binaries.ts');
+      const { postgres } = await preparePostgresBinaries(cacheDir);
+      return existsSync(postgres) ? ok('store', postgres) : failed('store', `${postgres} is missing.`, REINSTALL);
+    }
+    const { checkPostgres } = await import('../../stack/postgres/external.ts');
+    await checkPostgres(databaseUrl);
+    return ok('store', 'the database of DATABASE_URL answers');
+  } catch (error) {
+    return failedBy('store', error);
+  }
+}
+
+const REINSTALL = 'Remove the folder `postgres` of the cache and start again, or set DATABASE_URL.';
+
+/** Either our own API answers there, or the port is free for it. */
+export async function checkApi(config: Config, env: NodeJS.ProcessEnv): Promise<Finding> {
+  const url = ownUrl(config, env);
+  try {
+    const { body } = await openDoor({ url, token: 'none', timeoutMs: ANSWER_MS }).ask<{ status: string }>(
+      'GET',
+      '/readyz',
+    );
+    return ok('api', `${url} is ${body.status}`);
+  } catch (error) {
+    const isOurs = typeof (error as { cause?: { status?: unknown } }).cause?.status === 'number';
+    if (isOurs) return failedBy('api', error);
+  }
+  try {
+    await choosePort('the API', config.port === 0 ? undefined : config.port, undefined);
+    return note('api', `Nobody answers at ${url}; the port is free.`, 'Start it when you need it: secondwind dev');
+  } catch {
+    const nextStep = 'Stop that program, or choose another port with --port or SECONDWIND_PORT.';
+    return failed('api', `Port ${config.port} is taken by another program.`, nextStep);
+  }
+}
+
+export async function checkToken({ tokens, dataDir }: Config): Promise<Finding> {
+  if (tokens.length > 0) return ok('token', `${tokens.map(({ role }) => role).join(', ')} from the environment`);
+  const file = tokenFile(dataDir);
+  const found = await stat(file).catch(() => null);
+  if (found === null) return note('token', 'There is none yet.', 'Nothing: `secondwind dev` makes one.');
+  if ((found.mode & 0o077) === 0) return ok('token', file);
+  return failed('token', `${file} can be read by others.`, `chmod 600 ${file}`);
+}
+
+/** Runs without a model need none, so that nothing is set is only a note; what is set must work. */
+export async function checkModel(env: NodeJS.ProcessEnv): Promise<Finding> {
+  const settings = readModelSettings(env);
+  if (!settings.ok) {
+    const isWanted = Boolean(env['MODEL'] || env['OPENAI_BASE_URL']);
+    const nextStep = 'Agents that ask a model need it; given plans and planners in code do not.';
+    return isWanted ? failed('model', settings.problem, nextStep) : note('model', settings.problem, nextStep);
+  }
+  const { base_url, api_key, model } = settings.endpoint;
+  const where = new URL(base_url).host;
+  try {
+    const response = await fetch(`${base_url.replace(/\/+$/, '')}/models`, {
+      headers: api_key ? { authorization: `Bearer ${api_key}` } : {},
+      signal: AbortSignal.timeout(ANSWER_MS),
+      redirect: 'error',
+    });
+    await response.body?.cancel();
+    if (response.status === 401 || response.status === 403) {
+      return failed('model', `${where} refuses the key (${response.status}).`, 'Correct OPENAI_API_KEY.');
+    }
+    if (response.ok) return ok('model', `${model} at ${where}`);
+    // Not every server has this list, so another answer only shows that somebody is there.
+    return note(
+      'model',
+      `${where} answers ${response.status} to a list of models.`,
+      'Try a run; it may work all the same.',
+    );
+  } catch {
+    return failed('model', `${where} does not answer.`, 'Correct OPENAI_BASE_URL, or see that it runs.', true);
+  }
+}

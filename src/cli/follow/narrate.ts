@@ -1,0 +1,72 @@
+import pc from 'picocolors';
+import type { RunEvent } from '../../client/history/run-event.ts';
+import { duration, oneLine } from '../show/text.ts';
+
+/** One event as the line that a person reads; null when it says nothing new. */
+export function narrate(event: RunEvent): string | null {
+  switch (event.event) {
+    case 'run_started':
+      return `${pc.dim('·')} ${event.agent}: ${oneLine(event.goal)}`;
+    case 'step_started':
+      return `${pc.dim('·')} step ${event.step_id}: ${oneLine(event.tool)}`;
+    case 'attempt_ended':
+      return attempt(event);
+    case 'failure_recorded':
+      return null;
+    case 'guidance_shown':
+      return event.rows
+        .map(
+          (row) =>
+            `  ${row.reflection_id === undefined ? pc.yellow('guidance') : pc.green('lesson')} ${oneLine(row.text)}`,
+        )
+        .join('\n');
+    case 'waiting':
+      return event.reason === 'back_off' ? `  ${pc.dim(`waits ${waitOf(event.wait_ms)}`)}` : null;
+    case 'question_asked':
+      return `${pc.yellow('?')} ${oneLine(event.text)}`;
+    case 'answered':
+      return `  ${pc.yellow(event.kind)} ${oneLine(`${event.decision ?? ''}${event.by === null ? '' : ` by ${event.by}`}`)}`;
+    case 'review':
+      return event.source === 'person'
+        ? `${pc.yellow('feedback')} of ${oneLine(event.by)}: ${oneLine(event.text)}`
+        : `${pc.dim('·')} pass reviewed: alignment ${figure(event['alignment_score'])}, drift ${figure(event['drift_score'])}`;
+    case 'decision':
+      if (event.source === 'person') return `${pc.yellow(event.decision)} by ${oneLine(event.by)}`;
+      return event.decision === 'rerun' ? `${pc.dim('·')} another pass` : null;
+    case 'run_ended':
+      return ending(event);
+  }
+}
+
+/** What goes on after this event, for the line that changes; null when that is the same as before. */
+export function underWay(event: RunEvent): string | null {
+  switch (event.event) {
+    case 'step_started':
+      return `step ${event.step_id}: ${event.tool}`;
+    case 'waiting':
+      return event.reason === 'back_off' ? `backing off until ${event.until.slice(11, 19)} UTC` : null;
+    case 'question_asked':
+      return 'waiting for a person';
+    case 'attempt_ended':
+      return event.outcome === 'ok' ? 'between two steps' : `step ${event.step_id}: ${event.tool}, after a failure`;
+    default:
+      return null;
+  }
+}
+
+const figure = (value: unknown): string => (typeof value === 'number' ? String(value) : '-');
+const waitOf = (ms: number): string => (ms < 1_000 ? `${ms} ms` : duration(ms / 1_000));
+
+function attempt(event: Extract<RunEvent, { event: 'attempt_ended' }>): string {
+  const name = `attempt ${event.attempt} of step ${event.step_id}`;
+  if (event.outcome === 'ok') return `${pc.green('✓')} ${name}`;
+  if (event.outcome === 'cancelled') return `${pc.dim('–')} ${name} cancelled`;
+  const { failure } = event;
+  const what = failure === undefined ? '' : `: ${oneLine(`${failure.error_code} ${failure.message_preview ?? ''}`)}`;
+  return `${failure?.origin === 'infrastructure' ? pc.yellow('!') : pc.red('✗')} ${name}${what}`;
+}
+
+function ending(event: Extract<RunEvent, { event: 'run_ended' }>): string {
+  const paint = event.outcome === 'completed' ? pc.green : event.outcome === 'finalized' ? pc.yellow : pc.red;
+  return `${paint(event.outcome)}: ${oneLine(event.why)}`;
+}

@@ -1,0 +1,52 @@
+import { cut, oneLine } from './text.ts';
+
+interface Terminal {
+  isTTY?: boolean;
+  columns?: number;
+  write(text: string): unknown;
+}
+
+const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '⠏'];
+const FRAME_MS = 120;
+const BACK_AND_CLEAR = '\r\u001b[2K';
+
+/** The last line of a terminal, which says what goes on right now. Where there is no terminal it is silent. */
+export class LiveLine {
+  readonly #to: Terminal;
+  readonly #began = performance.now();
+  #text = '';
+  #frame = 0;
+  #timer: ReturnType<typeof setInterval> | undefined;
+
+  constructor(to: Terminal = process.stderr) {
+    this.#to = to;
+  }
+
+  show(text: string): void {
+    this.#text = oneLine(text);
+    if (!this.#to.isTTY) return;
+    this.#draw();
+    this.#timer ??= setInterval(() => this.#draw(), FRAME_MS).unref();
+  }
+
+  /** Makes room for a line that stays. */
+  above(write: () => void): void {
+    if (this.#timer !== undefined) this.#to.write(BACK_AND_CLEAR);
+    write();
+    if (this.#timer !== undefined) this.#draw();
+  }
+
+  end(): void {
+    if (this.#timer === undefined) return;
+    clearInterval(this.#timer);
+    this.#timer = undefined;
+    this.#to.write(BACK_AND_CLEAR);
+  }
+
+  #draw(): void {
+    this.#frame = (this.#frame + 1) % FRAMES.length;
+    const seconds = Math.floor((performance.now() - this.#began) / 1000);
+    const line = `${FRAMES[this.#frame]} ${this.#text} · ${seconds} s`;
+    this.#to.write(`${BACK_AND_CLEAR}${cut(line, (this.#to.columns || 80) - 1)}`);
+  }
+}

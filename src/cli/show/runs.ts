@@ -1,0 +1,80 @@
+import pc from 'picocolors';
+import type { AskedQuestion, ListedRun, QuestionPage, RunPage } from '../../client/views.ts';
+import type { RunStatus } from '../../protocol/run.ts';
+import { type Column, facts, table, terminalWidth } from './table.ts';
+import { count, duration, minute } from './text.ts';
+
+const paintState = (text: string, { state, outcome }: ListedRun): string => {
+  if (outcome === 'completed') return pc.green(text);
+  if (outcome === 'system_error' || outcome === 'budget_exhausted') return pc.red(text);
+  return outcome === 'finalized' || state === 'waiting_for_human' ? pc.yellow(text) : text;
+};
+
+const RUNS: Column<ListedRun>[] = [
+  { head: 'RUN', cell: (run) => run.run_id },
+  { head: 'AGENT', cell: (run) => run.agent },
+  { head: 'STATE', cell: (run) => run.outcome ?? run.state, paint: paintState },
+  { head: 'ATTEMPTS', cell: (run) => String(run.attempts), right: true },
+  { head: 'STARTED (UTC)', cell: (run) => minute(run.started_at) },
+  { head: 'GOAL', cell: (run) => run.goal, flexible: true },
+];
+
+export function runLines({ runs, next_cursor: next }: RunPage): string[] {
+  if (runs.length === 0) return ['No runs. Start one: secondwind run demo "try it"'];
+  return [...table(RUNS, runs, terminalWidth()), ...more(next)];
+}
+
+const QUESTIONS: Column<AskedQuestion>[] = [
+  { head: 'RUN', cell: (question) => question.run_id },
+  { head: 'DEADLINE (UTC)', cell: (question) => minute(question.deadline) },
+  { head: 'OPTIONS', cell: (question) => question.options.join(' ') },
+  { head: 'QUESTION', cell: (question) => question.text, flexible: true },
+];
+
+export function questionLines({ questions, next_cursor: next }: QuestionPage): string[] {
+  if (questions.length === 0) return ['Nothing waits for a person.'];
+  return [
+    ...table(QUESTIONS, questions, terminalWidth()),
+    ...more(next),
+    '',
+    'Answer with: secondwind answer <run> <option>',
+  ];
+}
+
+const more = (cursor: string | null): string[] => (cursor === null ? [] : [`More: --cursor ${cursor}`]);
+
+export function statusLines(status: RunStatus): string[] {
+  const { budget, failures, pending_question: question } = status;
+  const place = status.step_id === 0 ? '' : `step ${status.step_id} (${status.phase}), attempt ${status.attempt}`;
+  const signals = Object.entries(failures.by_signal).map(([signal, times]) => `${signal} ${times}`);
+  return facts([
+    ['run', status.run_id],
+    ['agent', status.agent],
+    ['goal', status.goal],
+    ['state', status.outcome ?? status.state],
+    ['why', status.why],
+    ['next', status.next_action],
+    ['pass', status.loop_id],
+    ['at', status.state === 'ended' ? undefined : place],
+    ['used', usedOf(budget)],
+    [
+      'failures',
+      failures.total === 0 ? 'none' : `${failures.total} (${failures.active} active): ${signals.join(', ')}`,
+    ],
+    ['question', question && `${question.question_id}: ${question.options.join(', ')} until ${question.deadline}`],
+    ['result', status.result == null ? undefined : JSON.stringify(status.result.output)],
+    ['started', status.started_at],
+    ['updated', status.updated_at],
+  ]);
+}
+
+function usedOf({ used, limit }: RunStatus['budget']): string {
+  const of = (value: number | null): string => (value === null ? '' : ` of ${value}`);
+  return [
+    `${count(used.steps, 'step')}${of(limit.steps)}`,
+    `${count(used.attempts, 'attempt')}${of(limit.attempts)}`,
+    `${count(used.model_calls, 'model call')}${of(limit.model_calls)}`,
+    `${count(used.tokens, 'token')}${of(limit.tokens)}`,
+    duration(used.seconds),
+  ].join(', ');
+}
