@@ -17,17 +17,30 @@ export interface Command {
   exited: Promise<number | null>;
 }
 
+/** Ended with the test that started it. */
 export function startCommand(args: string[], env: NodeJS.ProcessEnv = {}): Command {
+  const command = launch(args, env);
+  onTestFinished(async () => {
+    command.signal('SIGKILL');
+    await command.exited;
+  });
+  return command;
+}
+
+/** What a process is started with, for those that are started by others. */
+export function commandLine(args: string[], env: NodeJS.ProcessEnv = {}) {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !CLEAN.test(name)));
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, ...args], { env: { ...inherited, ...env } });
+  return { command: process.execPath, args: ['--import', 'tsx', MAIN, ...args], env: { ...inherited, ...env } };
+}
+
+/** For a whole file: whoever starts it ends it. */
+export function launch(given: string[], more: NodeJS.ProcessEnv = {}): Command {
+  const { command, args, env } = commandLine(given, more);
+  const child = spawn(command, args, { env });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
   child.stderr.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
   const exited = once(child, 'close').then(([code]) => code as number | null);
-  onTestFinished(async () => {
-    child.kill('SIGKILL');
-    await exited;
-  });
   const line = (pattern: RegExp): Promise<RegExpExecArray> =>
     new Promise((resolve, reject) => {
       const look = (): void => {
