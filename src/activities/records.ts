@@ -25,7 +25,7 @@ export function createRecordActivities(
     );
     if (batch.records.length > 0) {
       // A workflow that is not ours has its own converter, so what it sends is cleaned here too.
-      const records = redactJson(batch.records as unknown as Json, redact) as unknown as RecordBatch['records'];
+      const records = redactJson(batch.records, redact) as unknown as RecordBatch['records'];
       const { refused } = await store.records.append(records, { agent: batch.agent });
       for (const { failure_id, reason } of refused)
         await parts.refuse('records', failure_id ?? 'without an id', reason);

@@ -66,7 +66,9 @@ describe.skipIf(process.platform !== 'linux')('agents from a folder', () => {
     const worker = startCommand(['worker', '--agents', folder], env);
     const api = startCommand(['api', '--port', '0', '--agents', folder], env);
     await worker.line(/^ready worker/);
-    await greets((await api.line(/^ready (http:\S+)$/))[1] ?? '', 'compose-token');
+    const url = (await api.line(/^ready (http:\S+)$/))[1] ?? '';
+    expect(url).not.toBe('');
+    await greets(url, 'compose-token');
   });
 
   it('that cannot be used are told at once, by file and with what to do, and nothing is started', async () => {

@@ -19,6 +19,7 @@ async function connect(url: string): Promise<Client> {
   transport.stderr?.on('data', (chunk: Buffer) => (stderr += chunk.toString()));
   const connected = new Client({ name: 'test', version: '1' });
   // Whatever is on stdout and no message of the protocol ends up here.
+  // oxlint-disable-next-line unicorn/prefer-add-event-listener -- a client of MCP has only this
   connected.onerror = (error) => (stderr += `protocol: ${error.message}`);
   await connected.connect(transport);
   return connected;

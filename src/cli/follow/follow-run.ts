@@ -57,7 +57,7 @@ async function openQuestion(runs: Runs, runId: string, event: RunEvent): Promise
 /** On stderr, so that what stands on stdout are the events alone. */
 export function tellQuestion(runId: string, { options, deadline }: PendingQuestion): void {
   process.stderr.write(
-    `The run waits for a person until ${deadline}. ` + `Answer: secondwind answer ${runId} <${options.join('|')}>\n`,
+    `The run waits for a person until ${deadline}. Answer: secondwind answer ${runId} <${options.join('|')}>\n`,
   );
 }
 

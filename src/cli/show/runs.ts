@@ -62,7 +62,10 @@ export function statusLines(status: RunStatus): string[] {
       failures.total === 0 ? 'none' : `${failures.total} (${failures.active} active): ${signals.join(', ')}`,
     ],
     ['question', question && `${question.question_id}: ${question.options.join(', ')} until ${question.deadline}`],
-    ['result', status.result == null ? undefined : JSON.stringify(status.result.output)],
+    [
+      'result',
+      status.result === null || status.result === undefined ? undefined : JSON.stringify(status.result.output),
+    ],
     ['started', status.started_at],
     ['updated', status.updated_at],
   ]);
