@@ -1,0 +1,23 @@
+/** A service as a tool: busy answers are retried by the run, and the model hears nothing of it. `SHOP_URL` names the shop. */
+import { z } from 'zod';
+import { defineAgent, httpTool } from '../src/index.ts';
+
+const shop = new URL(process.env['SHOP_URL'] ?? 'https://shop.example');
+
+const stock = httpTool({
+  name: 'stock',
+  description: 'how many of an item are left',
+  effect: 'read',
+  input: z.object({ item: z.string() }),
+  output: z.object({ left: z.int() }),
+  request: ({ item }) => ({ url: new URL(`/stock/${encodeURIComponent(item)}`, shop).href }),
+  // Only needed for a shop that is not on the public internet.
+  allowPrivate: [shop.host],
+  timeoutMs: 10_000,
+});
+
+export default defineAgent({
+  name: 'stock-keeper',
+  instructions: 'You answer questions about the stock of a shop. Look it up; never guess.',
+  tools: [stock],
+});

@@ -1,0 +1,15 @@
+/** The tools of an MCP server as tools of an agent; here a small server that stands beside this file. */
+import { fileURLToPath } from 'node:url';
+import { defineAgent, mcpTools } from '../src/index.ts';
+
+export const notes = await mcpTools({
+  name: 'notes',
+  command: process.execPath,
+  args: [fileURLToPath(new URL('./notes-server.mjs', import.meta.url))],
+});
+
+export default defineAgent({
+  name: 'note-reader',
+  instructions: 'You answer from the notes. Read the note that you are asked about.',
+  tools: [...notes],
+});
