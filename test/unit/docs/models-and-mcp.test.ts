@@ -1,4 +1,4 @@
-/** The tables of docs/testing.md and docs/mcp-tools.md against the types that they describe. */
+/** The tables of docs/testing.md, docs/mcp-tools.md and docs/agents.md against the types that they describe. */
 import { describe, expect, it } from 'vitest';
 import { bare, pageText, section, tableRows } from './markdown.ts';
 
@@ -34,5 +34,15 @@ describe('docs/mcp-tools.md', () => {
     const members = ['McpServerCommon', 'McpCommand', 'McpAddress'].flatMap((name) => membersOf(file, name));
     expect(members.length).toBeGreaterThan(10);
     expect(firstColumn('docs/mcp-tools.md', 'Options').toSorted()).toEqual([...new Set(members)].toSorted());
+  });
+});
+
+describe('docs/agents.md', () => {
+  it('lists every option of an agent, and of a model that reviews', () => {
+    const options = (heading: string) => firstColumn('docs/agents.md', heading);
+    const agent = membersOf('src/define/define-agent.ts', 'AgentDefinition<Output = unknown>');
+    const reviewer = membersOf('src/model/reviewer.ts', 'ModelReviewerOptions');
+    expect(options('An agent that thinks')).toEqual(agent);
+    expect(options('Review')).toEqual(reviewer);
   });
 });
