@@ -10,7 +10,7 @@ token=schemathesis-token-of-a-stack-that-nobody-else-has
 
 # Far more requests a second than a person makes: the limit has tests of its own.
 SECONDWIND_TOKEN=$token SECONDWIND_DATA_DIR=$folder/data SECONDWIND_RATE_LIMIT=100000 \
-  npx tsx src/cli/main.ts dev --no-demo --port 0 --json >"$folder/ready" 2>"$folder/log" &
+  node --import tsx src/cli/main.ts dev --no-demo --port 0 --json >"$folder/ready" 2>"$folder/log" &
 stack=$!
 finish() {
   kill "$stack" 2>/dev/null || true
@@ -26,6 +26,8 @@ done
 
 # Streams never end by themselves and are left out. A body of the right shape may still name a run or an agent that is not
 # there, so that not every such body is accepted.
+# It keeps a folder of its own where it stands.
+cd "$folder"
 "$st" run "$url/openapi.json" \
   --header "Authorization: Bearer $token" \
   --exclude-path-regex 'events$' \
