@@ -42,6 +42,7 @@ export function createProgram(): Command {
     .version(ownVersion())
     .showSuggestionAfterError()
     .exitOverride()
+    .helpCommand(false)
     .addHelpText(
       'after',
       '\nExit codes: 0 ok, 1 failed, 2 bad usage, 3 not reachable, 10 stopped by a guard, 11 budget, 12 waiting for a person.',

@@ -11,9 +11,11 @@ const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url))
 const folder = mkdtempSync(join(tmpdir(), 'secondwind-cli-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
-const run = (...args: string[]) => {
+const run = (...args: string[]) => runWith('', ...args);
+const runWith = (input: string, ...args: string[]) => {
   const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', MAIN, ...args], {
     encoding: 'utf8',
+    input,
   });
   return { status, stdout, stderr };
 };
@@ -28,8 +30,9 @@ describe('secondwind', { timeout: 60_000 }, () => {
   it('shows its commands in groups, and no group without a command', () => {
     const { status, stdout } = run('--help');
     expect(status).toBe(0);
-    for (const text of ['Look:', 'Run:', 'Decide:', 'Operate:', 'dev', 'bound']) expect(stdout).toContain(text);
-    expect(stdout).not.toMatch(/^Commands:/m);
+    const groups = [...stdout.matchAll(/^(\w+):$/gm)].map((match) => match[1]);
+    expect(groups).toEqual(['Options', 'Look', 'Run', 'Decide', 'Operate']);
+    expect(stdout).toContain('12 waiting for a person');
   });
 
   it('does not know a command or a flag that is not there: exit code 2', () => {
@@ -51,6 +54,25 @@ describe('secondwind', { timeout: 60_000 }, () => {
       model_calls: 0,
     });
     expect(run('bound', '--agent', 'demo').stdout).toMatch(/^At most \d+ attempts/);
+  });
+
+  it('detect says what kind of failure a text reports, from an argument, a file or stdin', () => {
+    const text = 'AssertionError: expected 3 to equal 4';
+    const told = JSON.parse(run('detect', text, '--json').stdout) as Record<string, unknown>;
+    expect(told).toMatchObject({ feedback_type: 'verification_failure', matches: [{}], actions: expect.any(Array) });
+    const path = join(folder, 'said.txt');
+    writeFileSync(path, text);
+    expect(JSON.parse(run('detect', '--file', path, '--json').stdout)).toEqual(told);
+    expect(JSON.parse(runWith(text, 'detect', '--json').stdout)).toEqual(told);
+    expect(run('detect', 'a fine day')).toMatchObject({ status: 0, stdout: 'Nothing was detected.\n' });
+  });
+
+  it('refine gives a prompt that knows of the feedback', () => {
+    const refined = run('refine', '--prompt', 'Sort the list.', '--feedback', 'no, use Postgres instead');
+    expect(refined).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Sort the list\.[^]+Postgres/) });
+    expect(run('refine', '--prompt', 'x')).toMatchObject({ status: 2, stderr: expect.stringContaining('--feedback') });
+    const many = run('refine', '--prompt', 'x', '--feedback', 'y', '--max-iterations', '99');
+    expect(many).toMatchObject({ status: 2, stderr: expect.stringContaining('0 to 20') });
   });
 
   it('names what is wrong with a file by its path: exit code 2', () => {

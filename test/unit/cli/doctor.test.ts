@@ -1,0 +1,93 @@
+/** What `secondwind doctor` finds, on real sockets and files. */
+import { chmodSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, expect, it, onTestFinished } from 'vitest';
+import {
+  checkApi,
+  checkModel,
+  checkNode,
+  checkStore,
+  checkTemporal,
+  checkToken,
+} from '../../../src/cli/doctor/checks.ts';
+import { readConfig } from '../../../src/config.ts';
+
+const folder = (): string => {
+  const path = mkdtempSync(join(tmpdir(), 'secondwind-doctor-'));
+  onTestFinished(() => rmSync(path, { recursive: true, force: true }));
+  return path;
+};
+async function serving(listener: RequestListener): Promise<string> {
+  const server = createServer(listener);
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  onTestFinished(() => {
+    server.closeAllConnections();
+    server.close();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+describe('doctor', () => {
+  it.each([
+    ['20.18.9', 'failed'],
+    ['20.19.0', 'ok'],
+    ['22.0.0', 'ok'],
+    ['18.20.0', 'failed'],
+  ])('Node %s: %s', (version, state) => {
+    expect(checkNode(version)).toMatchObject({ state });
+  });
+
+  it('tells a model that answers from a bad key, a silent address and none at all', async () => {
+    const keys: (string | undefined)[] = [];
+    const url = await serving((request, response) => {
+      keys.push(request.headers.authorization);
+      response.writeHead(request.headers.authorization === 'Bearer good' ? 200 : 401).end('{}');
+    });
+    const asked = (env: NodeJS.ProcessEnv) => checkModel({ MODEL: 'm', OPENAI_BASE_URL: url, ...env });
+    expect(await asked({ OPENAI_API_KEY: 'good' })).toMatchObject({ state: 'ok' });
+    const refused = await asked({ OPENAI_API_KEY: 'bad-secret' });
+    expect(refused).toMatchObject({ state: 'failed', next_step: 'Correct OPENAI_API_KEY.' });
+    expect(JSON.stringify(refused)).not.toContain('bad-secret');
+    const silent = await asked({ OPENAI_BASE_URL: 'http://127.0.0.1:1' });
+    expect(silent).toMatchObject({ state: 'failed', unreachable: true });
+    expect(await checkModel({})).toMatchObject({ state: 'note', found: expect.stringContaining('MODEL') });
+    expect(await checkModel({ MODEL: 'm' })).toMatchObject({ state: 'failed', found: expect.stringContaining('KEY') });
+    expect(keys).toEqual(['Bearer good', 'Bearer bad-secret']);
+  });
+
+  it('tells a free port from one that another program has', async () => {
+    const url = await serving((_request, response) => void response.end('hello'));
+    const config = (port: string) => readConfig({ SECONDWIND_DATA_DIR: folder() }, { port });
+    const taken = await checkApi(config(new URL(url).port), {});
+    expect(taken).toMatchObject({ state: 'failed', next_step: expect.stringContaining('SECONDWIND_PORT') });
+    expect(await checkApi(config('0'), {})).toMatchObject({ state: 'note', next_step: expect.stringContaining('dev') });
+  });
+
+  it('sees servers that are named and do not answer', async () => {
+    const env = { TEMPORAL_ADDRESS: '127.0.0.1:1', DATABASE_URL: 'postgres://me:pw@127.0.0.1:1/x' };
+    const config = readConfig(env);
+    for (const finding of [await checkTemporal(config, env), await checkStore(config)]) {
+      expect(finding).toMatchObject({ state: 'failed', unreachable: true, next_step: expect.stringMatching(/\w/) });
+      expect(JSON.stringify(finding)).not.toContain('pw@');
+    }
+  });
+
+  it('sees a Temporal that is not here yet, and fetches nothing', async () => {
+    const env = { PATH: '', SECONDWIND_CACHE_DIR: folder() };
+    expect(await checkTemporal(readConfig(env), env)).toMatchObject({ state: 'note' });
+  });
+
+  it('sees a token that others can read', async () => {
+    const dataDir = folder();
+    const config = readConfig({ SECONDWIND_DATA_DIR: dataDir });
+    expect(await checkToken(config)).toMatchObject({ state: 'note' });
+    const file = join(dataDir, 'token');
+    writeFileSync(file, 'x', { mode: 0o600 });
+    expect(await checkToken(config)).toMatchObject({ state: 'ok' });
+    chmodSync(file, 0o644);
+    expect(await checkToken(config)).toMatchObject({ state: 'failed', next_step: `chmod 600 ${file}` });
+  });
+});

@@ -1,0 +1,92 @@
+/** How answers look: within a terminal's width, and harmless to it. */
+import fc from 'fast-check';
+import { describe, expect, it } from 'vitest';
+import { narrate } from '../../../src/cli/follow/narrate.ts';
+import { LiveLine } from '../../../src/cli/show/live-line.ts';
+import { statusLines } from '../../../src/cli/show/runs.ts';
+import { type Column, table } from '../../../src/cli/show/table.ts';
+import { cut, duration, oneLine, widthOf } from '../../../src/cli/show/text.ts';
+import { openRun, statusOf } from '../../../src/core/run/index.ts';
+import { plainRegistry, prepared } from '../../support/fixtures.ts';
+
+interface Row {
+  id: string;
+  count: number;
+  text: string;
+}
+const columns: Column<Row>[] = [
+  { head: 'ID', cell: (row) => row.id },
+  { head: 'COUNT', cell: (row) => String(row.count), right: true },
+  { head: 'TEXT', cell: (row) => row.text, flexible: true },
+];
+const row = fc.record({ id: fc.string({ maxLength: 30 }), count: fc.nat(), text: fc.string({ unit: 'grapheme' }) });
+// oxlint-disable-next-line no-control-regex -- these are what must not be there
+const CONTROL = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/;
+
+describe('a table', () => {
+  it('cuts the flexible columns where the terminal ends, and nothing where there is none', () => {
+    const rows = [{ id: 'run-1', count: 7, text: 'a goal that takes a while to tell' }];
+    expect(table(columns, rows, 30)).toEqual(['ID     COUNT  TEXT', 'run-1      7  a goal that tak…']);
+    expect(table(columns, rows, null)[1]).toBe('run-1      7  a goal that takes a while to tell');
+  });
+
+  it('is never wider than the terminal, and never moves its cursor, whatever the rows hold', () => {
+    fc.assert(
+      fc.property(fc.array(row, { maxLength: 5 }), fc.integer({ min: 20, max: 120 }), (rows, width) => {
+        for (const line of table(columns, rows, width)) {
+          expect(widthOf(line)).toBeLessThanOrEqual(width);
+          expect(line).not.toMatch(CONTROL);
+        }
+      }),
+    );
+  });
+});
+
+describe('text', () => {
+  it('of others is one line without anything that a terminal would obey', () => {
+    expect(oneLine('a\u001b[31mred\u001b]0;title\u0007\r\nb\u202e')).toBe('a [31mred ]0;title b');
+  });
+
+  it('is cut by columns, of which some letters take two', () => {
+    expect(cut('雨雨雨', 5)).toBe('雨雨…');
+    expect(cut('雨雨雨', 6)).toBe('雨雨雨');
+    expect(['0 s', '59 s', '2 min 5 s', '1 h 1 min']).toEqual([0, 59, 125, 3_700].map(duration));
+  });
+
+  it('of an event and of a status cannot harm a terminal either', () => {
+    const evil = 'x\u001b[2Jy';
+    const asked = { id: '1', at: '', question_id: 'q', tried: [], options: [], asked_at: '', deadline: '' };
+    const told = narrate({ ...asked, event: 'question_asked', escalation: 0, text: evil });
+    expect(told).toContain('x [2Jy');
+    const plan = { steps: [{ phase: 'work', tool: 'look', input: {} }] };
+    const status = statusOf(openRun(prepared({ agent: 'plain', goal: evil, plan }, plainRegistry), 0));
+    expect(statusLines(status)).toContainEqual(expect.stringMatching(/^goal {6}x \[2Jy$/));
+  });
+});
+
+describe('the line that changes', () => {
+  const terminal = (isTTY: boolean) => {
+    const written: string[] = [];
+    return { isTTY, columns: 20, write: (text: string) => written.push(text), written };
+  };
+
+  it('stands below what stays, within the width, and is gone at the end', () => {
+    const to = terminal(true);
+    const live = new LiveLine(to);
+    live.show('step 1: a tool with a long name');
+    live.above(() => to.write('kept\n'));
+    live.end();
+    const [first = '', clear, kept, again = '', last] = to.written;
+    for (const drawn of [first, again]) expect(widthOf(drawn.replace('\r\u001b[2K', ''))).toBeLessThan(20);
+    expect([clear, kept, last]).toEqual(['\r\u001b[2K', 'kept\n', '\r\u001b[2K']);
+  });
+
+  it('is silent where there is no terminal', () => {
+    const to = terminal(false);
+    const live = new LiveLine(to);
+    live.show('step 1');
+    live.above(() => {});
+    live.end();
+    expect(to.written).toEqual([]);
+  });
+});
