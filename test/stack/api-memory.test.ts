@@ -397,6 +397,9 @@ describe('the house', () => {
       ],
       switches: [{ agent, enhancement: 'off', reason: 'success_below_baseline' }],
     });
+    const metrics = await (await world.fetch('/metrics')).text();
+    expect(metrics).toContain(`secondwind_retry_final_success{agent="${agent}",model="m-1"} 0.8\n`);
+    expect(metrics).toContain(`secondwind_enhancement_on{agent="${agent}"} 0\n`);
     expect((await world.ask('GET', '/v1/monitors?agent=nobody')).body).toEqual({
       monitors: [],
       overall: [],

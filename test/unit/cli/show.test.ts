@@ -1,5 +1,5 @@
 /** How answers look: within a terminal's width, and harmless to it. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { narrate } from '../../../src/cli/follow/narrate.ts';
 import { LiveLine } from '../../../src/cli/show/live-line.ts';
