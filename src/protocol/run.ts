@@ -130,6 +130,8 @@ export interface RunStatus {
   pending_question?: PendingQuestion;
   next_action: string;
   why: string;
+  /** Set when prompts of retries are not enhanced for this agent any more, and why. */
+  enhancement?: string;
   result?: RunResult['result'];
   started_at: string;
   updated_at: string;

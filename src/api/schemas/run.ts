@@ -68,6 +68,7 @@ const runStatus: z.ZodType<RunStatus> = z.strictObject({
   pending_question: pendingQuestion.optional(),
   next_action: z.string(),
   why: z.string(),
+  enhancement: z.string().optional(),
   result: z
     .strictObject({ output: z.json(), artifact_id: z.string().nullable(), loop_id: z.string() })
     .nullable()

@@ -31,6 +31,7 @@ export function statusOf(state: RunState): RunStatus {
     ...(state.question === null ? {} : { pending_question: pendingQuestion(state.question) }),
     next_action: told.next,
     why: told.why,
+    ...(run.memory.enhancement.on ? {} : { enhancement: run.memory.enhancement.why }),
     ...(state.result === null ? {} : { result: state.result.result }),
     started_at: isoTime(state.started_at),
     updated_at: isoTime(state.updated_at),

@@ -1,6 +1,6 @@
 /** What a run learns, what it is told of earlier ones, and what failures oblige it to. */
 import { describe, expect, it } from 'vitest';
-import type { PlannerView } from '../../../../src/core/run/index.ts';
+import { statusOf, type PlannerView } from '../../../../src/core/run/index.ts';
 import type { RecallQuery } from '../../../../src/protocol/lessons.ts';
 import type { ToolCallRequest } from '../../../../src/protocol/tools.ts';
 import { everyLesson, everyRecord, failed, liveChoosing, succeeded } from './choosing-world.ts';
@@ -280,7 +280,8 @@ describe('a retry of work that was checked', () => {
     ['by the policy', { enhance: false }, true],
     ['by the automatic switch', undefined, false],
   ])('is told nothing when enhancement is off %s', async (_name, policy, on) => {
-    const { seen } = await life(policy, on);
+    const { seen, state } = await life(policy, on);
+    expect(statusOf(state).enhancement).toBe(on ? undefined : 'it did not help');
     expect(seen.map(({ mending }) => mending)).toEqual([undefined, undefined, undefined]);
   });
 
