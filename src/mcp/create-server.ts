@@ -14,11 +14,12 @@ export interface McpServerOptions {
 /** The memory and the guards of Secondwind as tools of an MCP server. It has no transport yet. */
 export function createMcpServer({ openDoor, version, log }: McpServerOptions): McpServer {
   const server = new McpServer({ name: 'secondwind', version }, { capabilities: { tools: {} } });
-  for (const { name, description, input, readOnly, call } of MCP_TOOLS) {
+  for (const tool of MCP_TOOLS) {
+    const { name, description, input, readOnly } = tool;
     const annotations = { readOnlyHint: readOnly, destructiveHint: false, openWorldHint: false };
     server.registerTool(name, { description, inputSchema: input, annotations }, async (given, context) => {
       try {
-        const answer = await call(await openDoor(), given, context.mcpReq.signal);
+        const answer = await tool.call(await openDoor(), given, context.mcpReq.signal);
         return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: { ...answer } };
       } catch (error) {
         return refusal(error, log);

@@ -182,7 +182,7 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     expect(lessons).toMatchObject({ code: 0, reflections: expect.any(Array) });
     expect(monitors).toMatchObject({ code: 0, monitors: expect.any(Array), switches: expect.any(Array) });
     expect(failures.fingerprints.length).toBeGreaterThan(0);
-    expect((await cli('failures')).stdout).toMatch(/^DAY /);
+    expect((await cli('failures')).stdout).toMatch(/^FINGERPRINT /);
     for (const args of [['reflections'], ['monitors', '--by-day']]) expect((await cli(...args)).code).toBe(0);
   });
 

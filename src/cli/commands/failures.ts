@@ -13,18 +13,18 @@ interface FailuresFlags extends RemoteFlags {
 }
 
 const OF_RUN: Column<FailureItem>[] = [
+  { head: 'FINGERPRINT', cell: (item) => item.fingerprint },
   { head: 'STEP', cell: (item) => String(item.step_id), right: true },
   { head: 'SIGNAL', cell: (item) => item.signal_type },
   { head: 'STATUS', cell: (item) => item.status },
   { head: 'SEEN', cell: (item) => String(item.occurrence_count), right: true },
-  { head: 'FINGERPRINT', cell: (item) => item.fingerprint, flexible: true },
   { head: 'WHAT', cell: whatOf, flexible: true },
 ];
 const BY_DAY: Column<Fingerprints['fingerprints'][number]>[] = [
+  { head: 'FINGERPRINT', cell: (row) => row.fingerprint },
   { head: 'DAY', cell: (row) => row.day },
   { head: 'SEEN', cell: (row) => String(row.occurrence_count), right: true },
   { head: 'RUNS', cell: (row) => String(row.run_count), right: true },
-  { head: 'FINGERPRINT', cell: (row) => row.fingerprint, flexible: true },
 ];
 
 function whatOf({ observed_outcome: { error_code, message_preview } }: FailureItem): string {

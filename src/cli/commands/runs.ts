@@ -26,7 +26,10 @@ export function addRuns(program: Command): void {
         import('../show/print.ts'),
         import('../show/runs.ts'),
       ]);
-      const { runs } = await connectRemote({ url, dataDir } as RemoteFlags);
+      const { runs } = await connectRemote({
+        ...(url !== undefined && { url }),
+        ...(dataDir !== undefined && { dataDir }),
+      });
       // What is no state, outcome or number the API refuses by name.
       const page = await runs.list(filter as RunFilter);
       print({ json: json === true }, page, () => runLines(page));

@@ -29,10 +29,9 @@ export function narrate(event: RunEvent): string | null {
     case 'review':
       return event.source === 'person'
         ? `${pc.yellow('feedback')} of ${oneLine(event.by)}: ${oneLine(event.text)}`
-        : `${pc.dim('·')} pass reviewed: alignment ${figure(event['alignment_score'])}, drift ${figure(event['drift_score'])}`;
+        : null;
     case 'decision':
-      if (event.source === 'person') return `${pc.yellow(event.decision)} by ${oneLine(event.by)}`;
-      return event.decision === 'rerun' ? `${pc.dim('·')} another pass` : null;
+      return decision(event);
     case 'run_ended':
       return ending(event);
   }
@@ -54,8 +53,14 @@ export function underWay(event: RunEvent): string | null {
   }
 }
 
-const figure = (value: unknown): string => (typeof value === 'number' ? String(value) : '-');
 const waitOf = (ms: number): string => (ms < 1_000 ? `${ms} ms` : duration(ms / 1_000));
+
+function decision(event: Extract<RunEvent, { event: 'decision' }>): string | null {
+  if (event.source === 'person') return `${pc.yellow(event.decision)} by ${oneLine(event.by)}`;
+  const said = (name: string): string => (typeof event[name] === 'string' ? oneLine(event[name]) : 'no reason given');
+  if (event.decision === 'rerun') return `${pc.dim('·')} another pass: ${said('rerun_reason_detail')}`;
+  return event['force_finalize'] === true ? `${pc.yellow('no further pass')}: ${said('finalize_reason')}` : null;
+}
 
 function attempt(event: Extract<RunEvent, { event: 'attempt_ended' }>): string {
   const name = `attempt ${event.attempt} of step ${event.step_id}`;

@@ -16,47 +16,53 @@ const LEAST = 8;
 /** How wide the terminal is; null when nobody looks at one, and then nothing is cut. */
 export const terminalWidth = (): number | null => (process.stdout.isTTY ? process.stdout.columns || 80 : null);
 
-/** Rows under their heads, within the width. */
-export function table<T>(columns: readonly Column<T>[], rows: readonly T[], width: number | null): string[] {
-  const cells = rows.map((row) => columns.map((column) => oneLine(column.cell(row))));
-  const natural = columns.map((column, index) =>
-    Math.max(widthOf(column.head), ...cells.map((row) => widthOf(row[index] ?? ''))),
-  );
-  const widths = width === null ? natural : fitted(columns, natural, width);
-  const line = (texts: readonly string[], row?: T): string =>
-    columns
-      .map((column, index) => {
-        const size = widths[index] ?? 0;
-        const text = cut(texts[index] ?? '', size);
+/** Rows under their heads, within the width. The first column names the row and is never cut: people copy it. */
+export function table<T>(all: readonly Column<T>[], rows: readonly T[], width: number | null): string[] {
+  const natural = (column: Column<T>): number =>
+    Math.max(widthOf(column.head), ...rows.map((row) => widthOf(oneLine(column.cell(row)))));
+  const sized = all.map((column) => ({ column, size: natural(column) }));
+  const fitting = width === null ? sized : fitted(sized, width);
+  const line = (textOf: (column: Column<T>) => string, row?: T): string =>
+    fitting
+      .map(({ column, size }, index) => {
+        const text = cut(textOf(column), size);
         const room = ' '.repeat(Math.max(0, size - widthOf(text)));
-        const isLast = index === columns.length - 1;
+        const isLast = index === fitting.length - 1;
         const padded = column.right ? room + text : isLast ? text : text + room;
         return row === undefined || column.paint === undefined ? padded : column.paint(padded, row);
       })
       .join(GAP)
       .trimEnd();
-  const heads = line(columns.map((column) => column.head));
-  return [heads, ...rows.map((row, index) => line(cells[index] ?? [], row))];
+  return [line(({ head }) => head), ...rows.map((row) => line((column) => oneLine(column.cell(row)), row))];
 }
 
-/** Flexible columns give what is missing, the widest first; where that is not enough, the last columns go short. */
-function fitted<T>(columns: readonly Column<T>[], natural: readonly number[], width: number): number[] {
-  const widths = [...natural];
-  const total = (): number => widths.reduce((sum, size) => sum + size, 0) + GAP.length * (widths.length - 1);
-  const shrink = (indexes: readonly number[], least: number): void => {
-    while (total() > width) {
-      const widest = [...indexes].sort((one, other) => (widths[other] ?? 0) - (widths[one] ?? 0))[0];
-      if (widest === undefined || (widths[widest] ?? 0) <= least) return;
-      widths[widest] = (widths[widest] ?? 0) - 1;
-    }
-  };
-  const all = columns.map((_column, index) => index);
-  shrink(
-    all.filter((index) => columns[index]?.flexible),
-    LEAST,
-  );
-  shrink(all, 1);
-  return widths;
+interface Sized<T> {
+  column: Column<T>;
+  size: number;
+}
+
+/** Texts give what is missing, the widest first; where that is not enough, columns are left out from the right. */
+function fitted<T>(sized: readonly Sized<T>[], width: number): Sized<T>[] {
+  const [first, ...others] = sized.map((entry) => ({ ...entry }));
+  if (first === undefined) return [];
+  const kept = [first, ...others];
+  const total = (): number => kept.reduce((sum, { size }) => sum + size, 0) + GAP.length * (kept.length - 1);
+  while (total() > width) {
+    const widest = kept
+      .slice(1)
+      .filter(({ column, size }) => column.flexible && size > LEAST)
+      .sort((one, other) => other.size - one.size)[0];
+    if (widest !== undefined) widest.size -= 1;
+    else if (kept.length > 1) kept.splice(leastNeeded(kept), 1);
+    else break;
+  }
+  return kept;
+}
+
+/** The last column that is no text, else the last. */
+function leastNeeded<T>(kept: readonly Sized<T>[]): number {
+  const plain = kept.findLastIndex(({ column }, index) => index > 0 && !column.flexible);
+  return plain === -1 ? kept.length - 1 : plain;
 }
 
 /** Names and values below each other; what is empty is left out. */

@@ -16,7 +16,7 @@ export const safeLines = (text: string): string =>
     .map((line) => line.replaceAll(UNSEEN, ' '))
     .join('\n');
 
-export const widthOf = (text: string): number => [...text].reduce((sum, char) => sum + columnsOf(char), 0);
+export const widthOf = (text: string): number => Array.from(text).reduce((sum, char) => sum + columnsOf(char), 0);
 const columnsOf = (char: string): number => (WIDE.test(char) ? 2 : 1);
 
 /** At most so many columns, with a sign where something is missing. */

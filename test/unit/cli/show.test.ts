@@ -24,17 +24,19 @@ const row = fc.record({ id: fc.string({ maxLength: 30 }), count: fc.nat(), text:
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/;
 
 describe('a table', () => {
-  it('cuts the flexible columns where the terminal ends, and nothing where there is none', () => {
+  it('cuts texts where the terminal ends, leaves columns out before it cuts an id, and cuts nothing where there is none', () => {
     const rows = [{ id: 'run-1', count: 7, text: 'a goal that takes a while to tell' }];
     expect(table(columns, rows, 30)).toEqual(['ID     COUNT  TEXT', 'run-1      7  a goal that tak…']);
+    expect(table(columns, rows, 14)).toEqual(['ID', 'run-1']);
     expect(table(columns, rows, null)[1]).toBe('run-1      7  a goal that takes a while to tell');
   });
 
-  it('is never wider than the terminal, and never moves its cursor, whatever the rows hold', () => {
+  it('is never wider than the terminal or its ids, and never moves its cursor, whatever the rows hold', () => {
     fc.assert(
       fc.property(fc.array(row, { maxLength: 5 }), fc.integer({ min: 20, max: 120 }), (rows, width) => {
         for (const line of table(columns, rows, width)) {
-          expect(widthOf(line)).toBeLessThanOrEqual(width);
+          const longest = Math.max(2, ...rows.map(({ id }) => widthOf(oneLine(id))));
+          expect(widthOf(line)).toBeLessThanOrEqual(Math.max(width, longest));
           expect(line).not.toMatch(CONTROL);
         }
       }),
