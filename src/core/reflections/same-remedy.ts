@@ -1,5 +1,5 @@
 const REMEDY = ', then what worked was ';
-const VALUE = /[^\s,;"'()]*\d[^\s,;"'()]*/g;
+const BETWEEN_WORDS = /[\s,;"'()]/;
 
 /**
  * Two lessons that look alike may say the opposite: the same words, another order of values. They are the same only if what
@@ -15,4 +15,10 @@ const remedyOf = (content: string): string => {
   const plain = content.toLowerCase().replace(/\s+/g, ' ').trim();
   return plain.slice(plain.indexOf(REMEDY) + REMEDY.length);
 };
-const valuesOf = (content: string): string => (content.toLowerCase().match(VALUE) ?? []).join(' ');
+/** Words with a digit: numbers, versions, ports, ids. */
+const valuesOf = (content: string): string =>
+  content
+    .toLowerCase()
+    .split(BETWEEN_WORDS)
+    .filter((word) => /\d/.test(word))
+    .join(' ');
