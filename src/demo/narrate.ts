@@ -1,4 +1,4 @@
-import pc from 'picocolors';
+import { colours } from '../cli/show/colours.ts';
 import type { RunEvent } from '../client/index.ts';
 import type { GuidanceRow } from '../protocol/tools.ts';
 
@@ -17,19 +17,19 @@ export function createNarrator(say: (line: string) => void): (event: RunEvent) =
 function narrate(event: RunEvent): string | null {
   switch (event.event) {
     case 'step_started':
-      return `${pc.dim('·')} step ${event.step_id}: ${event.tool}`;
+      return `${colours.dim('·')} step ${event.step_id}: ${event.tool}`;
     case 'attempt_ended':
       return attempt(event);
     case 'failure_recorded':
-      return `  ${pc.red('recorded')} ${event.fingerprint}`;
+      return `  ${colours.red('recorded')} ${event.fingerprint}`;
     case 'guidance_shown':
       return event.rows.map(guidance).join('\n');
     case 'question_asked':
-      return `${pc.yellow('?')} ${event.text}\n  ${pc.dim(`options: ${event.options.join(', ')}; deadline ${event.deadline}`)}`;
+      return `${colours.yellow('?')} ${event.text}\n  ${colours.dim(`options: ${event.options.join(', ')}; deadline ${event.deadline}`)}`;
     case 'answered':
-      return `  ${pc.yellow(event.kind)} ${event.decision ?? ''} ${pc.dim(event.by === null ? '' : `by ${event.by}`)}`;
+      return `  ${colours.yellow(event.kind)} ${event.decision ?? ''} ${colours.dim(event.by === null ? '' : `by ${event.by}`)}`;
     case 'waiting':
-      return event.reason === 'back_off' ? `  ${pc.dim(`waits ${event.wait_ms} ms`)}` : null;
+      return event.reason === 'back_off' ? `  ${colours.dim(`waits ${event.wait_ms} ms`)}` : null;
     case 'run_started':
     case 'review':
     case 'decision':
@@ -39,16 +39,16 @@ function narrate(event: RunEvent): string | null {
 }
 
 function guidance({ reflection_id, text, why }: GuidanceRow): string {
-  const label = reflection_id === undefined ? pc.yellow('guidance') : pc.green('lesson');
-  return `  ${label} ${text} ${pc.dim(`(${why})`)}`;
+  const label = reflection_id === undefined ? colours.yellow('guidance') : colours.green('lesson');
+  return `  ${label} ${text} ${colours.dim(`(${why})`)}`;
 }
 
 function attempt(event: Extract<RunEvent, { event: 'attempt_ended' }>): string {
   const name = `attempt ${event.attempt} of step ${event.step_id}`;
-  if (event.outcome === 'ok') return `${pc.green('✓')} ${name}`;
-  if (event.outcome === 'cancelled') return `${pc.dim('–')} ${name} cancelled`;
+  if (event.outcome === 'ok') return `${colours.green('✓')} ${name}`;
+  if (event.outcome === 'cancelled') return `${colours.dim('–')} ${name} cancelled`;
   const { failure } = event;
-  if (failure === undefined) return `${pc.red('✗')} ${name}`;
-  const mark = failure.origin === 'infrastructure' ? pc.yellow('!') : pc.red('✗');
-  return `${mark} ${name}: ${failure.error_code} ${pc.dim(failure.message_preview)}`;
+  if (failure === undefined) return `${colours.red('✗')} ${name}`;
+  const mark = failure.origin === 'infrastructure' ? colours.yellow('!') : colours.red('✗');
+  return `${mark} ${name}: ${failure.error_code} ${colours.dim(failure.message_preview)}`;
 }

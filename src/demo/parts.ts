@@ -1,4 +1,4 @@
-import pc from 'picocolors';
+import { colours } from '../cli/show/colours.ts';
 import type { RunEvent, RunsClient } from '../client/index.ts';
 import { boundSentence } from '../core/bound/index.ts';
 import type { Agent } from '../define/define-agent.ts';
@@ -43,7 +43,7 @@ export async function alone({ agent, say }: Pick<DemoParts, 'agent' | 'say'>): P
       await tool?.run(call?.input, context);
     } catch (error) {
       const message = error instanceof Error ? error.message : String(error);
-      say(`${pc.red('✗')} ${tool?.name} ${JSON.stringify(call?.input)}: ${message}`);
+      say(`${colours.red('✗')} ${tool?.name} ${JSON.stringify(call?.input)}: ${message}`);
     }
   }
   say(`The same call, the same error, ${ALONE} times. It gives up.`);
@@ -54,7 +54,7 @@ export async function alone({ agent, say }: Pick<DemoParts, 'agent' | 'say'>): P
 export async function firstDay(parts: DemoParts): Promise<RunResult> {
   const { runs, agent, warehouse, workers, say } = parts;
   const started = await runs.start({ agent: agent.name, goal: ORDER_GOAL });
-  say(`${pc.bold(boundSentence(started.bound))} ${pc.dim('Known before it starts, and never passed.')}`);
+  say(`${colours.bold(boundSentence(started.bound))} ${colours.dim('Known before it starts, and never passed.')}`);
   const tell = createNarrator(say);
   let killed = false;
   let questions = 0;
@@ -62,13 +62,13 @@ export async function firstDay(parts: DemoParts): Promise<RunResult> {
     tell(event);
     if (event.event === 'step_started' && event.tool === 'warehouse.recount' && !killed) {
       killed = true;
-      say(`${pc.yellow('!')} killing the worker (process ${await workers.kill()}) in the middle of the step …`);
+      say(`${colours.yellow('!')} killing the worker (process ${await workers.kill()}) in the middle of the step …`);
       await workers.start();
-      say(`  ${pc.dim('another worker takes over as soon as the silence is noticed')}`);
+      say(`  ${colours.dim('another worker takes over as soon as the silence is noticed')}`);
     }
     if (event.event === 'question_asked') {
       questions += 1;
-      say(`  ${pc.dim(`the warehouse has ${warehouse.orders()} order, so running it again would order twice`)}`);
+      say(`  ${colours.dim(`the warehouse has ${warehouse.orders()} order, so running it again would order twice`)}`);
       await answer(parts, started.run_id, event, 'skip');
     }
   }
@@ -113,7 +113,7 @@ async function live(parts: DemoParts, request: RunRequest, decision = 'stop'): P
 }
 
 const summary = ({ outcome, used, bound }: RunResult): string =>
-  `${pc.bold(outcome)}, ${used.attempts} of at most ${bound.attempts} attempts`;
+  `${colours.bold(outcome)}, ${used.attempts} of at most ${bound.attempts} attempts`;
 
 async function answer(
   { runs, say }: DemoParts,

@@ -1,4 +1,4 @@
-import pc from 'picocolors';
+import { colours } from '../cli/show/colours.ts';
 import { connectClient, createRunsClient } from '../client/index.ts';
 import { createRegistry } from '../define/registry.ts';
 import { SEARCH_ATTRIBUTE_TYPES } from '../protocol/names.ts';
@@ -67,14 +67,14 @@ export async function runDemo(options: DemoOptions): Promise<DemoFigures> {
     ends.push(() => workers.end());
     const parts = { runs, agent, warehouse, workers, say };
 
-    say(pc.bold('\n1  The agent alone'));
+    say(colours.bold('\n1  The agent alone'));
     const aloneAttempts = await alone(parts);
     await workers.start();
-    say(pc.bold('\n2  The same agent with Secondwind'));
+    say(colours.bold('\n2  The same agent with Secondwind'));
     const first = await firstDay(parts);
-    say(pc.bold('\n3  The next day'));
+    say(colours.bold('\n3  The next day'));
     const next = await nextDay(parts, first);
-    say(pc.bold('\n4  Stuck without failing'));
+    say(colours.bold('\n4  Stuck without failing'));
     const watched = await stuck(parts);
     return {
       alone_attempts: aloneAttempts,

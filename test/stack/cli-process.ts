@@ -5,7 +5,7 @@ import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
-const CLEAN = /^(?:SECONDWIND_(?!CACHE_DIR$)|TEMPORAL_(?!CLI_PATH$)|DATABASE_URL$)/;
+const CLEAN = /^(?:SECONDWIND_(?!CACHE_DIR$)|TEMPORAL_(?!CLI_PATH$)|(?:DATABASE_URL|FORCE_COLOR|NO_COLOR)$)/;
 
 export interface Command {
   pid: number;

@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import pc from 'picocolors';
+import { colours } from '../show/colours.ts';
 import { readConfig } from '../../config.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { EXIT } from '../report-error.ts';
 
-const MARK = { ok: pc.green('ok    '), note: pc.yellow('note  '), failed: pc.red('FAILED') };
+const MARK = { ok: colours.green('ok    '), note: colours.yellow('note  '), failed: colours.red('FAILED') };
 
 export function addDoctor(program: Command): void {
   program

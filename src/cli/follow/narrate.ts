@@ -1,4 +1,4 @@
-import pc from 'picocolors';
+import { colours } from '../show/colours.ts';
 import type { RunEvent } from '../../client/history/run-event.ts';
 import { duration, oneLine } from '../show/text.ts';
 
@@ -6,9 +6,9 @@ import { duration, oneLine } from '../show/text.ts';
 export function narrate(event: RunEvent): string | null {
   switch (event.event) {
     case 'run_started':
-      return `${pc.dim('·')} ${event.agent}: ${oneLine(event.goal)}`;
+      return `${colours.dim('·')} ${event.agent}: ${oneLine(event.goal)}`;
     case 'step_started':
-      return `${pc.dim('·')} step ${event.step_id}: ${oneLine(event.tool)}`;
+      return `${colours.dim('·')} step ${event.step_id}: ${oneLine(event.tool)}`;
     case 'attempt_ended':
       return attempt(event);
     case 'failure_recorded':
@@ -17,18 +17,18 @@ export function narrate(event: RunEvent): string | null {
       return event.rows
         .map(
           (row) =>
-            `  ${row.reflection_id === undefined ? pc.yellow('guidance') : pc.green('lesson')} ${oneLine(row.text)}`,
+            `  ${row.reflection_id === undefined ? colours.yellow('guidance') : colours.green('lesson')} ${oneLine(row.text)}`,
         )
         .join('\n');
     case 'waiting':
-      return event.reason === 'back_off' ? `  ${pc.dim(`waits ${waitOf(event.wait_ms)}`)}` : null;
+      return event.reason === 'back_off' ? `  ${colours.dim(`waits ${waitOf(event.wait_ms)}`)}` : null;
     case 'question_asked':
-      return `${pc.yellow('?')} ${oneLine(event.text)}`;
+      return `${colours.yellow('?')} ${oneLine(event.text)}`;
     case 'answered':
-      return `  ${pc.yellow(event.kind)} ${oneLine(`${event.decision ?? ''}${event.by === null ? '' : ` by ${event.by}`}`)}`;
+      return `  ${colours.yellow(event.kind)} ${oneLine(`${event.decision ?? ''}${event.by === null ? '' : ` by ${event.by}`}`)}`;
     case 'review':
       return event.source === 'person'
-        ? `${pc.yellow('feedback')} of ${oneLine(event.by)}: ${oneLine(event.text)}`
+        ? `${colours.yellow('feedback')} of ${oneLine(event.by)}: ${oneLine(event.text)}`
         : null;
     case 'decision':
       return decision(event);
@@ -56,22 +56,23 @@ export function underWay(event: RunEvent): string | null {
 const waitOf = (ms: number): string => (ms < 1_000 ? `${ms} ms` : duration(ms / 1_000));
 
 function decision(event: Extract<RunEvent, { event: 'decision' }>): string | null {
-  if (event.source === 'person') return `${pc.yellow(event.decision)} by ${oneLine(event.by)}`;
+  if (event.source === 'person') return `${colours.yellow(event.decision)} by ${oneLine(event.by)}`;
   const said = (name: string): string => (typeof event[name] === 'string' ? oneLine(event[name]) : 'no reason given');
-  if (event.decision === 'rerun') return `${pc.dim('·')} another pass: ${said('rerun_reason_detail')}`;
-  return event['force_finalize'] === true ? `${pc.yellow('no further pass')}: ${said('finalize_reason')}` : null;
+  if (event.decision === 'rerun') return `${colours.dim('·')} another pass: ${said('rerun_reason_detail')}`;
+  return event['force_finalize'] === true ? `${colours.yellow('no further pass')}: ${said('finalize_reason')}` : null;
 }
 
 function attempt(event: Extract<RunEvent, { event: 'attempt_ended' }>): string {
   const name = `attempt ${event.attempt} of step ${event.step_id}`;
-  if (event.outcome === 'ok') return `${pc.green('✓')} ${name}`;
-  if (event.outcome === 'cancelled') return `${pc.dim('–')} ${name} cancelled`;
+  if (event.outcome === 'ok') return `${colours.green('✓')} ${name}`;
+  if (event.outcome === 'cancelled') return `${colours.dim('–')} ${name} cancelled`;
   const { failure } = event;
   const what = failure === undefined ? '' : `: ${oneLine(`${failure.error_code} ${failure.message_preview ?? ''}`)}`;
-  return `${failure?.origin === 'infrastructure' ? pc.yellow('!') : pc.red('✗')} ${name}${what}`;
+  return `${failure?.origin === 'infrastructure' ? colours.yellow('!') : colours.red('✗')} ${name}${what}`;
 }
 
 function ending(event: Extract<RunEvent, { event: 'run_ended' }>): string {
-  const paint = event.outcome === 'completed' ? pc.green : event.outcome === 'finalized' ? pc.yellow : pc.red;
+  const paint =
+    event.outcome === 'completed' ? colours.green : event.outcome === 'finalized' ? colours.yellow : colours.red;
   return `${paint(event.outcome)}: ${oneLine(event.why)}`;
 }

@@ -1,13 +1,13 @@
-import pc from 'picocolors';
+import { colours } from './colours.ts';
 import type { AskedQuestion, ListedRun, QuestionPage, RunPage } from '../../client/views.ts';
 import type { RunStatus } from '../../protocol/run.ts';
 import { type Column, facts, table, terminalWidth } from './table.ts';
 import { count, duration, minute } from './text.ts';
 
 const paintState = (text: string, { state, outcome }: ListedRun): string => {
-  if (outcome === 'completed') return pc.green(text);
-  if (outcome === 'system_error' || outcome === 'budget_exhausted') return pc.red(text);
-  return outcome === 'finalized' || state === 'waiting_for_human' ? pc.yellow(text) : text;
+  if (outcome === 'completed') return colours.green(text);
+  if (outcome === 'system_error' || outcome === 'budget_exhausted') return colours.red(text);
+  return outcome === 'finalized' || state === 'waiting_for_human' ? colours.yellow(text) : text;
 };
 
 const RUNS: Column<ListedRun>[] = [

@@ -2,6 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { narrate } from '../../../src/cli/follow/narrate.ts';
+import { wantsColours } from '../../../src/cli/show/colours.ts';
 import { LiveLine } from '../../../src/cli/show/live-line.ts';
 import { statusLines } from '../../../src/cli/show/runs.ts';
 import { type Column, table } from '../../../src/cli/show/table.ts';
@@ -90,5 +91,21 @@ describe('the line that changes', () => {
     live.above(() => {});
     live.end();
     expect(to.written).toEqual([]);
+  });
+});
+
+describe('colours', () => {
+  it('are for a terminal; a pipe is plain on a CI server too', () => {
+    expect(wantsColours({}, { isTTY: true })).toBe(true);
+    expect(wantsColours({ TERM: 'dumb' }, { isTTY: true })).toBe(false);
+    expect(wantsColours({}, {})).toBe(false);
+    expect(wantsColours({ CI: 'true' }, {})).toBe(false);
+  });
+
+  it('are as the environment says where it says so', () => {
+    expect(wantsColours({ NO_COLOR: '1' }, { isTTY: true })).toBe(false);
+    expect(wantsColours({ NO_COLOR: '1', FORCE_COLOR: '1' }, { isTTY: true })).toBe(false);
+    expect(wantsColours({ FORCE_COLOR: '1' }, {})).toBe(true);
+    expect(wantsColours({ FORCE_COLOR: '0' }, { isTTY: true })).toBe(false);
   });
 });
