@@ -1,13 +1,14 @@
 import { z } from 'zod';
 import { redactJson, type Redact } from '../core/redaction/index.ts';
 import type { PlannerOutcome, PlannerView } from '../core/run/ports.ts';
-import { wholeText, type AssistantMessage, type Message } from '../core/transcript/index.ts';
+import type { AssistantMessage, Message } from '../core/transcript/index.ts';
 import type { Agent } from '../define/define-agent.ts';
 import { problemsOf } from '../define/problems.ts';
 import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
 import { LIMIT } from '../protocol/limits.ts';
 import type { ModelAnswer, ModelFailed } from '../protocol/model.ts';
+import { wholeText } from '../protocol/text.ts';
 import type { CallFailed } from '../protocol/tools.ts';
 import { askModel } from './ask-model.ts';
 import type { ModelRequest } from './request.ts';

@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { ModelPrices } from '../core/pricing/index.ts';
 import type { ReviewUse, ReviewView } from '../core/run/ports.ts';
-import { boundedText, type Message, replaceInvalidOutput, wholeText } from '../core/transcript/index.ts';
+import { boundedText, type Message, replaceInvalidOutput } from '../core/transcript/index.ts';
+import { wholeText } from '../protocol/text.ts';
 import type { ReviewContext, Reviewer } from '../define/define-agent.ts';
 import type { Json } from '../protocol/json.ts';
 import { LIMIT } from '../protocol/limits.ts';

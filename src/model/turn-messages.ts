@@ -6,9 +6,9 @@ import {
   replaceFailedTail,
   replaceInvalidOutput,
   type ToolMessage,
-  wholeText,
 } from '../core/transcript/index.ts';
 import type { Json } from '../protocol/json.ts';
+import { wholeText } from '../protocol/text.ts';
 
 /** One tool's output inside a conversation; the whole of it is an artifact. */
 const OUTPUT_BYTES = 24_000;

@@ -6,6 +6,9 @@ export type Json = null | boolean | number | string | Json[] | { [key: string]: 
 export const isNamed = (value: unknown, field: string): boolean =>
   typeof value === 'object' && value !== null && typeof (value as Record<string, unknown>)[field] === 'string';
 
+export const isRecord = (value: unknown): value is Record<string, unknown> =>
+  typeof value === 'object' && value !== null && !Array.isArray(value);
+
 /**
  * Where a value is nested deeper than JSON may be here, or null. What hashes and checks JSON walks it by recursion, so
  * deeper input would end in a stack overflow; for the same reason this is a loop.

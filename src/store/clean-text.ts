@@ -1,12 +1,12 @@
+import { wholeText } from '../protocol/text.ts';
+
 /**
  * Postgres text refuses NUL, and the driver's UTF-8 encoder changes lone surrogates silently. Both are mended here, at
  * the store's edge, so that text from any tool can be kept and reads back exactly as it was written. Raw bytes belong in
  * an artifact.
  */
 export const cleanText = (text: string): string => {
-  const withoutNul = text.includes('\0') ? text.replaceAll('\0', '') : text;
-  // Under the `u` flag a surrogate matches only when it is alone; `toWellFormed` is not in our ES2023 lib.
-  return /\p{Surrogate}/u.test(withoutNul) ? withoutNul.replaceAll(/\p{Surrogate}/gu, '\uFFFD') : withoutNul;
+  return wholeText(text.includes('\0') ? text.replaceAll('\0', '') : text);
 };
 
 /** The same for every text inside a JSON value, keys included. */

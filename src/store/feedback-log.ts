@@ -1,5 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
+import type { FeedbackEntry } from '../protocol/lessons.ts';
 import { cleanText } from './clean-text.ts';
 import { decodeCursor, pageOf, pageSize } from './cursor.ts';
 import type { Page } from './cursor.ts';
@@ -7,17 +8,8 @@ import { StoreInputError } from './errors.ts';
 import type { Tables } from './tables.ts';
 import { isoMillis } from './validation.ts';
 
-export interface FeedbackLogEntry {
-  timestamp: string;
-  original_prompt: string;
-  feedback_type: string;
-  feedback_signal: string;
-  actions_applied: string[];
-  refined_prompt: string;
-  iteration: number;
-  success: boolean;
-  run_id: string | null;
-}
+/** An entry as it is read; one that came from outside belongs to no run. */
+export type FeedbackLogEntry = Omit<FeedbackEntry, 'entry_id' | 'run_id'> & { run_id: string | null };
 
 export interface NewFeedbackLogEntry extends FeedbackLogEntry {
   /** The same id again is the same entry again. Without one, every call is an entry. */

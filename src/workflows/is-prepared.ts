@@ -1,3 +1,4 @@
+import { isRecord } from '../protocol/json.ts';
 import { DEFAULT_POLICY } from '../protocol/policy.ts';
 import type { PreparedRun } from '../protocol/run.ts';
 
@@ -23,9 +24,6 @@ export function isPrepared(value: unknown): value is PreparedRun {
     hasShapeOf(policy, DEFAULT_POLICY)
   );
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /** Every part of the policy is there, each of the kind that its default is; a default of null takes a number too. */
 function hasShapeOf(value: unknown, model: unknown): boolean {

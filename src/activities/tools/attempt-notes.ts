@@ -4,10 +4,11 @@ import { hashOfJson } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import type { KeptArtifact, ToldByAttempt, ToolCallRequest } from '../../protocol/tools.ts';
+import { wholeText } from '../../protocol/text.ts';
 import { keepBytes } from './artifacts.ts';
 import type { LogEvent, ToolEnvironment } from './environment.ts';
 import { openPromptDesk } from './prompts.ts';
-import { cutTo, wellFormed } from './text.ts';
+import { cutTo } from './text.ts';
 import { orNothing } from './within.ts';
 
 const PROBE_MS = 5_000;
@@ -81,7 +82,7 @@ export function openNotes(tool: Tool, request: ToolCallRequest, env: ToolEnviron
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const short = (text: string, env: ToolEnvironment): string =>
-  cutTo(wellFormed(env.redact(text)), LIMIT.messagePreviewChars);
+  cutTo(wholeText(env.redact(text)), LIMIT.messagePreviewChars);
 
 /** A look at the world after the call; what cannot be seen in time is as if nobody had looked. */
 async function probeHash(

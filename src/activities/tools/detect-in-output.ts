@@ -2,7 +2,8 @@ import { detectFeedback } from '../../core/feedback/index.ts';
 import type { Redact } from '../../core/redaction/index.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { DetectedFeedback } from '../../protocol/tools.ts';
-import { cutTo, headAndTail, wellFormed } from './text.ts';
+import { wholeText } from '../../protocol/text.ts';
+import { cutTo, headAndTail } from './text.ts';
 
 const SCANNED_CHARS = 64 * 1024;
 const SIGNAL_CHARS = 600;
@@ -36,7 +37,7 @@ function signalOf(text: string, words: string[], type: string): string {
 /* oxlint-disable no-control-regex -- control characters are what is to be removed */
 const clean = (text: string): string =>
   cutTo(
-    wellFormed(text.replaceAll(/\u001b\[[0-9;:?]{0,40}[A-Za-z]/g, '').replaceAll(/[\u0000-\u0009\u000b-\u001f]/g, ' ')),
+    wholeText(text.replaceAll(/\u001b\[[0-9;:?]{0,40}[A-Za-z]/g, '').replaceAll(/[\u0000-\u0009\u000b-\u001f]/g, ' ')),
     SIGNAL_CHARS,
   );
 /* oxlint-enable no-control-regex */

@@ -2,7 +2,8 @@ import type { Redact } from '../../core/redaction/index.ts';
 import type { Tool } from '../../define/define-tool.ts';
 import { sha256Hex } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
-import { cutTo, wellFormed } from './text.ts';
+import { wholeText } from '../../protocol/text.ts';
+import { cutTo } from './text.ts';
 
 /**
  * A retrieval tool answers with a list of results, bare or as `{results: […]}`; a result may carry a `score`. Nothing
@@ -28,7 +29,7 @@ const QUERY_CHARS = 500;
 export function queryOf(tool: Tool, input: unknown, redact: Redact): string | undefined {
   if (tool.manifest.kind !== 'retrieval') return undefined;
   const query = tool.queryOf === undefined ? queryIn(input) : orUndefined(() => tool.queryOf?.(input));
-  return typeof query === 'string' && query !== '' ? cutTo(wellFormed(redact(query)), QUERY_CHARS) : undefined;
+  return typeof query === 'string' && query !== '' ? cutTo(wholeText(redact(query)), QUERY_CHARS) : undefined;
 }
 
 function queryIn(input: unknown): unknown {
@@ -52,7 +53,7 @@ const CHUNK_CHARS = 128;
 export function chunkIdsOf(output: Json, redact: Redact): string[] {
   const ids = (resultsOf(output) ?? []).flatMap((result) => {
     const id = isObject(result) ? (result['id'] ?? result['chunk_id']) : undefined;
-    return typeof id === 'string' || typeof id === 'number' ? [wellFormed(redact(String(id)))] : [];
+    return typeof id === 'string' || typeof id === 'number' ? [wholeText(redact(String(id)))] : [];
   });
   const sorted = [...new Set(ids)].sort();
   const travelling = sorted.slice(0, MOST_CHUNKS).map((id) => cutTo(id, CHUNK_CHARS));

@@ -1,6 +1,7 @@
 import { salientLine } from '../../core/failures/index.ts';
 import type { Redact } from '../../core/redaction/index.ts';
 import { LIMIT } from '../../protocol/limits.ts';
+import { wholeText } from '../../protocol/text.ts';
 
 /** Cut to at most so many characters, never in the middle of a surrogate pair. */
 export function cutTo(text: string, chars: number): string {
@@ -9,15 +10,12 @@ export function cutTo(text: string, chars: number): string {
   return text.slice(0, last >= 0xd800 && last <= 0xdbff ? chars - 1 : chars);
 }
 
-/** Under the `u` flag a surrogate matches only when it is alone. */
-export const wellFormed = (text: string): string => text.replaceAll(/\p{Surrogate}/gu, '\uFFFD');
-
 /**
  * The line of a message that says what is wrong, clean and capped. Secrets go before the line is chosen, since one may
  * span several lines, and once more after it, since removing control characters may put a secret together.
  */
 export const preview = (message: string, redact: Redact): string =>
-  cutTo(wellFormed(redact(salientLine(redact(message)))), LIMIT.messagePreviewChars);
+  cutTo(wholeText(redact(salientLine(redact(message)))), LIMIT.messagePreviewChars);
 
 /** The start and the end of a long text: a failure is told at its end (a runner) or at its start (a compiler). */
 export function headAndTail(text: string, chars: number): string {

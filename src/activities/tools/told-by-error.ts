@@ -1,6 +1,7 @@
 import type { Redact } from '../../core/redaction/index.ts';
 import type { CallFailed } from '../../protocol/tools.ts';
-import { cutTo, wellFormed } from './text.ts';
+import { wholeText } from '../../protocol/text.ts';
+import { cutTo } from './text.ts';
 
 const MOST_MISSED = 20;
 const MISSED_CHARS = 200;
@@ -12,7 +13,7 @@ export function toldByError(error: unknown, redact: Redact): Told {
   if (typeof error !== 'object' || error === null) return {};
   const { missed, denied, max_bytes } = error as Record<string, unknown>;
   const text = (value: unknown): string | undefined =>
-    typeof value === 'string' && value !== '' ? cutTo(wellFormed(redact(value)), MISSED_CHARS) : undefined;
+    typeof value === 'string' && value !== '' ? cutTo(wholeText(redact(value)), MISSED_CHARS) : undefined;
   const listed = Array.isArray(missed) ? missed.slice(0, MOST_MISSED).flatMap((entry) => text(entry) ?? []) : [];
   const { argument, host } = (typeof denied === 'object' && denied !== null ? denied : {}) as Record<string, unknown>;
   const ruledOut = {

@@ -1,3 +1,4 @@
+import { isRecord } from '../../protocol/json.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { Policy, PolicyPatch } from '../../protocol/schemas/policy.ts';
 
@@ -12,9 +13,6 @@ export function mergePolicy(...patches: (PolicyPatch | undefined)[]): Policy {
   }
   return merged as Policy;
 }
-
-const isRecord = (value: unknown): value is Record<string, unknown> =>
-  typeof value === 'object' && value !== null && !Array.isArray(value);
 
 const withoutUndefined = (value: Record<string, unknown>): Record<string, unknown> =>
   Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined));

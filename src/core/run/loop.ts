@@ -1,18 +1,16 @@
-import type { PlannedCall } from './batch.ts';
-import { openBatch } from './batch.ts';
-import { nextOfPlan } from './given-plan.ts';
-import { humanAnswered, notePressure } from './memory.ts';
-import { admit, escalationOfStall, noteCall, noteMessage, settleWatch } from './stalls.ts';
 import { liftStalls, type Stall } from '../failures/index.ts';
-import type { OutboxWriter } from './outbox.ts';
-import { outputsNeedRoom } from './outbox.ts';
-import { openTurn, plannedCalls, spentOfCalls } from './planner.ts';
+import { openBatch, type PlannedCall } from './batch.ts';
+import { nextOfPlan } from './given-plan.ts';
 import { turnsLeft } from './ledger.ts';
+import { humanAnswered, notePressure } from './memory.ts';
+import { outputsNeedRoom, type OutboxWriter } from './outbox.ts';
+import { openTurn, plannedCalls, spentOfCalls } from './planner.ts';
 import type { RunPorts } from './ports.ts';
 import { askHuman } from './questions.ts';
 import { endingOf, keptAtOnce, settleStep } from './settle-step.ts';
-import { performTool, runStep } from './step.ts';
+import { admit, escalationOfStall, noteCall, noteMessage, settleWatch } from './stalls.ts';
 import { budgetSpent, endWith, type RunState, type StepInFlight } from './state.ts';
+import { performTool, runStep } from './step.ts';
 
 /** Results of a planner that chooses are kept for its view; older ones are in the history and the archive. */
 const RESULTS_IN_STATE = 200;

@@ -90,14 +90,14 @@ export async function runStep(
     step.owed_wait_ms = decision.wait_ms;
     const { category, retry_after_ms } = outcome;
     const retry = isInfrastructure(category) ? step.infrastructure_used : step.retries_used;
-    const told_backoff = retryBackoff({
+    const backoff = retryBackoff({
       category,
       retry,
       policy: state.run.policy.retry,
       wait_ms: decision.wait_ms,
       retry_after_ms,
     });
-    ports.log({ ...told_backoff, step_id: step.step_id, attempt: step.attempt });
+    ports.log({ ...backoff, step_id: step.step_id, attempt: step.attempt });
   }
 }
 

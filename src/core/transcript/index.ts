@@ -12,4 +12,3 @@ export {
   type MessageCall,
   type ToolMessage,
 } from './message.ts';
-export { wholeText } from './whole-text.ts';

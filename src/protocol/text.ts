@@ -1,0 +1,5 @@
+/**
+ * Half a surrogate pair does not survive being stored, and what was hashed with one would no longer have its own hash.
+ * Under the `u` flag a surrogate matches only when it is alone; `toWellFormed` is not in our ES2023 lib.
+ */
+export const wholeText = (text: string): string => text.replaceAll(/\p{Surrogate}/gu, '\uFFFD');
