@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { hashOfJson } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
+import type { Agent } from './define-agent.ts';
 import type { Constraints, Guidance, ToolEffect, ToolManifestEntry } from '../protocol/tools.ts';
 
 /** What a tool gets beside its input. */
@@ -67,6 +68,8 @@ export type Reconciled<Output = unknown> = { verdict: 'done'; output: Output } |
 
 export interface Tool extends ToolDefinition {
   manifest: ToolManifestEntry;
+  /** Whose work it is: then a call is a run of that agent. */
+  agent?: Agent;
 }
 
 const DEFAULT_TIMEOUT_MS = 60_000;

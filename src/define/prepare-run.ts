@@ -1,14 +1,15 @@
-import { computeBound } from '../core/bound/index.ts';
+import { boundOfRun } from '../core/bound/index.ts';
 import { isRerunId } from '../core/guardrails/index.ts';
 import { mergePolicy } from '../core/policy/index.ts';
 import { defaultLoopId, ID_PATTERN } from '../protocol/ids.ts';
 import { pathTooDeep } from '../protocol/json.ts';
 import { NOTHING_REMEMBERED } from '../protocol/lessons.ts';
 import { LIMIT } from '../protocol/limits.ts';
-import type { PrepareOutcome, RequestProblem, RunRequest } from '../protocol/run.ts';
+import type { PreparedRun, PrepareOutcome, RequestProblem, RunRequest } from '../protocol/run.ts';
 import type { Plan } from '../protocol/schemas/plan.ts';
 import { policySchema } from '../protocol/schemas/policy.ts';
 import { runRequestSchema } from '../protocol/schemas/run-request.ts';
+import { asksModel, helpersIn, helpersOf } from './agent-tool.ts';
 import { checkPlan } from './check-plan.ts';
 import { type Agent, modelNameOf, thinks } from './define-agent.ts';
 import { problemsOf, suggestion } from './problems.ts';
@@ -41,11 +42,21 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
   const loopId = asked.loop_id ?? defaultLoopId(runId);
   const plan = asked.plan ?? agent.plan ?? null;
   const chooses = asked.plan === undefined && (agent.planner !== undefined || thinks(agent));
-  const modelReviews = agent.review?.asksModel !== undefined;
+  const helping = helpersIn(agent, chooses ? null : plan);
+  const asking = [
+    ...((chooses && thinks(agent)) || agent.review?.asksModel !== undefined ? [agent] : []),
+    ...helping.filter(asksModel),
+  ];
+  const unpriced = asking.find((one) => !isPriced(one));
   const problems = [
     ...crossChecks(policy.budget),
-    ...(policy.budget.max_cost_micro_usd !== null && ((chooses && thinks(agent)) || modelReviews) && !isPriced(agent)
-      ? [{ path: '$.policy.budget.max_cost_micro_usd', message: `the agent ${agent.name} has no prices to count by` }]
+    ...(policy.budget.max_cost_micro_usd !== null && unpriced !== undefined
+      ? [
+          {
+            path: '$.policy.budget.max_cost_micro_usd',
+            message: `the agent ${unpriced.name} has no prices to count by`,
+          },
+        ]
       : []),
     ...(ID_PATTERN.test(runId)
       ? []
@@ -56,27 +67,29 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
   ];
   if (problems.length > 0) return refused(problems);
   const given: Plan | null = chooses ? null : plan;
-  return {
-    ok: true,
-    prepared: {
-      run_id: runId,
-      agent: agent.name,
-      goal: asked.goal,
-      input: asked.input ?? null,
-      planner: chooses ? 'chooses' : 'given',
-      plan: given,
-      model: chooses && thinks(agent) ? modelNameOf(agent) : null,
-      reviewer: agent.review === undefined ? 'rules' : 'own',
-      policy,
-      manifest: manifestOf(agent),
-      bound: computeBound({ policy, planLength: given?.steps.length ?? null, modelReviews }),
-      loop_id: loopId,
-      labels: asked.labels ?? [],
-      parent_run_id: asked.parent_run_id ?? null,
-      memory: NOTHING_REMEMBERED,
-    },
+  const helpers = helpersOf(helping);
+  const run = {
+    run_id: runId,
+    agent: agent.name,
+    goal: asked.goal,
+    input: asked.input ?? null,
+    planner: chooses ? ('chooses' as const) : ('given' as const),
+    plan: given,
+    model: chooses && thinks(agent) ? modelNameOf(agent) : null,
+    reviewer: reviewerOf(agent),
+    policy,
+    manifest: manifestOf(agent),
+    ...(helpers !== undefined && { helpers }),
+    loop_id: loopId,
+    labels: asked.labels ?? [],
+    parent_run_id: asked.parent_run_id ?? null,
+    memory: NOTHING_REMEMBERED,
   };
+  return { ok: true, prepared: { ...run, bound: boundOfRun(run) } };
 }
+
+export const reviewerOf = ({ review }: Agent): PreparedRun['reviewer'] =>
+  review === undefined ? 'rules' : review.asksModel === undefined ? 'own' : 'model';
 
 /** Whatever asks a model on this agent's behalf knows what that costs. */
 const isPriced = ({ prices, review, instructions }: Agent): boolean =>

@@ -1,4 +1,5 @@
 import type { ToolManifest } from '../protocol/tools.ts';
+import { helpersIn } from './agent-tool.ts';
 import type { Agent } from './define-agent.ts';
 import type { Tool } from './define-tool.ts';
 
@@ -11,7 +12,11 @@ export interface Registry {
 export function createRegistry(agents: Agent[]): Registry {
   const known = new Map<string, Agent>();
   const tools = new Map<string, Tool>();
-  for (const agent of agents) {
+  const twice = agents.find((agent, index) => agents.findIndex(({ name }) => name === agent.name) !== index);
+  if (twice !== undefined) throw new TypeError(`Two agents are named ${twice.name}.`);
+  // Who is asked by another agent has to be known too.
+  const all = [...agents, ...agents.flatMap((agent) => helpersIn(agent, null))];
+  for (const agent of new Set(all)) {
     if (known.has(agent.name)) throw new TypeError(`Two agents are named ${agent.name}.`);
     known.set(agent.name, agent);
     for (const tool of agent.tools) {

@@ -38,6 +38,9 @@ export const toolCallId = (runId: string, stepId: number, attempt: number): stri
   `${runPart(runId)}:s${stepId}:a${attempt}`;
 export const failureId = (runId: string, stepId: number, attempt: number, ordinal: number): string =>
   `${runPart(runId)}:s${stepId}:a${attempt}:f${ordinal}`;
+/** A step's own run: who looks at its id sees whose it is. */
+export const subRunId = (runId: string, stepId: number, attempt: number): string =>
+  `${runPart(runId)}.s${stepId}.a${attempt}`;
 export const questionId = (runId: string, ordinal: number): string => `${runPart(runId)}:q${ordinal}`;
 /** The same for all attempts of a step: the receiver can tell a repetition from a new order. */
 export const idempotencyKey = (runId: string, stepId: number): string => `${runId}:${stepId}`;

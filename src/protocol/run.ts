@@ -42,16 +42,25 @@ export interface PreparedRun {
   plan: Plan | null;
   /** The model that chooses, by name; null for a planner in code and for a given plan. */
   model: string | null;
-  /** `rules` costs nothing; `own` is a function of the agent's, called as an activity. */
-  reviewer: 'rules' | 'own';
+  /** `rules` costs nothing; `own` is a function of the agent's, called as an activity; `model` is one that asks a model. */
+  reviewer: 'rules' | 'own' | 'model';
   policy: Policy;
   manifest: ToolManifest;
+  /** Of an agent that others work for: what the bound has to know of them. */
+  helpers?: Helpers;
   bound: Bound;
   loop_id: string;
   labels: string[];
   parent_run_id: string | null;
   /** What the memory beyond runs had to say at the start. */
   memory: StartMemory;
+}
+
+/** The agents that a run may start runs of, all together, theirs included. */
+export interface Helpers {
+  asks_model: boolean;
+  /** The longest wait per call that any of their policies allows. */
+  wait_per_call_ms: number;
 }
 
 /** Why a request cannot become a run: JSON paths and what to do. */
@@ -105,6 +114,8 @@ export interface RunResult<Output = Json> {
   loops: number;
   used: Amounts;
   bound: Bound;
+  /** How often people were asked, by its sub-runs too. */
+  questions: number;
   failures: { total: number; active: number; by_signal: Record<string, number> };
   /** What could not be written to the store before the end; zero when all is safe. */
   unsaved: { records: number; archive: boolean };

@@ -15,6 +15,8 @@ export interface ToolManifestEntry {
   /** Its work is checked, so that its steps count in the monitors of retries. */
   evaluates: boolean;
   schema_hash: string;
+  /** Another agent does its work, as a run of its own that draws on this one's budget. */
+  agent?: string;
 }
 export type ToolManifest = Record<string, ToolManifestEntry>;
 

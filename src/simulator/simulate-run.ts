@@ -15,6 +15,7 @@ import type { RecallQuery, RunLesson } from '../protocol/lessons.ts';
 import type { QuestionNotice } from '../protocol/notices.ts';
 import type { RecordBatch, RunArchive } from '../protocol/records.ts';
 import type { PreparedRun } from '../protocol/run.ts';
+import type { SubRunOutcome, SubRunRequest } from '../protocol/sub-runs.ts';
 import type { CallCancelled, CallOutcome, ReconcileOutcome, ToolCallRequest } from '../protocol/tools.ts';
 import { VirtualClock } from './clock.ts';
 import { seededRandom } from './seeded-random.ts';
@@ -24,6 +25,8 @@ export interface World {
   /** How a call ends; `duration_ms` of the outcome is how long it takes in virtual time. */
   call(request: ToolCallRequest): CallOutcome | Promise<CallOutcome>;
   reconcile?(request: ToolCallRequest): ReconcileOutcome | Promise<ReconcileOutcome>;
+  /** Another agent's run; `duration_ms` is how long it takes. */
+  subRun?: (request: SubRunRequest) => SubRunOutcome | Promise<SubRunOutcome>;
   plan?: (view: PlannerView) => PlannerOutcome | Promise<PlannerOutcome>;
   review?: (view: ReviewView, send: Send) => ReviewReport | Promise<ReviewOutcome>;
   /** Called whenever the run shows a new state: a person may react, now or later. */
@@ -148,6 +151,12 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
     },
     reconcile: async (request) => {
       return asked(async () => (await world.reconcile?.(request)) ?? { verdict: 'unknown' });
+    },
+    subRun: async (request) => {
+      const { subRun } = world;
+      if (subRun === undefined) throw new TypeError('This world has no other agents.');
+      const lost: SubRunOutcome = { class: 'lost', why: 'it was stopped', duration_ms: 0 };
+      return take<SubRunOutcome>(await asked(() => subRun(request)), lost);
     },
     callModel: async (view) => {
       const { plan } = world;

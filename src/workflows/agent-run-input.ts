@@ -1,5 +1,6 @@
 import type { RunState } from '../core/run/index.ts';
 import type { PreparedRun, RunRequest } from '../protocol/run.ts';
+import type { Grant, SubRunPlace } from '../protocol/sub-runs.ts';
 
 /** How the workflow itself behaves; everything about the run is in the request. */
 export interface AgentRunOptions {
@@ -7,6 +8,8 @@ export interface AgentRunOptions {
   search_attributes?: boolean;
   /** Hand over after this many history events instead of when the server suggests it. */
   hand_over_after_events?: number;
+  /** Of a run that works for another: what it may draw on, and where it stands in that one. */
+  sub_run?: { grant: Grant; place: SubRunPlace };
 }
 
 /**

@@ -10,7 +10,8 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { computeBound } from '../core/bound/index.ts';
+import { boundOfRun, computeBound } from '../core/bound/index.ts';
+import { tightened } from '../core/policy/index.ts';
 import { isPrepared } from './is-prepared.ts';
 import { guardrailsStatus, loopTrace } from '../core/guardrails/index.ts';
 import { apply, failuresOf, openRun, refuseRun, runAgent, type RunState, statusOf } from '../core/run/index.ts';
@@ -19,11 +20,13 @@ import { NOTHING_REMEMBERED } from '../protocol/lessons.ts';
 import { QUERY } from '../protocol/names.ts';
 import { DEFAULT_POLICY } from '../protocol/policy.ts';
 import type { PreparedRun, RunResult } from '../protocol/run.ts';
+import type { Grant } from '../protocol/sub-runs.ts';
 import { prepare } from './activity-proxies.ts';
 import type { AgentRunInput } from './agent-run-input.ts';
 import { durablePorts } from './durable-ports.ts';
 import { acceptMessages, type StateHolder } from './messages.ts';
 import { createPublisher } from './publish.ts';
+import { grantOf } from './run-sub-run.ts';
 
 // oxlint-disable-next-line no-restricted-globals -- in a workflow the SDK's Date is the deterministic clock
 const now = (): number => Date.now();
@@ -80,10 +83,10 @@ function trusted(input: AgentRunInput): AgentRunInput {
 }
 
 /** Nobody brings a limit along: it is computed from what the run is. */
-const withOwnBound = (run: PreparedRun): PreparedRun => {
-  const planLength = run.planner === 'chooses' ? null : (run.plan?.steps.length ?? 0);
-  return { ...run, bound: computeBound({ policy: run.policy, planLength }) };
-};
+const withOwnBound = (run: PreparedRun): PreparedRun => ({ ...run, bound: boundOfRun(run) });
+
+const within = (run: PreparedRun, grant: Grant | null): PreparedRun =>
+  grant === null ? run : withOwnBound({ ...run, policy: tightened(run.policy, grant) });
 
 interface Begun {
   state: RunState;
@@ -102,7 +105,8 @@ async function begin(input: AgentRunInput, onStop: (stop: () => void) => void): 
   try {
     const outcome = await scope.run(() => prepare(request, runId));
     if (!outcome.ok) return { state: refuseRun(unresolved(), outcome.problems), searchAttributes: searchable(input) };
-    return { state: openRun(outcome.prepared, now()), searchAttributes: outcome.search_attributes === true };
+    const prepared = within(outcome.prepared, grantOf(input));
+    return { state: openRun(prepared, now()), searchAttributes: outcome.search_attributes === true };
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;
     if (isCancellation(error)) return { state: unresolved(), searchAttributes: searchable(input) };

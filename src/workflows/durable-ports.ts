@@ -5,6 +5,7 @@ import type { RunLesson } from '../protocol/lessons.ts';
 import type { SaveOutcome } from '../protocol/records.ts';
 import * as activities from './activity-proxies.ts';
 import { outcomeOfFailure } from './outcomes.ts';
+import { runSubRun } from './run-sub-run.ts';
 
 export interface DurablePorts extends RunPorts {
   /** Stops the calls under way; each is waited for until its work has really stopped. */
@@ -22,6 +23,7 @@ export function durablePorts(
   memory: MemoryActivities = activities,
 ): DurablePorts {
   const underWay = new Set<CancellationScope>();
+  const stops = new Set<() => void>();
   /** Runs an activity so that a cancel can reach it, and tells any failure as a value. */
   const guarded = async <T>(start: () => Promise<T>): Promise<T | ReturnType<typeof outcomeOfFailure>> => {
     const startedAt = now();
@@ -41,6 +43,11 @@ export function durablePorts(
     publish,
     until: (holds, ms, why) => condition(holds, ms, { summary: why }),
     call: (request) => guarded(() => activities.callTool(request)),
+    subRun: (request) =>
+      runSubRun(request, now, (stop) => {
+        stops.add(stop);
+        return () => stops.delete(stop);
+      }),
     callModel: (view) => guarded(() => activities.callModel(view)),
     review: (view) => guarded(() => activities.review(view)),
     reconcile: async (request) => {
@@ -60,6 +67,7 @@ export function durablePorts(
     },
     stopCalls: () => {
       for (const scope of underWay) scope.cancel();
+      for (const stop of stops) stop();
     },
   };
 }

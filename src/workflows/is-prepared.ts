@@ -8,11 +8,13 @@ import type { PreparedRun } from '../protocol/run.ts';
  */
 export function isPrepared(value: unknown): value is PreparedRun {
   if (!isRecord(value)) return false;
-  const { run_id, agent, goal, planner, plan, model, reviewer, policy, manifest, loop_id, labels, memory } = value;
+  const { run_id, agent, goal, planner, plan, model, reviewer, policy, manifest, loop_id, labels, memory, helpers } =
+    value;
   return (
     [run_id, agent, goal, loop_id].every((text) => typeof text === 'string' && text !== '') &&
     (planner === 'given' || planner === 'chooses') &&
-    (reviewer === 'rules' || reviewer === 'own') &&
+    (reviewer === 'rules' || reviewer === 'own' || reviewer === 'model') &&
+    (helpers === undefined || isRecord(helpers)) &&
     (model === null || typeof model === 'string') &&
     (plan === null || (isRecord(plan) && Array.isArray(plan['steps']))) &&
     isRecord(manifest) &&

@@ -4,6 +4,7 @@ import type { ToolEnvironment } from '../../src/activities/tools/environment.ts'
 import { executeTool, reconcileTool } from '../../src/activities/tools/execute-tool.ts';
 import type { Registry } from '../../src/define/registry.ts';
 import { simulateRun, type Simulated, type World } from '../../src/simulator/simulate-run.ts';
+import { simulateSubRun } from '../../src/simulator/sub-run.ts';
 import { prepared } from '../support/fixtures.ts';
 import type { Scenario } from './scenarios.ts';
 
@@ -40,6 +41,9 @@ export function liveInSimulator(
       const agent = registry.agents.get(view.agent);
       return choose(agent?.planner, view, environment, agent?.tools);
     },
+    // Nobody speaks to those who work for it: scenarios are about one run's people.
+    subRun: async (request) =>
+      (await simulateSubRun(request, registry, () => ({ ...world, react: () => undefined }))).outcome,
     review: (view) => reviewBy(registry.agents.get(view.agent), view, { ...environment, environment: {} }),
     react: (shown, send) => {
       if (!started) for (const message of scenario.atOnce ?? []) send(0, message.type, message.body);

@@ -272,4 +272,28 @@ export const scenarios: Scenario[] = [
     request: { agent: 'inventor', goal: 'invent', policy: QUICK },
     expect: { outcome: 'system_error', reason: 'INVALID_PLAN' },
   },
+  {
+    name: 'two agents asked at once, then one that uses up its share of the budget',
+    request: { agent: 'boss', goal: 'let others do it', policy: QUICK },
+    // Three of its four steps were right, which is enough.
+    expect: { outcome: 'completed', reason: 'thresholds_met' },
+  },
+  {
+    name: 'a given plan that another agent does a step of',
+    request: {
+      agent: 'boss',
+      goal: 'by plan',
+      plan: {
+        steps: [
+          { id: 'look', phase: 'work', tool: 'scout', input: { goal: 'east', input: 7 } },
+          { phase: 'work', tool: 'script.read', input: { attempts: [{ ok: 1 }], more: { $step: 'look' } } },
+        ],
+      },
+      policy: QUICK,
+    },
+    expect: {
+      outcome: 'completed',
+      used: { steps: 3, attempts: 3, model_calls: 2, tokens: 150, cost_micro_usd: 0, seconds: 0 },
+    },
+  },
 ];

@@ -1,9 +1,19 @@
+import { agentTool } from '../../src/define/agent-tool.ts';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import { scriptedPlanner } from '../../src/testing.ts';
 import { scriptedTools } from './scripted-tools.ts';
 
 const failing = (code: string) => ({ tool: 'script.put', input: { attempts: [{ fail: 'auth' as const, code }] } });
 const working = (value: string) => ({ tool: 'script.read', input: { attempts: [{ ok: value }] } });
+
+const scout = defineAgent({
+  name: 'scout',
+  tools: scriptedTools,
+  planner: scriptedPlanner(({ turn, input }) =>
+    turn === 1 ? { calls: [working('seen')], tokens: 100 } : { calls: [], output: { told: input ?? null }, tokens: 50 },
+  ),
+});
+const askFor = (tool: string, goal: string) => ({ tool, input: { goal, input: { about: goal } } });
 
 export const scriptedAgents = [
   defineAgent({ name: 'scripted', tools: scriptedTools }),
@@ -51,6 +61,25 @@ export const scriptedAgents = [
     tools: scriptedTools,
     plan: { steps: [{ phase: 'work', ...working('as good as it gets') }] },
     review: () => ({ alignment_score: 0.5, drift_score: 0 }),
+  }),
+  defineAgent({
+    name: 'boss',
+    tools: [
+      ...scriptedTools,
+      agentTool(scout),
+      agentTool(
+        defineAgent({
+          name: 'spender',
+          tools: scriptedTools,
+          planner: scriptedPlanner(({ turn }) => ({ calls: [working(`more ${turn}`)], tokens: 10 })),
+        }),
+      ),
+    ],
+    planner: scriptedPlanner(({ turn }) => {
+      if (turn === 1) return { calls: [askFor('scout', 'north'), askFor('scout', 'south'), working('beside them')] };
+      if (turn === 2) return { calls: [askFor('spender', 'never stop')] };
+      return { calls: [], output: 'told by others' };
+    }),
   }),
   defineAgent({
     name: 'inventor',

@@ -46,7 +46,10 @@ it(`${RUNS} hostile runs end as the simulator says`, { timeout: 180_000 }, async
 async function shortScenes(): Promise<{ scene: Scene; result: RunResult }[]> {
   const found: { scene: Scene; result: RunResult }[] = [];
   for (let seed = 1; found.length < RUNS; seed += 1) {
-    const scene = portable(drawScene(seed));
+    const drawn = drawScene(seed);
+    // People of a sub-run are asked elsewhere: test/stack/sub-runs shows those.
+    if (drawn.character.asks) continue;
+    const scene = portable(drawn);
     const { result, used } = await liveScene(scene);
     if (used.attempts + used.model_calls <= MOST_CALLS) found.push({ scene, result });
   }

@@ -230,6 +230,7 @@ const archiveOf = (run_id: string, pending: RecordBatch): RunArchive => ({
     why: 'all of its work is done',
     result: null,
     loops: 1,
+    questions: 0,
     used: { steps: 1, attempts: 1, model_calls: 0, tokens: 0, cost_micro_usd: 0, seconds: 1 },
     bound: { loops: 1, steps: 1, attempts: 1, model_calls: 0, tokens: 0, cost_micro_usd: null, wait_ms: 0 },
     failures: { total: 0, active: 0, by_signal: {} },

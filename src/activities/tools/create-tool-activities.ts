@@ -43,7 +43,8 @@ export function createToolActivities({ registry, store, redact }: ToolActivityDe
     if (tool === undefined) return { verdict: 'unknown' };
     return withHeartbeat((around) => reconcileTool(tool, request, environment(around)));
   };
-  const tools = Object.fromEntries([...registry.tools.values()].map((tool) => [toolActivity(tool.name), call(tool)]));
+  const own = [...registry.tools.values()].filter(({ agent }) => agent === undefined);
+  const tools = Object.fromEntries(own.map((tool) => [toolActivity(tool.name), call(tool)]));
   return { ...tools, reconcile };
 }
 

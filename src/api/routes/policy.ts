@@ -1,8 +1,8 @@
 import { z } from 'zod';
 import { boundSentence, computeBound } from '../../core/bound/index.ts';
 import { mergePolicy } from '../../core/policy/index.ts';
-import type { Agent } from '../../define/define-agent.ts';
-import { prepareRun } from '../../define/prepare-run.ts';
+import { type Agent, thinks } from '../../define/define-agent.ts';
+import { prepareRun, reviewerOf } from '../../define/prepare-run.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { Bound } from '../../protocol/run.ts';
@@ -56,9 +56,9 @@ export const agents: Route = {
 
 const shown = (agent: Agent) => ({
   name: agent.name,
-  planner: agent.planner === undefined ? 'given' : 'chooses',
+  planner: agent.planner === undefined && !thinks(agent) ? 'given' : 'chooses',
   has_plan: agent.plan !== undefined,
-  reviewer: agent.review === undefined ? 'rules' : 'own',
+  reviewer: reviewerOf(agent),
   policy: agent.policy ?? {},
   tools: agent.tools.map(({ manifest, input }) => ({
     name: manifest.name,

@@ -68,7 +68,7 @@ export const HOUSE_SCHEMAS = {
         name: z.string(),
         planner: z.enum(['given', 'chooses']),
         has_plan: z.boolean(),
-        reviewer: z.enum(['rules', 'own']),
+        reviewer: z.enum(['rules', 'own', 'model']),
         policy: policyPatchSchema,
         tools: z.array(tool),
       }),

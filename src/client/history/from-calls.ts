@@ -2,18 +2,17 @@ import { ActivityFailure, DefaultFailureConverter, defaultPayloadConverter, Retr
 import { PLANNER } from '../../core/run/planner.ts';
 import type { Json } from '../../protocol/json.ts';
 import { LIMIT } from '../../protocol/limits.ts';
-import { toolOfActivity } from '../../protocol/names.ts';
 import type { CallCancelled, CallFailed, GuidanceRow } from '../../protocol/tools.ts';
 import { outcomeOfFailure } from '../../workflows/outcomes.ts';
 import { countOf, type Fields, fieldsOf, type HistoryFailure, listOf, textOf, textOrNull } from './history-event.ts';
 import type { OpenCall, ProjectionState } from './projection-state.ts';
 import type { AttemptPlace, Fact } from './run-event.ts';
 
-type CallUnderWay = Extract<OpenCall, { step_id: number }>;
+export type CallUnderWay = Extract<OpenCall, { step_id: number }>;
 
 /** A tool's activity is an attempt: what it was asked tells where it belongs and what guidance it saw. */
-export function factsOfToolCall(state: ProjectionState, key: string, activityType: string, request: Fields): Fact[] {
-  const call = callOf(state, 'tool', request, toolOfActivity(activityType) ?? '');
+export function factsOfToolCall(state: ProjectionState, key: string, tool: string, request: Fields): Fact[] {
+  const call = callOf(state, 'tool', request, tool);
   state.calls[key] = call;
   state.loop_id = call.loop_id;
   const { kind: _kind, started_at: _started, wait_ms, ...place } = call;
@@ -58,7 +57,15 @@ export function factsOfFailure(
 ): Fact[] {
   // A tool that could not say what became of an attempt leaves it as it was.
   if (call.kind === 'reconcile') return [];
-  const outcome = outcomeOf(failure);
+  return factsOfOutcome(state, call, outcomeOf(failure));
+}
+
+/** An attempt that did not succeed, as the story reads it. */
+export function factsOfOutcome(
+  state: ProjectionState,
+  call: CallUnderWay,
+  outcome: CallFailed | CallCancelled,
+): Fact[] {
   if (outcome.class === 'cancelled') return [{ ...endOf(state, call), outcome: 'cancelled' }];
   const { category, error_code, message_preview, certainty, origin } = outcome;
   if (category === 'pointer_unresolved')

@@ -12,6 +12,7 @@ import { factsOfArchive, factsOfClose } from './from-end.ts';
 import { factsOfCancelRequest, factsOfMemo, factsOfMessage } from './from-people.ts';
 import { factsOfBatch, forgetSaved } from './from-records.ts';
 import { factsOfStart } from './from-start.ts';
+import { endOfSubRun, factsOfSubRun, factsOfSubRunEnd } from './from-sub-runs.ts';
 import { factsOfTimer } from './from-waits.ts';
 import { type Attributes, fieldsOf, firstOf, type HistoryEvent, numberText, textOf, timeOf } from './history-event.ts';
 import type { OpenCall, ProjectionState } from './projection-state.ts';
@@ -53,6 +54,7 @@ function factsOf(state: ProjectionState, key: string, event: HistoryEvent): Fact
     activityTaskTimedOutEventAttributes: timedOut,
     activityTaskCanceledEventAttributes: cancelled,
     workflowPropertiesModifiedEventAttributes: memo,
+    startChildWorkflowExecutionInitiatedEventAttributes: initiated,
     workflowExecutionSignaledEventAttributes: signal,
     workflowExecutionUpdateAcceptedEventAttributes: update,
   } = event;
@@ -73,6 +75,13 @@ function factsOf(state: ProjectionState, key: string, event: HistoryEvent): Fact
   if (cancelled) {
     return closing(state, cancelled, (call) => (call.kind === 'record' ? [] : factsOfCancel(state, call)));
   }
+  if (initiated) return factsOfSubRun(state, key, fieldsOf(firstOf(initiated.input)));
+  const child = endOfSubRun(event);
+  if (child !== null) {
+    return closing(state, { scheduledEventId: child.initiatedEventId }, (call) =>
+      call.kind === 'tool' ? factsOfSubRunEnd(state, call, child.outcome) : [],
+    );
+  }
   if (event.timerStartedEventAttributes) return factsOfTimer(state, event);
   if (memo) return factsOfMemo(state, memo);
   if (signal) return factsOfMessage(state, textOf(signal.signalName), firstOf(signal.input));
@@ -91,7 +100,8 @@ function factsOfScheduled(
 ): Fact[] {
   const type = textOf(scheduled.activityType?.name);
   const input = fieldsOf(firstOf(scheduled.input));
-  if (toolOfActivity(type) !== null) return factsOfToolCall(state, key, type, input);
+  const tool = toolOfActivity(type);
+  if (tool !== null) return factsOfToolCall(state, key, tool, input);
   switch (type) {
     case ACTIVITY.callModel:
       return factsOfPlannerCall(state, input);

@@ -1,2 +1,2 @@
-export { computeBound } from './compute-bound.ts';
+export { boundOfRun, computeBound } from './compute-bound.ts';
 export { boundSentence } from './sentence.ts';

@@ -1,1 +1,2 @@
 export { mergePolicy } from './merge-policy.ts';
+export { tightened } from './tighten.ts';

@@ -36,7 +36,9 @@ export function openBatch(
     if (short !== null) break;
     const stillToCome = calls.length - position - 1;
     // Every step of the batch gets its first attempt before any gets a retry.
-    const granted = Math.min(most, Math.max(1, unreserved - stillToCome));
+    // A run of its own has retries of its own.
+    const wanted = state.run.manifest[call.tool]?.agent === undefined ? most : 1;
+    const granted = Math.min(wanted, Math.max(1, unreserved - stillToCome));
     steps.push(newStep('tool', state.next_step_id + position, call, granted));
     stepsLeft -= 1;
     unreserved -= granted;
@@ -82,6 +84,7 @@ export function newStep(kind: StepInFlight['kind'], stepId: number, call: Planne
     retries_used: 0,
     infrastructure_used: 0,
     waited_ms: 0,
+    person_ms: 0,
     owed_wait_ms: 0,
     backing_off_until: null,
     correction: null,

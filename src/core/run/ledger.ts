@@ -1,4 +1,5 @@
 import type { AmountLimits, Amounts, PreparedRun } from '../../protocol/run.ts';
+import type { RunState } from './state.ts';
 
 /** One budget over every layer: retries, planner turns and reruns all draw on it. */
 export interface Ledger {
@@ -71,3 +72,7 @@ export const attemptsLeft = (run: PreparedRun, ledger: Ledger): number =>
   left(limitsOf(run).attempts, ledger.used.attempts) ?? Infinity;
 export const turnsLeft = (run: PreparedRun, ledger: Ledger): number =>
   left(limitsOf(run).model_calls, ledger.used.model_calls) ?? Infinity;
+
+/** A question that a sub-run may ask is not this run's to ask. */
+export const questionsLeft = ({ run, questions_asked: asked, questions_lent: lent }: RunState): number =>
+  Math.max(0, run.policy.humans.max_questions - asked - lent);

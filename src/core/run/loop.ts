@@ -10,7 +10,7 @@ import { askHuman } from './questions.ts';
 import { endingOf, keptAtOnce, settleStep } from './settle-step.ts';
 import { admit, escalationOfStall, noteCall, noteMessage, settleWatch } from './stalls.ts';
 import { budgetSpent, endWith, type RunState, type StepInFlight } from './state.ts';
-import { performTool, runStep } from './step.ts';
+import { type Perform, performTool, runStep } from './step.ts';
 
 /** Results of a planner that chooses are kept for its view; older ones are in the history and the archive. */
 const RESULTS_IN_STATE = 200;
@@ -115,12 +115,32 @@ async function runWave(
   const toRun = isOver(state) ? [] : admitted.filter((step) => step.end === null);
   const [only] = toRun;
   // One step is the common case, and waiting for a list of one costs as much as the step itself.
-  if (toRun.length === 1 && only !== undefined) await runStep(state, ports, writer, only, perform);
-  else await Promise.all(toRun.map((step) => runStep(state, ports, writer, step, perform)));
+  if (toRun.length === 1 && only !== undefined) {
+    await runStep(state, ports, writer, only, perform);
+    state.ledger.human_wait_ms += only.person_ms;
+  } else await runSideBySide(state, ports, writer, toRun, perform);
   for (const step of wave) {
     if (!keptAtOnce(state, step)) await settleStep(state, ports, writer, step, perform);
     noteCall(state, ports, step);
   }
+}
+
+/** What is longer than the longest work among them was waiting for people, which is no time of the run's. */
+async function runSideBySide(
+  state: RunState,
+  ports: RunPorts,
+  writer: OutboxWriter,
+  steps: StepInFlight[],
+  perform: Perform,
+): Promise<void> {
+  const begunAt = ports.now();
+  let longest = 0;
+  const runOne = async (step: StepInFlight): Promise<void> => {
+    await runStep(state, ports, writer, step, perform);
+    longest = Math.max(longest, ports.now() - begunAt - step.person_ms);
+  };
+  await Promise.all(steps.map(runOne));
+  state.ledger.human_wait_ms += Math.max(0, ports.now() - begunAt - longest);
 }
 
 const needsApproval = (state: RunState, step: StepInFlight): boolean =>

@@ -4,6 +4,7 @@ import type { RecallQuery, RunLesson } from '../../protocol/lessons.ts';
 import type { QuestionNotice } from '../../protocol/notices.ts';
 import type { RecordBatch, RunArchive, SaveOutcome } from '../../protocol/records.ts';
 import type { PendingQuestion, RunLifeState, RunOutcome } from '../../protocol/run.ts';
+import type { SubRunOutcome, SubRunRequest } from '../../protocol/sub-runs.ts';
 import type {
   CallCancelled,
   CallFailed,
@@ -140,6 +141,8 @@ export interface RunPorts {
   until(condition: () => boolean, ms: number, why: string): Promise<boolean>;
   call(request: ToolCallRequest): Promise<CallOutcome>;
   reconcile(request: ToolCallRequest): Promise<ReconcileOutcome>;
+  /** Another agent's run, from its start to its end. */
+  subRun(request: SubRunRequest): Promise<SubRunOutcome>;
   callModel(view: PlannerView): Promise<PlannerOutcome>;
   review(view: ReviewView): Promise<ReviewOutcome>;
   /** Lessons about a failure, or none: a memory that is away or slow counts as not having seen it. */

@@ -2,6 +2,7 @@ import type { Json } from '../../protocol/json.ts';
 import { questionId } from '../../protocol/ids.ts';
 import type { AnswerKind, Decision, PendingQuestion } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
+import { questionsLeft } from './ledger.ts';
 import type { RunPorts } from './ports.ts';
 import type { RunState, StepInFlight } from './state.ts';
 
@@ -32,7 +33,7 @@ export async function askHuman(state: RunState, ports: RunPorts, step: StepInFli
     const isFree = () => state.question === null || state.cancel !== null;
     await ports.until(isFree, longest, 'waiting for the question before');
   }
-  if (state.questions_asked >= humans.max_questions) {
+  if (questionsLeft(state) === 0) {
     ports.log({ event: 'question_not_asked', reason: 'max_questions', decision: fallback });
     return { kind: 'policy', decision: fallback, text: null, by: null };
   }

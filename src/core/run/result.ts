@@ -18,6 +18,7 @@ export function resultOf(state: RunState, now: number): RunResult {
     loops: rerunCount(state.guard) + 1,
     used: { ...ledger.used },
     bound: run.bound,
+    questions: state.questions_asked + state.questions_lent,
     failures: countFailures(state.failures),
     unsaved: { records: 0, archive: false },
     started_at: isoTime(state.started_at),

@@ -41,6 +41,8 @@ export interface RunState {
   batch: StepInFlight[];
   question: OpenQuestion | null;
   questions_asked: number;
+  /** Questions that sub-runs have asked, or may ask while they are under way. */
+  questions_lent: number;
   answered_questions: string[];
   /** The family of this run's loops: counts, overrides, the decision after each. */
   guard: GuardState;
@@ -141,6 +143,8 @@ export interface StepInFlight {
   retries_used: number;
   infrastructure_used: number;
   waited_ms: number;
+  /** How long its sub-run waited for people: no time of the run's. */
+  person_ms: number;
   /** A back-off that is due before the next attempt: the step was stopped by its share of the budget before it could wait. */
   owed_wait_ms: number;
   backing_off_until: number | null;
@@ -218,6 +222,7 @@ export function openRun(run: PreparedRun, now: number): RunState {
     batch: [],
     question: null,
     questions_asked: 0,
+    questions_lent: 0,
     answered_questions: [],
     guard: familyOfRun(run, now),
     feedback: [],

@@ -1,3 +1,4 @@
+import { subRunId } from '../../protocol/ids.ts';
 import type { RunStatus } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { countFailures } from '../failures/index.ts';
@@ -6,6 +7,7 @@ import { leftOf, limitsOf } from './ledger.ts';
 import { memoryNow } from './memory.ts';
 import { pendingQuestion } from './questions.ts';
 import type { RunState, StepInFlight } from './state.ts';
+import { agentOfStep } from './sub-runs.ts';
 
 /** What a run says about itself, at any moment of its life. */
 export function statusOf(state: RunState): RunStatus {
@@ -55,6 +57,11 @@ function tell(state: RunState, step: StepInFlight | undefined): { why: string; n
   if (state.cancel !== null)
     return { why: `${state.cancel.by} cancelled the run; its work is being stopped.`, next: 'end' };
   if (step === undefined) return { why: 'Between two steps.', next: 'plan the next step' };
+  const agent = agentOfStep(state, step);
+  if (agent !== null) {
+    const run = subRunId(state.run.run_id, step.step_id, step.attempt);
+    return { why: `The agent ${agent} works on step ${step.step_id}, as the run ${run}.`, next: 'wait for its result' };
+  }
   const name = step.kind === 'planner' ? 'the planner' : `${step.tool} (step ${step.step_id})`;
   if (step.backing_off_until !== null) {
     const latest = step.tried.at(-1) ?? '';

@@ -12,6 +12,7 @@ import type { OutboxWriter } from './outbox.ts';
 import { resolvePointers } from './pointers.ts';
 import type { RunPorts } from './ports.ts';
 import type { RunState, StepInFlight } from './state.ts';
+import { agentOfStep, performSubRun } from './sub-runs.ts';
 
 /** Does one attempt and says how it ended. Tools and planner turns differ only in this. */
 export type Perform = (step: StepInFlight, guidance: Guidance) => Promise<CallOutcome>;
@@ -106,6 +107,11 @@ export function performTool(state: RunState, ports: RunPorts): Perform {
     const resolved = resolvePointers(state, step.input);
     if (!resolved.ok) return Promise.resolve(unresolvable(resolved.pointer));
     const timeLeftMs = Math.max(1, millisecondsLeft(state, ports.now()));
+    const agent = agentOfStep(state, step);
+    if (agent !== null) {
+      const timeoutMs = Math.min(timeLeftMs, state.run.manifest[step.tool]?.timeout_ms ?? timeLeftMs);
+      return performSubRun(state, ports, step, { agent, input: resolved.input, guidance, timeoutMs });
+    }
     return ports.call(callRequest(state, step, resolved.input, guidance, timeLeftMs));
   };
 }

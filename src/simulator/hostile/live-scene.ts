@@ -24,7 +24,7 @@ export async function liveScene(scene: Scene): Promise<LivedScene> {
   // What is drawn always fits; a policy that was given may have parts that do not fit each other.
   if (!outcome.ok) throw new RunRequestError(outcome.problems);
   const { bound } = outcome.prepared;
-  const { world, seen } = hostileWorld(scene, 100 + 2 * (bound.attempts + bound.model_calls));
+  const { world, seen } = hostileWorld(scene, 100 + 2 * (bound.attempts + bound.model_calls), registry);
   const simulated = await simulateRun(outcome.prepared, { world, seed: scene.seed, handOverShare: 0.1 });
   const { result } = simulated.state;
   if (result === null) throw new TypeError('the run ended without a result');

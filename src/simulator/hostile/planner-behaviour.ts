@@ -3,7 +3,7 @@ import { TOOL_CATEGORIES } from '../../core/retry/index.ts';
 import { FAILURE_CATEGORIES } from '../../protocol/failure-categories.ts';
 import type { ChosenCall, PlannerView } from '../../core/run/index.ts';
 import { type Dice, diceOf } from './dice.ts';
-import { DICE, type Scene } from './scene.ts';
+import { DICE, type Scene, withHelper } from './scene.ts';
 import { type Failing, relentless } from './tool-behaviour.ts';
 import { HOSTILE_TOOLS } from './tool-table.ts';
 
@@ -35,10 +35,11 @@ export function turnOf(scene: Scene, view: Pick<PlannerView, 'loop_id' | 'turn' 
   const isInvalid = planner === 'any' && dice.chance(0.05);
   const wanted = planner === 'any' && dice.chance(0.1) ? 0 : dice.int(1, isInvalid ? 20 : 5);
   const usable = HOSTILE_TOOLS.filter((tool) => tools !== 'relentless' || !tool.approval);
-  const calls = Array.from({ length: wanted }, () => ({
-    tool: isInvalid ? 'no.such.tool' : dice.pick(usable).name,
-    input: { seed: scene.seed, n: dice.int(1, 2) },
-  }));
+  const calls = Array.from({ length: wanted }, () => {
+    const tool = isInvalid ? 'no.such.tool' : dice.pick(usable).name;
+    const n = dice.int(1, 2);
+    return withHelper(scene.seed, n + view.turn, scene.character.asks, { tool, input: { seed: scene.seed, n } });
+  });
   return { kind: 'chose', calls, ...spent };
 }
 

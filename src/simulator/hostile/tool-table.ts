@@ -18,3 +18,6 @@ export const HOSTILE_TOOLS: readonly HostileTool[] = [
 
 export const effectOfTool = (name: string): ToolEffect =>
   HOSTILE_TOOLS.find((tool) => tool.name === name)?.effect ?? 'side_effect';
+
+/** Not one of them: another agent. */
+export const ASK_HELPER = 'hostile.ask';

@@ -1,14 +1,16 @@
-import type { PlannerOutcome } from '../../core/run/index.ts';
+import type { PlannerOutcome, RunState } from '../../core/run/index.ts';
 import { isInfrastructure } from '../../core/retry/index.ts';
 import { sha256Hex } from '../../protocol/ids.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import type { CallFailed, CallOutcome, ReconcileOutcome, ToolCallRequest } from '../../protocol/tools.ts';
+import type { Registry } from '../../define/registry.ts';
 import type { World } from '../simulate-run.ts';
+import { simulateSubRun } from '../sub-run.ts';
 import { diceOf } from './dice.ts';
 import { repliesTo, unasked } from './people.ts';
 import { turnOf } from './planner-behaviour.ts';
 import { reviewBy } from './reviewer-behaviour.ts';
-import { DICE, type Scene } from './scene.ts';
+import { DICE, drawScene, type Scene, seedOfInput } from './scene.ts';
 import { behaviourOf, type Failing, reconcileVerdict } from './tool-behaviour.ts';
 import { effectOfTool } from './tool-table.ts';
 
@@ -31,8 +33,12 @@ export class RunawayRunError extends Error {
  * The scene as the simulator's world. No tool is really run: how it would end is told at once, which is what makes it
  * quick. Beyond `mostCalls` the world breaks off.
  */
-export function hostileWorld(scene: Scene, mostCalls: number): { world: World; seen: Seen } {
-  const seen: Seen = { calls: 0, turns: 0, turnsMs: 0, reviews: 0, busy: [] };
+export function hostileWorld(
+  scene: Scene,
+  mostCalls: number,
+  registry: Registry,
+  seen: Seen = { calls: 0, turns: 0, turnsMs: 0, reviews: 0, busy: [] },
+): { world: World; seen: Seen } {
   const store = diceOf(scene.seed, DICE.store);
   const storeIsBad = store.chance(0.3);
   const questions = new Set<string>();
@@ -47,6 +53,16 @@ export function hostileWorld(scene: Scene, mostCalls: number): { world: World; s
       const outcome = outcomeOf(scene, request);
       const startedAt = scene.policy.budget.max_seconds * 1_000 - request.time_left_ms;
       seen.busy.push([startedAt, startedAt + outcome.duration_ms]);
+      return outcome;
+    },
+    subRun: async (request) => {
+      const { outcome, simulated } = await simulateSubRun(request, registry, (run) => {
+        const drawn = drawScene(seedOfInput(request.input));
+        const helper = { ...drawn, policy: run.policy, character: { ...drawn.character, instant: true, asks: false } };
+        return hostileWorld(helper, mostCalls, registry, seen).world;
+      });
+      const passed = simulated === null ? [] : amountsPassed(simulated.state);
+      if (passed.length > 0) throw new RunawayRunError(`the sub-run ${request.sub_run_id} passed ${passed.join(', ')}`);
       return outcome;
     },
     reconcile: ({ step_id, attempt }) => reconciled(reconcileVerdict(scene, step_id, attempt)),
@@ -75,6 +91,14 @@ export function hostileWorld(scene: Scene, mostCalls: number): { world: World; s
     storeIsUp: () => !(storeIsBad && store.chance(0.3)),
   };
   return { world, seen };
+}
+
+/** A helper's own limits are what it was granted; it passes none of them, so its asker passes none of its own. */
+function amountsPassed({ result, run }: RunState): string[] {
+  const { bound } = run;
+  return (['steps', 'attempts', 'model_calls', 'tokens', 'cost_micro_usd'] as const).filter(
+    (figure) => (result?.used[figure] ?? 0) > (bound[figure] ?? Infinity),
+  );
 }
 
 function outcomeOf(scene: Scene, request: ToolCallRequest): CallOutcome {

@@ -44,5 +44,6 @@ describe('docs/agents.md', () => {
     const reviewer = membersOf('src/model/reviewer.ts', 'ModelReviewerOptions');
     expect(options('An agent that thinks')).toEqual(agent);
     expect(options('Review')).toEqual(reviewer);
+    expect(options('Agents that work for agents')).toEqual(membersOf('src/define/agent-tool.ts', 'AgentToolOptions'));
   });
 });

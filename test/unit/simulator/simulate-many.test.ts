@@ -1,4 +1,5 @@
 /** Many hostile runs at once, and the dice behind them. That the runs stay inside: test/unit/core/bound/runs-stay-inside.test.ts. */
+import { createRegistry } from '../../../src/define/registry.ts';
 import { describe, expect, it } from 'vitest';
 import { FAILURE_CATEGORIES } from '../../../src/protocol/failure-categories.ts';
 import type { Bound } from '../../../src/protocol/run.ts';
@@ -62,7 +63,7 @@ describe('a figure beyond the bound', () => {
   });
 
   it('does not keep the simulator for ever: a run that goes on calling is broken off', () => {
-    const { world } = hostileWorld(drawScene(1), 2);
+    const { world } = hostileWorld(drawScene(1), 2, createRegistry([]));
     const view = { loop_id: 'l', turn: 1, attempt: 1, timeout_ms: 1_000 } as Parameters<
       NonNullable<typeof world.plan>
     >[0];

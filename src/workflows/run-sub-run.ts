@@ -1,0 +1,63 @@
+import { ChildWorkflowFailure, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
+import { ParentClosePolicy, startChild, WorkflowIdReusePolicy, workflowInfo } from '@temporalio/workflow';
+import { workflowIdOfRun } from '../protocol/ids.ts';
+import { MEMO, MESSAGE, WORKFLOW_TYPE } from '../protocol/names.ts';
+import type { RunResult } from '../protocol/run.ts';
+import type { Grant, SubRunOutcome, SubRunRequest } from '../protocol/sub-runs.ts';
+import type { AgentRunInput } from './agent-run-input.ts';
+
+/**
+ * Another agent's run as a child workflow. It is stopped by a message like any run and never by Temporal's own cancel, so
+ * that it still says what it used; only when its parent is gone does Temporal stop it.
+ */
+export async function runSubRun(
+  { sub_run_id, agent, goal, input, grant, ...place }: SubRunRequest,
+  now: () => number,
+  onStop: (stop: () => void) => () => void,
+): Promise<SubRunOutcome> {
+  const startedAt = now();
+  const took = (): number => now() - startedAt;
+  const given: AgentRunInput = {
+    agent,
+    goal,
+    input,
+    parent_run_id: place.run_id,
+    options: { sub_run: { grant, place } },
+  };
+  let forget = (): void => {};
+  try {
+    let isStopped = false;
+    forget = onStop(() => (isStopped = true));
+    const child = await startChild<(given: AgentRunInput) => Promise<RunResult>>(WORKFLOW_TYPE.agentRun, {
+      workflowId: workflowIdOfRun(sub_run_id),
+      args: [given],
+      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+      parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
+      memo: { [MEMO.agent]: agent, [MEMO.goal]: goal },
+      staticSummary: goal.slice(0, 200),
+    });
+    forget();
+    const stop = (): void => {
+      // A child that has just ended takes no message any more, and needs none.
+      child.signal(MESSAGE.cancelRun, { by: `run ${place.run_id}`.slice(0, 128) }).catch(() => undefined);
+    };
+    forget = onStop(stop);
+    if (isStopped) stop();
+    return { class: 'ended', result: await child.result(), duration_ms: took() };
+  } catch (error) {
+    if (error instanceof WorkflowExecutionAlreadyStartedError) {
+      return { class: 'not_started', why: `there is a run ${sub_run_id} already`, duration_ms: took() };
+    }
+    if (!(error instanceof ChildWorkflowFailure)) throw error;
+    const why = error.cause?.message ?? error.message;
+    return { class: 'lost', why: `its run ${sub_run_id} ended without a result: ${why}`, duration_ms: took() };
+  } finally {
+    forget();
+  }
+}
+
+/** What a run was granted by the run that it works for; nobody else's word counts. */
+export function grantOf(input: AgentRunInput): Grant | null {
+  const isChildOfRun = workflowInfo().parent?.workflowId.startsWith(workflowIdOfRun('')) === true;
+  return isChildOfRun ? (input.options?.sub_run?.grant ?? null) : null;
+}
