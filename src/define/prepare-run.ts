@@ -76,6 +76,7 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
     planner: chooses ? ('chooses' as const) : ('given' as const),
     plan: given,
     model: chooses && thinks(agent) ? modelNameOf(agent) : null,
+    ...(chooses && agent.output !== undefined && { typed_output: true as const }),
     reviewer: reviewerOf(agent),
     policy,
     manifest: manifestOf(agent),

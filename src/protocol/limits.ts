@@ -12,6 +12,9 @@ export const LIMIT = {
   jsonLevels: 100,
   /** What a planner may put into one call. */
   chosenInputBytes: 16 * 1024,
+  /** What it may put into all calls of one turn together, and into its final answer. */
+  chosenTogetherBytes: 64 * 1024,
+  chosenOutputBytes: 32 * 1024,
   /** What a planner gets to see of its earlier steps, in characters. */
   plannerViewChars: 96 * 1024,
   /** The longest that one turn of a planner or one review may take. */

@@ -40,6 +40,8 @@ export interface PreparedRun {
   /** `given`: the steps are fixed in `plan`. `chooses`: the agent's planner or model decides each next batch. */
   planner: 'given' | 'chooses';
   plan: Plan | null;
+  /** What it hands back has a schema: nothing else may stand in for it. */
+  typed_output?: true;
   /** The model that chooses, by name; null for a planner in code and for a given plan. */
   model: string | null;
   /** `rules` costs nothing; `own` is a function of the agent's, called as an activity; `model` is one that asks a model. */

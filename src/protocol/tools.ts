@@ -97,6 +97,8 @@ export interface ToolCallRequest {
   tool: string;
   input: Json;
   output_schema?: Json;
+  /** The input is what a model wrote: nothing in it is a pointer. */
+  literal?: true;
   guidance: Guidance;
   constraints: Constraints;
   /** On retries, unless enhancement is off. */

@@ -201,12 +201,27 @@ export const scenarios: Scenario[] = [
     expect: { outcome: 'completed' },
   },
   {
-    name: 'a planner that fails, adapts, is sent back by the review and does better in its second pass',
+    name: 'a planner that fails, is sent back by the review and does better in its second pass',
     request: { agent: 'chooser', goal: 'find a way', policy: QUICK },
     expect: {
       outcome: 'completed',
       loops: 2,
       result: { output: { found: true }, artifact_id: null, loop_id: 'loop_run-1_r1' },
+    },
+  },
+  {
+    name: 'a planner that finds another way, which is no reason to do it all again',
+    request: { agent: 'adapter', goal: 'find a way', policy: QUICK },
+    expect: { outcome: 'completed', loops: 1 },
+  },
+  {
+    name: 'a second pass that would pay again, and gets the receipt of the first',
+    request: { agent: 'payer', goal: 'pay once', policy: QUICK },
+    expect: {
+      outcome: 'completed',
+      loops: 2,
+      // Two calls in the first pass, and in the second only the one that had failed.
+      used: { steps: 4, attempts: 3, model_calls: 6, tokens: 0, cost_micro_usd: 0, seconds: 0 },
     },
   },
   {

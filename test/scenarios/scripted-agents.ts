@@ -24,9 +24,27 @@ export const scriptedAgents = [
       const isFirstPass = !/_r\d+$/.test(view.loop_id);
       if (view.turn === 1 && isFirstPass) return { calls: [failing('FIRST'), working('beside it')] };
       if (view.turn === 1) return { calls: [working('known by now')] };
-      const failedBefore = view.steps.some((step) => step.status === 'failed');
-      if (view.turn === 2 && failedBefore) return { calls: [working('another way')] };
       return { calls: [], output: { found: view.steps.some((step) => step.status === 'ok') } };
+    }),
+  }),
+  defineAgent({
+    name: 'adapter',
+    tools: scriptedTools,
+    planner: scriptedPlanner(({ turn }) => {
+      if (turn === 1) return { calls: [failing('FIRST')] };
+      if (turn === 2) return { calls: [working('another way')] };
+      return { calls: [], output: 'found' };
+    }),
+  }),
+  defineAgent({
+    name: 'payer',
+    tools: scriptedTools,
+    planner: scriptedPlanner(({ turn, loop_id }) => {
+      const pay = { tool: 'script.pay', input: { attempts: [{ ok: 'paid' }] } };
+      if (turn === 1) return { calls: [pay] };
+      const isFirstPass = !/_r\d+$/.test(loop_id);
+      if (turn === 2) return { calls: [isFirstPass ? failing('THEN') : working('then')] };
+      return { calls: [], output: 'paid for' };
     }),
   }),
   defineAgent({

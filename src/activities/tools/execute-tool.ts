@@ -10,7 +10,7 @@ import { deniedBy } from './constraints.ts';
 import { detectIn, textOf } from './detect-in-output.ts';
 import type { ToolEnvironment } from './environment.ts';
 import { failer, outcomeOfThrown, outcomeOfTimeout } from './failed-attempt.ts';
-import { resolveArtifacts } from './resolve-artifacts.ts';
+import { resolveArtifacts, type ResolvedInput } from './resolve-artifacts.ts';
 import { queryOf } from './retrieval.ts';
 import { wordsOf } from './told-by-error.ts';
 import { type Timed, withTimeout } from './within.ts';
@@ -21,7 +21,7 @@ export async function executeTool(tool: Tool, request: ToolCallRequest, env: Too
   const fail = failer(env, () => env.now() - startedAt);
   const notes = openNotes(tool, request, env);
 
-  const resolved = await resolveArtifacts(request.input, env.loadArtifact).catch(() => null);
+  const resolved = await inputOf(request, env);
   if (resolved === null) {
     const away = { category: 'network', error_code: 'STORE_UNREACHABLE', certainty: 'not_started' } as const;
     return fail(away, 'the store is away, so the pointers of the input cannot be resolved');
@@ -80,7 +80,7 @@ export async function reconcileTool(
   request: ToolCallRequest,
   env: ToolEnvironment,
 ): Promise<ReconcileOutcome> {
-  const resolved = await resolveArtifacts(request.input, env.loadArtifact).catch(() => null);
+  const resolved = await inputOf(request, env);
   const input = resolved?.ok ? await tool.input.safeParseAsync(resolved.input) : null;
   if (tool.reconcile === undefined || input === null || !input.success) return { verdict: 'unknown' };
   const { reconcile } = tool;
@@ -98,3 +98,7 @@ export async function reconcileTool(
   const { unsaved: _unsaved, ...kept } = await keepOutput(clean, env);
   return { verdict: 'done', ...kept };
 }
+
+/** Pointers are put in place, unless a model wrote the input: then it is what it says. */
+const inputOf = async ({ input, literal }: ToolCallRequest, env: ToolEnvironment): Promise<ResolvedInput | null> =>
+  literal ? { ok: true, input } : resolveArtifacts(input, env.loadArtifact).catch(() => null);

@@ -1,10 +1,11 @@
 import { liftStalls, type Stall } from '../failures/index.ts';
 import { openBatch, type PlannedCall } from './batch.ts';
+import { answerFromEarlierPass } from './effects.ts';
 import { nextOfPlan } from './given-plan.ts';
 import { turnsLeft } from './ledger.ts';
 import { humanAnswered, notePressure } from './memory.ts';
 import { outputsNeedRoom, type OutboxWriter } from './outbox.ts';
-import { openTurn, plannedCalls, spentOfCalls } from './planner.ts';
+import { lastTurnBy, openTurn, outputsOverflow, plannedCalls, spentOfCalls } from './planner.ts';
 import type { RunPorts } from './ports.ts';
 import { askHuman } from './questions.ts';
 import { endingOf, keptAtOnce, settleStep } from './settle-step.ts';
@@ -45,7 +46,10 @@ export async function runLoop(state: RunState, ports: RunPorts, writer: OutboxWr
 /** What a planner that chooses wants next; nothing from a run that has neither a plan nor a planner. */
 async function chosenCalls(state: RunState, ports: RunPorts, writer: OutboxWriter): Promise<PlannedCall[] | 'said'> {
   if (state.run.planner === 'given') return [];
-  const turn = openTurn(state, ports);
+  // What does not fit into the view is read from the store: it has to be there.
+  if (outputsOverflow(state)) await writer.saveOutputs();
+  const last = lastTurnBy(state);
+  const turn = openTurn(state, ports, last !== null);
   state.batch = [turn.step];
   await runStep(state, ports, writer, turn.step, turn.perform);
   await settleStep(state, ports, writer, turn.step, turn.perform);
@@ -54,7 +58,7 @@ async function chosenCalls(state: RunState, ports: RunPorts, writer: OutboxWrite
   if (choice === null) return [];
   // Asked after the turn: its retries may have used up the turns that were left.
   const isLast = state.run.model !== null && turnsLeft(state.run, state.ledger) === 0;
-  const spent = spentOfCalls(state) ?? (isLast ? 'model_calls' : null);
+  const spent = spentOfCalls(state) ?? (isLast ? 'model_calls' : last);
   if (spent !== null && (state.run.model !== null || choice.calls.length > 0)) {
     // Without tools a model always answers, so that it did says nothing about being done.
     state.loop.output = choice.output ?? null;
@@ -111,6 +115,7 @@ async function runWave(
   wave: StepInFlight[],
 ): Promise<void> {
   const perform = performTool(state, ports);
+  for (const step of admitted) answerFromEarlierPass(state, ports, step);
   for (const step of admitted) if (needsApproval(state, step)) await seekApproval(state, ports, step);
   const toRun = isOver(state) ? [] : admitted.filter((step) => step.end === null);
   const [only] = toRun;
@@ -144,7 +149,7 @@ async function runSideBySide(
 }
 
 const needsApproval = (state: RunState, step: StepInFlight): boolean =>
-  state.run.manifest[step.tool]?.approval === true && !isOver(state);
+  step.end === null && state.run.manifest[step.tool]?.approval === true && !isOver(state);
 
 /** A tool that needs a person's word gets it before anything of it runs. */
 async function seekApproval(state: RunState, ports: RunPorts, step: StepInFlight): Promise<void> {

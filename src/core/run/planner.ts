@@ -11,7 +11,7 @@ import { budgetSpent, type RunState, type StepInFlight, type StepResult } from '
 /** The name under which a planner's own failures are remembered. */
 export const PLANNER = 'planner';
 const STEPS_IN_VIEW = 50;
-const CALLS_IN_BATCH = 16;
+const CALLS_IN_BATCH = 64;
 
 /** How a turn is performed, and what came of it: null until a valid choice was made. */
 export interface Turn {
@@ -24,18 +24,19 @@ export interface Turn {
  * One turn of a planner that chooses. It is a guarded step of its own kind: it retries, is repaired when its choice is
  * not a valid batch, and draws on the ledger's model calls.
  */
-export function openTurn(state: RunState, ports: RunPorts): Turn {
+export function openTurn(state: RunState, ports: RunPorts, isLast: boolean): Turn {
   state.loop.turn += 1;
   const call = { plan_index: null, phase: 'plan', tool: PLANNER, input: { turn: state.loop.turn } };
   const granted = turnsLeft(state.run, state.ledger);
   const turn: Turn = {
     step: newStep('planner', state.next_step_id, call, granted),
     perform: async (step, guidance): Promise<CallOutcome> => {
-      const outcome = await ports.callModel(viewOf(state, ports, step, guidance));
+      const outcome = await ports.callModel(viewOf(state, ports, step, guidance, isLast));
       if (outcome.class === 'failed') chargeFailed(state, ports, step, outcome);
       if (outcome.class !== 'ok') return outcome;
       const problem = problemOfUse(outcome) ?? problemOfChoice(state, outcome);
       if (problemOfUse(outcome) === null) {
+        noteDearest(state, outcome);
         charge(state, ports, 'tokens', outcome.tokens);
         charge(state, ports, 'cost_micro_usd', outcome.cost_micro_usd);
       }
@@ -50,7 +51,13 @@ export function openTurn(state: RunState, ports: RunPorts): Turn {
   return turn;
 }
 
-const viewOf = (state: RunState, ports: RunPorts, step: StepInFlight, guidance: Guidance): PlannerView => ({
+const viewOf = (
+  state: RunState,
+  ports: RunPorts,
+  step: StepInFlight,
+  guidance: Guidance,
+  isLast: boolean,
+): PlannerView => ({
   run_id: state.run.run_id,
   agent: state.run.agent,
   goal: state.run.goal,
@@ -63,7 +70,8 @@ const viewOf = (state: RunState, ports: RunPorts, step: StepInFlight, guidance: 
   steps: stepsInView(state),
   transcript: state.loop.transcript,
   repair: step.repair,
-  last_turn: spentOfCalls(state) !== null || (state.run.model !== null && turnsLeft(state.run, state.ledger) === 0),
+  last_turn:
+    isLast || spentOfCalls(state) !== null || (state.run.model !== null && turnsLeft(state.run, state.ledger) === 0),
   left: leftForTurn(state),
   guidance,
   mending: step.attempt > 1 && isEnhanced(state) ? step.mending : null,
@@ -113,6 +121,36 @@ function plannerStep(state: RunState, result: StepResult): PlannerStep {
     ...(result.message_preview === undefined ? {} : { message_preview: result.message_preview }),
     ...(result.detected === undefined ? {} : { detected: result.detected }),
   };
+}
+
+/**
+ * A model sums up while it still can: when what is left would not pay for two more turns like the dearest so far, the next
+ * one is the last. Null while there is enough.
+ */
+export function lastTurnBy(state: RunState): 'tokens' | 'cost_micro_usd' | null {
+  const { dearest } = state.loop;
+  if (state.run.model === null) return null;
+  const { tokens, cost_micro_usd: cost } = leftOf(limitsOf(state.run), state.ledger.used);
+  if (dearest.tokens > 0 && (tokens ?? Infinity) < 2 * dearest.tokens) return 'tokens';
+  return dearest.cost_micro_usd > 0 && (cost ?? Infinity) < 2 * dearest.cost_micro_usd ? 'cost_micro_usd' : null;
+}
+
+function noteDearest({ loop }: RunState, { tokens, cost_micro_usd: cost }: PlannerChoice): void {
+  const { dearest } = loop;
+  loop.dearest = {
+    tokens: Math.max(dearest.tokens, tokens),
+    cost_micro_usd: Math.max(dearest.cost_micro_usd, cost),
+  };
+}
+
+/** The outputs that a planner has not seen yet may be more than its view holds. */
+export function outputsOverflow({ loop, outbox }: RunState): boolean {
+  const ids = new Set(
+    loop.results.filter(({ step_id }) => step_id > loop.told_step_id).map((done) => done.artifact_id),
+  );
+  let bytes = 0;
+  for (const id of ids) bytes += id === null ? 0 : (outbox.outputs[id]?.bytes ?? 0);
+  return bytes > LIMIT.plannerViewChars / 2;
 }
 
 /** Which budget leaves no room for another call of a tool, or null. */
@@ -170,24 +208,29 @@ function problemOfChoice(state: RunState, choice: PlannerChoice): { path: string
   if (choice.calls.length > CALLS_IN_BATCH) {
     return { path: '$.calls', message: `at most ${CALLS_IN_BATCH} calls at once` };
   }
-  const output = problemOfInput(choice.output ?? null);
+  const output = problemOfInput(choice.output ?? null, LIMIT.chosenOutputBytes);
   if (output !== null) return { path: '$.output', message: output };
+  const together = problemOfInput(
+    choice.calls.map((call) => call?.input ?? null),
+    LIMIT.chosenTogetherBytes,
+  );
+  if (together !== null) return { path: '$.calls', message: `the inputs of all calls together: ${together}` };
   for (const [index, call] of choice.calls.entries()) {
     if (!isNamed(call, 'tool')) return { path: `$.calls[${index}]`, message: 'expected {tool, input}' };
     if (!Object.hasOwn(state.run.manifest, call.tool)) {
       return { path: `$.calls[${index}].tool`, message: `no tool named ${call.tool.slice(0, 60)}` };
     }
-    const problem = problemOfInput(call.input);
+    const problem = problemOfInput(call.input, LIMIT.chosenInputBytes);
     if (problem !== null) return { path: `$.calls[${index}].input`, message: problem };
   }
   return null;
 }
 
 /** What a planner chose lives in the state and travels with every view, so it is capped like everything else. */
-function problemOfInput(input: Json): string | null {
+function problemOfInput(input: Json, most: number): string | null {
   if (pathTooDeep(input) !== null) return `nested deeper than ${LIMIT.jsonLevels} levels`;
   const size = JSON.stringify(input)?.length ?? 0;
-  return size > LIMIT.chosenInputBytes ? `${size} characters are over the cap of ${LIMIT.chosenInputBytes}` : null;
+  return size > most ? `${size} characters are over the cap of ${most}; make it shorter` : null;
 }
 
 const invalidChoice = (problem: { path: string; message: string }, durationMs: number): CallFailed => ({
@@ -198,5 +241,7 @@ const invalidChoice = (problem: { path: string; message: string }, durationMs: n
   error_code: 'INVALID_PLAN',
   message_preview: `${problem.path}: ${problem.message}`,
   paths: [problem.path],
+  // A schema alone would not tell what was wrong: the next attempt is told in words.
+  missed: [`${problem.path}: ${problem.message}`],
   duration_ms: durationMs,
 });

@@ -38,6 +38,19 @@ export function pointerOf(value: Json): { kind: '$step' | '$artifact'; id: strin
   return typeof id === 'string' ? { kind, id } : null;
 }
 
+/** The same input with every pointer named by what it points to, so that it says the same in another pass only if it is. */
+export function pinPointers(state: RunState, input: Json): Json {
+  if (!hasPointer(input)) return input;
+  const pin = (value: Json): Json => {
+    if (typeof value !== 'object' || value === null) return value;
+    if (Array.isArray(value)) return value.map(pin);
+    const pointer = pointerOf(value);
+    if (pointer === null) return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, pin(inner)]));
+    return { $artifact: pointer.kind === '$artifact' ? pointer.id : artifactOfStep(state, pointer.id) };
+  };
+  return pin(input);
+}
+
 /** Every pointer inside a value, with the JSON path where it stands. */
 export function pointersIn(value: Json, path = '$'): { path: string; kind: '$step' | '$artifact'; id: string }[] {
   const pointer = pointerOf(value);

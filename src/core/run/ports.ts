@@ -50,6 +50,8 @@ export interface RerunReason {
   of: string;
   reason: string;
   missed: string[];
+  /** Side effects that are done: the same call again is answered with what it gave. */
+  done?: string[];
 }
 export interface PlannerStep {
   step_id: number;

@@ -29,9 +29,10 @@ export function resultOf(state: RunState, now: number): RunResult {
 /** What the run hands back: the best loop's result once a loop was judged, else what the loop under way has. */
 const bestResult = (state: RunState): RunResult['result'] => state.best?.result ?? resultOfLoop(state);
 
-/** A planner's own output, else that of the last step that succeeded. */
-export function resultOfLoop({ loop, outbox }: RunState): RunResult['result'] {
+/** A planner's own output, else that of the last step that succeeded, unless that cannot be what was promised. */
+export function resultOfLoop({ run, loop, outbox }: RunState): RunResult['result'] {
   if (loop.output !== null) return { output: loop.output, artifact_id: null, loop_id: loop.loop_id };
+  if (run.typed_output) return null;
   const last = loop.results.findLast((result) => result.status === 'ok');
   if (last === undefined) return null;
   const held = last.artifact_id === null ? undefined : outbox.outputs[last.artifact_id];

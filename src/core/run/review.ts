@@ -13,6 +13,7 @@ import {
 } from '../guardrails/index.ts';
 import { answerFeedback } from './answer-feedback.ts';
 import { newStep } from './batch.ts';
+import { effectsTold } from './effects.ts';
 import { leftOf, limitsOf } from './ledger.ts';
 import { charge } from './planner.ts';
 import type { ReviewUse, ReviewView, RunPorts } from './ports.ts';
@@ -38,7 +39,13 @@ export async function reviewLoop(state: RunState, ports: RunPorts): Promise<void
   ports.log({ event: 'decision', loop_id: answer.loop_id, decision: decision.decision, ...scores(review) });
   if (decision.decision === 'rerun') {
     state.past_steps = [...state.past_steps, ...rowsOf(state)].slice(-LIMIT.pastSteps);
-    const rerun = { of: state.loop.loop_id, reason: decision.rerun_reason, missed };
+    const done = effectsTold(state);
+    const rerun = {
+      of: state.loop.loop_id,
+      reason: decision.rerun_reason,
+      missed,
+      ...(done.length > 0 && { done }),
+    };
     state.loop = { ...openLoop(decision.new_loop_id), rerun };
     state.state = 'running';
     publish(state, ports, traceItem(state, answer.loop_id));
@@ -83,10 +90,18 @@ export function reviewByRules(state: RunState): ReviewReport {
 }
 const MISSED_STEPS = 5;
 
-/** A planner that chooses has mended a failure when the same tool worked later in the pass: no reason to do it all again. */
+/**
+ * A planner that chooses has mended a failure when the same tool worked later in the pass, or when it saw the failure and
+ * something it chose then worked: it found another way, and that is no reason to do it all again.
+ */
 const isMended = (results: StepResult[], failed: StepResult): boolean =>
   failed.plan_index === null &&
-  results.some((later) => later.step_id > failed.step_id && later.tool === failed.tool && later.status === 'ok');
+  results.some(
+    (later) =>
+      later.status === 'ok' &&
+      later.step_id > failed.step_id &&
+      (later.tool === failed.tool || (later.turn ?? 0) > (failed.turn ?? 0)),
+  );
 
 async function reviewOf(state: RunState, ports: RunPorts): Promise<ReviewReport> {
   const byRules = reviewByRules(state);

@@ -2,6 +2,7 @@ import type { CallFailed } from '../../protocol/tools.ts';
 import { escalate, failureOf, renderGuidance } from '../failures/index.ts';
 import type { Escalation, FailureToDecide, Stall } from '../failures/index.ts';
 import { unpromised, worstCase } from './batch.ts';
+import { noteEffect } from './effects.ts';
 import { keepEvaluation } from './evaluations.ts';
 import { turnsLeft } from './ledger.ts';
 import { keepFailedAction, learnFromSuccess } from './lessons.ts';
@@ -183,7 +184,9 @@ function giveUpStep(state: RunState, step: StepInFlight, failure: CallFailed, an
     return keep(state, step, { status: 'skipped', artifact_id: null, error_code: failure.error_code });
   }
   keepFailure(state, step, failure);
-  endWith(state, { outcome: 'finalized', ...endingOf(answer, step.step_id) });
+  const { reason, why } = endingOf(answer, step.step_id);
+  const { error_code: code, message_preview: said } = failure;
+  endWith(state, { outcome: 'finalized', reason, why: `${why}; what was to be decided: ${code} ${said}` });
 }
 
 /** Why a run that asked was stopped: the four are different facts. */
@@ -205,7 +208,9 @@ function keepSuccess(
   if (isNew) progressMade(state);
   if (outcome.inline) holdOutput(state, outcome);
   if (outcome.unsaved) state.outbox.lost += 1;
-  learnFromSuccess(state, step, outcome);
+  noteEffect(state, step, outcome);
+  // What was done in an earlier pass teaches nothing now.
+  if (step.attempt > 0) learnFromSuccess(state, step, outcome);
   const detected = outcome.detected?.feedback_type;
   keep(state, step, {
     status: 'ok',
@@ -254,6 +259,7 @@ function keep(
     phase: step.phase,
     tool: step.tool,
     input: step.plan_index === null ? step.input : null,
+    ...(step.plan_index === null && { turn: state.loop.turn }),
     ...(step.call_id === undefined ? {} : { call_id: step.call_id }),
     attempts: step.attempt,
     ...how,

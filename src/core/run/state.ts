@@ -44,6 +44,8 @@ export interface RunState {
   /** Questions that sub-runs have asked, or may ask while they are under way. */
   questions_lent: number;
   answered_questions: string[];
+  /** Side effects that succeeded: a later pass gets what they gave instead of doing them again. */
+  effects: DoneEffect[];
   /** The family of this run's loops: counts, overrides, the decision after each. */
   guard: GuardState;
   feedback: KeptFeedback[];
@@ -61,6 +63,8 @@ export interface LoopState {
   loop_id: string;
   /** How often the planner has chosen in this loop. */
   turn: number;
+  /** What the dearest turn so far used: what another one may be expected to. */
+  dearest: { tokens: number; cost_micro_usd: number };
   results: StepResult[];
   output: Json | null;
   /** A model's conversation, by id, and the last step that it holds. */
@@ -72,6 +76,18 @@ export interface LoopState {
   failed: FailedAction[];
   /** Of a rerun: what the pass before it missed. */
   rerun?: RerunReason;
+}
+
+export interface DoneEffect {
+  tool: string;
+  input_hash: string;
+  /** In a few words, for a planner. */
+  told: string;
+  artifact_id: string;
+  bytes: number;
+  /** The pass that did it, and the latest one that it has answered a call of. */
+  loop_id: string;
+  answered_in: string | null;
 }
 
 /** A failed attempt as the next one is compared with it. */
@@ -99,6 +115,8 @@ export interface StepResult {
   /** What a planner chose; null for a given plan, which has it already. */
   input: Json;
   status: StepStatus;
+  /** The planner's turn that chose it. */
+  turn?: number;
   /** The name that a model gave its call. */
   call_id?: string;
   attempts: number;
@@ -224,6 +242,7 @@ export function openRun(run: PreparedRun, now: number): RunState {
     questions_asked: 0,
     questions_lent: 0,
     answered_questions: [],
+    effects: [],
     guard: familyOfRun(run, now),
     feedback: [],
     cancel: null,
@@ -250,6 +269,7 @@ export const emptyOutbox = (): Omit<Outbox, 'lost'> => ({
 export const openLoop = (loopId: string): LoopState => ({
   loop_id: loopId,
   turn: 0,
+  dearest: { tokens: 0, cost_micro_usd: 0 },
   results: [],
   output: null,
   transcript: null,

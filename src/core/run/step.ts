@@ -104,7 +104,10 @@ export async function runStep(
 
 export function performTool(state: RunState, ports: RunPorts): Perform {
   return (step, guidance) => {
-    const resolved = resolvePointers(state, step.input);
+    // What a model writes is data and never a pointer: nobody reads another's results by naming them.
+    const resolved = isLiteral(state, step)
+      ? { ok: true as const, input: step.input }
+      : resolvePointers(state, step.input);
     if (!resolved.ok) return Promise.resolve(unresolvable(resolved.pointer));
     const timeLeftMs = Math.max(1, millisecondsLeft(state, ports.now()));
     const agent = agentOfStep(state, step);
@@ -137,6 +140,7 @@ function callRequest(
     input,
     ...(step.output_schema === undefined ? {} : { output_schema: step.output_schema }),
     guidance,
+    ...(isLiteral(state, step) && { literal: true as const }),
     constraints: step.constraints,
     ...(mending === null ? {} : { mending }),
     idempotency_key: idempotencyKey(run.run_id, step.step_id),
@@ -145,6 +149,9 @@ function callRequest(
     waited_ms: step.waited_ms,
   };
 }
+
+/** Chosen by a model. */
+const isLiteral = ({ run }: RunState, step: StepInFlight): boolean => run.model !== null && step.plan_index === null;
 
 /** Unless the policy or the automatic switch has turned it off. */
 export const isEnhanced = ({ run }: RunState): boolean => run.policy.retry.enhance && run.memory.enhancement.on;
@@ -161,7 +168,9 @@ async function settleUnknown(
   outcome: CallFailed,
 ): Promise<CallOutcome> {
   if (state.run.manifest[step.tool]?.reconcile !== true) return outcome;
-  const resolved = resolvePointers(state, step.input);
+  const resolved = isLiteral(state, step)
+    ? { ok: true as const, input: step.input }
+    : resolvePointers(state, step.input);
   if (!resolved.ok) return outcome;
   const timeLeftMs = Math.max(1_000, millisecondsLeft(state, ports.now()));
   const found = await ports.reconcile(callRequest(state, step, resolved.input, guidance, timeLeftMs));

@@ -19,13 +19,14 @@ describe('a run in a hostile world', () => {
     const nearest = Object.fromEntries(FIGURES.map((figure) => [figure, 0]));
     const violations: unknown[] = [];
     for (let seed = 1; seed <= RUNS; seed += 1) {
-      const { simulated, result, used, bound } = await liveScene(drawScene(seed));
+      const scene = drawScene(seed);
+      const { simulated, result, used, bound } = await liveScene(scene);
       const { state, calls } = simulated;
       violations.push(...violationsOf(seed, used, bound));
       const { humans } = state.run.policy;
       const also = {
         // What the world saw is what the ledger says, no more and no less.
-        counted: calls === result.used.attempts,
+        counted: scene.character.asks || calls === result.used.attempts,
         questions: state.questions_asked <= humans.max_questions,
         feedback: state.feedback.length <= humans.max_feedback,
         humanWait: state.ledger.human_wait_ms <= bound.wait_ms,

@@ -28,6 +28,10 @@ export interface ChoosingWorld {
   call: (request: ToolCallRequest) => CallOutcome;
   policy?: PolicyPatch;
   memory?: Partial<StartMemory>;
+  /** Its passes are judged by `more.review`. */
+  judged?: true;
+  /** A model chooses, by its name. */
+  model?: string;
   /** A given plan instead of a planner. */
   steps?: { tool: string; input: Json }[];
   more?: Partial<World>;
@@ -41,7 +45,12 @@ export async function liveChoosing(given: ChoosingWorld): Promise<Simulated & { 
     registry,
   );
   const simulated = await simulateRun(
-    { ...run, memory: { ...run.memory, ...given.memory } },
+    {
+      ...run,
+      ...(given.judged && { reviewer: 'own' }),
+      model: given.model ?? null,
+      memory: { ...run.memory, ...given.memory },
+    },
     {
       world: {
         call: given.call,
