@@ -6,5 +6,6 @@ export { readMonitors, type Monitors } from './store/monitor-figures.ts';
 export { migrateToLatest } from './store/migrate.ts';
 export { bundleWorkflows } from './worker/bundle-workflows.ts';
 export { createWorker, type CreateWorkerOptions } from './worker/create-worker.ts';
+export { startTelemetry, type Telemetry, type TelemetryOptions } from './telemetry/index.ts';
 export { createDataConverter } from './worker/data-converter.ts';
 export * from './index.ts';

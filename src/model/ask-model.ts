@@ -9,6 +9,7 @@ import type { Generated } from './generate.ts';
 import { jsonCheckOf } from './json-check.ts';
 import { type ReadAnswer, readAnswer, usageOf } from './read-answer.ts';
 import { ANSWER_LIMIT, isEndpoint, type ModelRequest, type ModelSource } from './request.ts';
+import { tellModelCall } from './seen.ts';
 import { createToolNames } from './tool-names.ts';
 
 export interface AskOptions {
@@ -24,6 +25,13 @@ export interface AskOptions {
  * and never tries again: that is the run's decision.
  */
 export async function askModel(request: ModelRequest, options: AskOptions): Promise<ModelOutcome> {
+  const startedAt = Date.now();
+  const outcome = await askOnce(request, options);
+  tellModelCall(options.model, request, outcome, startedAt);
+  return outcome;
+}
+
+async function askOnce(request: ModelRequest, options: AskOptions): Promise<ModelOutcome> {
   const { model, now = Date.now, signal } = options;
   const redact = options.redact ?? createRedactor(isEndpoint(model) && model.api_key ? [model.api_key] : []);
   const startedAt = now();

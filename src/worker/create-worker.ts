@@ -4,6 +4,7 @@ import type { ActivityStore } from '../activities/store-port.ts';
 import { createRedactor, secretsOf } from '../core/redaction/index.ts';
 import type { Registry } from '../define/registry.ts';
 import { TASK_QUEUE } from '../protocol/names.ts';
+import type { Telemetry } from '../telemetry/index.ts';
 import { createDataConverter } from './data-converter.ts';
 
 export interface CreateWorkerOptions {
@@ -16,6 +17,8 @@ export interface CreateWorkerOptions {
   taskQueue?: string;
   /** True where the server has our search attributes. */
   searchAttributes?: boolean;
+  /** Needs a bundle made with `traced`, or what activities do is not seen as part of its run. */
+  telemetry?: Telemetry | undefined;
 }
 
 /** On shutdown a tool may finish within the grace; then it is told to stop, and at last the worker goes. */
@@ -23,6 +26,7 @@ const SHUTDOWN_GRACE_MS = 5_000;
 const SHUTDOWN_FORCE_MS = 10_000;
 
 export function createWorker(options: CreateWorkerOptions): Promise<Worker> {
+  const { telemetry } = options;
   const redact = createRedactor(secretsOf(process.env));
   const settings: WorkerOptions = {
     connection: options.connection,
@@ -44,6 +48,7 @@ export function createWorker(options: CreateWorkerOptions): Promise<Worker> {
     defaultHeartbeatThrottleInterval: 1_000,
     shutdownGraceTime: SHUTDOWN_GRACE_MS,
     shutdownForceTime: SHUTDOWN_GRACE_MS + SHUTDOWN_FORCE_MS,
+    ...(telemetry && { sinks: telemetry.sinks, interceptors: { activity: [telemetry.activityInterceptors] } }),
   };
   return Worker.create(settings);
 }

@@ -5,7 +5,8 @@ import type { ActivityStore } from '../activities/store-port.ts';
 import { NotReachableError } from '../client/errors.ts';
 import type { Registry } from '../define/registry.ts';
 import { externalConnection } from '../stack/temporal/external.ts';
-import { bundleWorkflows } from './bundle-workflows.ts';
+import type { Telemetry } from '../telemetry/index.ts';
+import { bundleWorkflows, type BundleOptions } from './bundle-workflows.ts';
 import { createWorker } from './create-worker.ts';
 
 export interface StartWorkerOptions {
@@ -21,6 +22,7 @@ export interface StartWorkerOptions {
   taskQueue?: string;
   /** True where the server has our search attributes. */
   searchAttributes: boolean;
+  telemetry?: Telemetry | undefined;
 }
 
 export type WorkerEnd = { reason: 'stopped' } | { reason: 'failed'; error: unknown };
@@ -33,7 +35,8 @@ export interface RunningWorker {
 }
 
 /** Bundling needs neither Temporal nor Postgres, so it can be done while they start. */
-export const workflowBundle = (cacheDir: string): Promise<string> => bundleWorkflows(join(cacheDir, 'workflows'));
+export const workflowBundle = (cacheDir: string, options: BundleOptions = {}): Promise<string> =>
+  bundleWorkflows(join(cacheDir, 'workflows'), options);
 
 let runtimeInstalled = false;
 

@@ -24,9 +24,10 @@ export function addApi(program: Command): void {
     .action(async (flags: ApiFlags) => {
       const config = readConfig(process.env, flags);
       refuseOpenDoor(config);
-      const { runParts } = await import('../run/run-parts.ts');
+      const [{ runParts }, { createLog }] = await Promise.all([import('../run/run-parts.ts'), import('../run/log.ts')]);
+      const log = createLog('stderr', []);
       process.exitCode = await runParts({
-        say: (line) => void process.stderr.write(`${line}\n`),
+        say: (line) => log.info({}, line),
         report: (error) => reportError(error, flags),
         start: (parts) => start(config, parts, flags),
       });
@@ -37,21 +38,22 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
   const { reachOutside } = await import('../run/outside.ts');
   const outside = await reachOutside(config);
   // Loaded only now: that a server is missing should not take the seconds that these take.
-  const [{ createStore }, { openApi }, { registryWith }, { createLog }, { serveApi }] = await Promise.all([
-    import('../../store/store.ts'),
-    import('../run/open-api.ts'),
-    import('../run/registry.ts'),
-    import('../run/log.ts'),
-    import('../../api/index.ts'),
-  ]);
+  const [{ createStore }, { answeredBy, openApi }, { registryWith }, { createLog }, { addTelemetry }, { serveApi }] =
+    await Promise.all([
+      import('../../store/store.ts'),
+      import('../run/open-api.ts'),
+      import('../run/registry.ts'),
+      import('../run/log.ts'),
+      import('../run/telemetry.ts'),
+      import('../../api/index.ts'),
+    ]);
   const registry = await registryWith(flags.agents);
   const grants = await grantsFor(config);
   const store = createStore(outside.databaseUrl);
   parts.add('store', () => store.close());
-  const log = createLog(
-    'stderr',
-    grants.map((grant) => grant.token),
-  );
+  const tokens = grants.map((grant) => grant.token);
+  const log = createLog('stderr', tokens);
+  const telemetry = await addTelemetry(parts, log, tokens);
   const { allowedHosts, rateLimit } = config;
   const app = await openApi(parts, {
     ...outside,
@@ -62,8 +64,9 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
     rateLimit,
     log,
     env: process.env,
+    telemetry,
   });
-  const served = await serveApi({ fetch: (request) => app.fetch(request) }, config);
+  const served = await serveApi({ fetch: answeredBy(app, telemetry) }, config);
   parts.add('api', () => served.close());
   process.stdout.write(`${flags.json ? JSON.stringify({ event: 'ready', url: served.url }) : `ready ${served.url}`}\n`);
   return { failed: new Promise(() => {}) };

@@ -9,7 +9,7 @@ const MARK = { ok: colours.green('ok    '), note: colours.yellow('note  '), fail
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('check Node, Temporal, store, ports, token and model, and say what to do about each')
+    .description('check Node, Temporal, store, ports, token, model and telemetry, and say what to do about each')
     .option('--data-dir <folder>', 'the data folder to check (default: SECONDWIND_DATA_DIR)')
     .option('--json', 'as JSON')
     .action(async (flags: { dataDir?: string; json?: boolean }) => {
@@ -28,6 +28,7 @@ export function addDoctor(program: Command): void {
           checks.checkApi(config, process.env),
           checks.checkToken(config),
           checks.checkModel(process.env),
+          checks.checkTelemetry(process.env),
         ])),
       ];
       print(flags, { ok: !findings.some(isBad), checks: findings }, () =>

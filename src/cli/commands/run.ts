@@ -37,9 +37,7 @@ export function addRun(program: Command): void {
     .option('--label <label...>', 'words to find the run by')
     .action(async (agent: string, goal: string, flags: RunFlags) => {
       const request = await requestOf(agent, goal, flags);
-      const { connectRemote } = await import('../remote/connect.ts');
-      const { runs } = await connectRemote(flags);
-      await tell(runs, await runs.start(request, keyOf(flags)), flags);
+      await startAndTell('secondwind run', flags, (runs) => runs.start(request, keyOf(flags)));
     });
 }
 
@@ -47,11 +45,9 @@ export function addRerun(program: Command): void {
   withPerson(starting(remoteCommand(program, 'rerun <run_id>', 'start a new run of the same and follow it')))
     .option('--reason <text>', 'why')
     .action(async (runId: string, flags: StartFlags & { by?: string; reason?: string }) => {
-      const { connectRemote } = await import('../remote/connect.ts');
-      const { runs } = await connectRemote(flags);
       const { reason } = flags;
       const body = { by: personOf(flags), ...(reason !== undefined && { reason }) };
-      await tell(runs, await runs.rerun(runId, body, keyOf(flags)), flags);
+      await startAndTell('secondwind rerun', flags, (runs) => runs.rerun(runId, body, keyOf(flags)));
     });
 }
 
@@ -73,6 +69,26 @@ async function requestOf(agent: string, goal: string, flags: RunFlags): Promise<
 
 const keyOf = ({ idempotencyKey }: StartFlags): { idempotencyKey?: string } =>
   idempotencyKey === undefined ? {} : { idempotencyKey };
+
+/** With telemetry, the start is the first span of the run's trace. */
+async function startAndTell(
+  name: string,
+  flags: StartFlags,
+  start: (runs: Runs) => Promise<StartedRun>,
+): Promise<void> {
+  const [{ connectRemote }, { commandTelemetry }] = await Promise.all([
+    import('../remote/connect.ts'),
+    import('../remote/telemetry.ts'),
+  ]);
+  const telemetry = await commandTelemetry();
+  try {
+    const { runs } = await connectRemote(flags, process.env, telemetry?.headers);
+    const started = await (telemetry === undefined ? start(runs) : telemetry.inSpan(name, () => start(runs)));
+    await tell(runs, started, flags);
+  } finally {
+    await telemetry?.shutdown();
+  }
+}
 
 async function tell(runs: Runs, started: StartedRun, flags: StartFlags): Promise<void> {
   const [{ boundSentence }, { followRun }, { print }] = await Promise.all([

@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../../config.ts';
 import { reportError } from '../report-error.ts';
+import type { CommandLog } from '../run/log.ts';
 import type { Parts } from '../run/parts.ts';
 import type { Failure } from '../run/run-parts.ts';
 
@@ -17,34 +18,42 @@ export function addWorker(program: Command): void {
     .option('--json', 'tell when it is ready in one JSON line')
     .action(async (flags: WorkerFlags) => {
       const config = readConfig(process.env);
-      const { runParts } = await import('../run/run-parts.ts');
+      const [{ runParts }, { createLog }] = await Promise.all([import('../run/run-parts.ts'), import('../run/log.ts')]);
+      const log = createLog('stderr', []);
       process.exitCode = await runParts({
-        say: (line) => void process.stderr.write(`${line}\n`),
+        say: (line) => log.info({}, line),
         report: (error) => reportError(error, flags),
-        start: (parts) => start(config, parts, flags),
+        start: (parts) => start(config, parts, { ...flags, log }),
       });
     });
 }
 
-async function start(config: Config, parts: Parts, flags: WorkerFlags): Promise<{ failed: Promise<Failure> }> {
+async function start(
+  config: Config,
+  parts: Parts,
+  { log, ...flags }: WorkerFlags & { log: CommandLog },
+): Promise<{ failed: Promise<Failure> }> {
   const { reachOutside } = await import('../run/outside.ts');
   const outside = await reachOutside(config);
   // Loaded only now: that a server is missing should not take the seconds that these take.
-  const [{ createStore }, { startWorker, workflowBundle }, { registryWith }, { createLog }] = await Promise.all([
+  const [{ createStore }, { startWorker, workflowBundle }, { registryWith }, { addTelemetry }] = await Promise.all([
     import('../../store/store.ts'),
     import('../../worker/main.ts'),
     import('../run/registry.ts'),
-    import('../run/log.ts'),
+    import('../run/telemetry.ts'),
   ]);
   const registry = await registryWith(flags.agents);
   const store = createStore(outside.databaseUrl);
   parts.add('store', () => store.close());
+  const telemetry = await addTelemetry(parts, log);
+  const logger = log.temporal;
   const worker = await startWorker({
     ...outside,
     registry,
     store,
-    workflowBundlePath: await workflowBundle(config.cacheDir),
-    logger: createLog('stderr', []).temporal,
+    workflowBundlePath: await workflowBundle(config.cacheDir, { traced: telemetry !== undefined, logger }),
+    logger,
+    telemetry,
     env: process.env,
   });
   parts.add('worker', () => worker.stop());

@@ -5,9 +5,11 @@ import type { Registry } from '../../define/registry.ts';
 import { SEARCH_ATTRIBUTE_TYPES } from '../../protocol/names.ts';
 import { startStack } from '../../stack/index.ts';
 import { lockOwner } from '../../stack/machine/folder-lock.ts';
+import { telemetrySettings } from '../../telemetry/settings.ts';
 import { createLog } from '../run/log.ts';
 import type { Parts } from '../run/parts.ts';
 import type { Failure } from '../run/run-parts.ts';
+import { addTelemetry } from '../run/telemetry.ts';
 import { ownGrants } from '../run/token-file.ts';
 import type { ReadyNews } from './announce.ts';
 
@@ -23,7 +25,8 @@ export interface StartDevOptions {
 export async function startDev(options: StartDevOptions): Promise<{ news: ReadyNews; failed: Promise<Failure> }> {
   const { config, parts, say } = options;
   // Loading and bundling keep this process busy while the keeper's parts start.
-  const heavy = preload(config.cacheDir);
+  const traced = telemetrySettings(process.env).state === 'on';
+  const heavy = preload(config.cacheDir, traced);
   const door = { fetch: (): Response => stillStarting() } as Fetching;
   const served = await listen(door, config);
   if (served) parts.add('api', () => served.close());
@@ -42,14 +45,15 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
   const logPath = join(stack.dataDir, 'logs', 'secondwind.log');
   const tokens = grants.map((grant) => grant.token);
   const log = createLog({ file: logPath }, tokens);
-  const { store, workerMain, bundlePath, openApi } = await heavy;
+  const telemetry = await addTelemetry(parts, log, tokens);
+  const { store, workerMain, bundlePath, openApi, answeredBy } = await heavy;
   await store.migrateToLatest(stack.databaseUrl);
   const opened = store.createStore(stack.databaseUrl);
   parts.add('store', () => opened.close());
 
   // Keys in the environment are for a Temporal of one's own, not for the dev server.
   const env = stack.owned.temporal ? {} : process.env;
-  const shared = { ...stack, registry: options.registry, store: opened };
+  const shared = { ...stack, registry: options.registry, store: opened, telemetry };
   const { allowedHosts, rateLimit } = config;
   const api = openApi(parts, { ...shared, grants, allowedHosts, rateLimit, log, env });
   const worker = await workerMain.startWorker({
@@ -60,7 +64,7 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
   });
   parts.add('worker', () => worker.stop());
   const app = await api;
-  door.fetch = (request) => app.fetch(request);
+  door.fetch = answeredBy(app, telemetry);
   await answersReady(served.url);
 
   const failed = Promise.race([
@@ -80,8 +84,8 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
   };
 }
 
-async function preload(cacheDir: string) {
-  const [workerMain, { createStore }, { migrateToLatest }, { openApi }] = await Promise.all([
+async function preload(cacheDir: string, traced: boolean) {
+  const [workerMain, { createStore }, { migrateToLatest }, { answeredBy, openApi }] = await Promise.all([
     import('../../worker/main.ts'),
     import('../../store/store.ts'),
     import('../../store/migrate.ts'),
@@ -91,7 +95,8 @@ async function preload(cacheDir: string) {
     workerMain,
     store: { createStore, migrateToLatest },
     openApi,
-    bundlePath: await workerMain.workflowBundle(cacheDir),
+    answeredBy,
+    bundlePath: await workerMain.workflowBundle(cacheDir, { traced }),
   };
 }
 

@@ -6,6 +6,7 @@ import { readModelSettings } from '../../model/settings.ts';
 import { prepareDataDir } from '../../stack/machine/data-dir.ts';
 import { choosePort } from '../../stack/machine/ports.ts';
 import { ownUrl } from '../remote/connect.ts';
+import { hostOf, telemetrySettings } from '../../telemetry/settings.ts';
 import { tokenFile } from '../run/token-file.ts';
 import { failed, failedBy, type Finding, note, ok } from './finding.ts';
 
@@ -130,5 +131,33 @@ export async function checkModel(env: NodeJS.ProcessEnv): Promise<Finding> {
     );
   } catch {
     return failed('model', `${where} does not answer.`, 'Correct OPENAI_BASE_URL, or see that it runs.', true);
+  }
+}
+
+/** Telemetry holds up nobody, so whatever is wrong with it is a note. */
+export async function checkTelemetry(env: NodeJS.ProcessEnv): Promise<Finding> {
+  const settings = telemetrySettings(env);
+  if (settings.state === 'off') return ok('telemetry', `off: ${settings.why}`);
+  if (settings.state === 'unusable') return note('telemetry', `off: ${settings.problem}`, settings.nextStep);
+  const told = `on, ${settings.protocol} to ${hostOf(settings.url)}, ${settings.content ? 'with' : 'without'} prompts and outputs`;
+  try {
+    // No spans, which every collector takes as an empty message; its key is only for spans.
+    const response = await fetch(settings.url, {
+      method: 'POST',
+      headers: { 'content-type': settings.protocol === 'http/json' ? 'application/json' : 'application/x-protobuf' },
+      body: settings.protocol === 'http/json' ? '{"resourceSpans":[]}' : new Uint8Array(),
+      signal: AbortSignal.timeout(ANSWER_MS),
+      redirect: 'manual',
+    });
+    await response.body?.cancel();
+    if (response.ok || response.status === 401 || response.status === 403) return ok('telemetry', told);
+    const next = 'Look whether OTEL_EXPORTER_OTLP_ENDPOINT is the address without /v1/traces.';
+    return note('telemetry', `${told}, which answers ${response.status}`, next);
+  } catch {
+    return note(
+      'telemetry',
+      `${told}, which does not answer`,
+      'Runs go on without spans. Start the collector, or correct OTEL_EXPORTER_OTLP_ENDPOINT.',
+    );
   }
 }

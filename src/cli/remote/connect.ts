@@ -19,10 +19,14 @@ export interface Remote {
 }
 
 /** The API that the flags, the environment or the data folder name, with a token for it. */
-export async function connectRemote(flags: RemoteFlags, env: NodeJS.ProcessEnv = process.env): Promise<Remote> {
+export async function connectRemote(
+  flags: RemoteFlags,
+  env: NodeJS.ProcessEnv = process.env,
+  headers: () => Record<string, string> = () => ({}),
+): Promise<Remote> {
   const config = readConfig(env, { dataDir: flags.dataDir });
   const url = flags.url ?? ownUrl(config, env);
-  const door = openDoor({ url, token: await tokenFor(url, config) });
+  const door = openDoor({ url, token: await tokenFor(url, config), headers });
   return { door, runs: runsOverHttp(door) };
 }
 

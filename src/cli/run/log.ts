@@ -6,8 +6,11 @@ import { createRedactor, secretsOf } from '../../core/redaction/index.ts';
 import { openLog } from '../../stack/machine/log-file.ts';
 
 export interface CommandLog {
+  info(fields: object, message: string): void;
   error(fields: object, message: string): void;
   warn(fields: object, message: string): void;
+  /** Fields that every further line has, asked for anew for each. */
+  addFields(fields: () => Record<string, string>): void;
   /** The same log in the shape that Temporal's SDK wants. */
   temporal: Logger;
 }
@@ -17,10 +20,16 @@ export function createLog(to: { file: string } | 'stderr', secrets: readonly str
   const redact = createRedactor([...secretsOf(process.env), ...secrets]);
   const fd = to === 'stderr' ? 2 : logFile(to.file);
   // Written at once: what a process said before it died is what matters most.
-  const log = pino({ base: null, hooks: { streamWrite: redact } }, pino.destination({ fd, sync: true }));
+  let more = (): Record<string, string> => ({});
+  const settings = { base: null, mixin: () => more(), hooks: { streamWrite: redact } };
+  const log = pino(settings, pino.destination({ fd, sync: true }));
   return {
+    info: (fields, message) => log.info(fields, message),
     error: (fields, message) => log.error(fields, message),
     warn: (fields, message) => log.warn(fields, message),
+    addFields: (fields) => {
+      more = fields;
+    },
     temporal: temporalLogger(log),
   };
 }

@@ -5,6 +5,7 @@ import { connectClient, createGuardsClient, createRunsClient } from '../../clien
 import type { Grant } from '../../config/roles.ts';
 import type { Registry } from '../../define/registry.ts';
 import type { Store } from '../../store/store.ts';
+import type { Telemetry } from '../../telemetry/index.ts';
 import { ownVersion } from '../version.ts';
 import type { Parts } from './parts.ts';
 
@@ -21,6 +22,7 @@ export interface OpenApiOptions {
   log: ApiLog;
   /** Where the keys of an own Temporal are read from; `{}` for ours. */
   env: NodeJS.ProcessEnv;
+  telemetry?: Telemetry | undefined;
 }
 
 const CHECK_MS = 2_000;
@@ -28,7 +30,7 @@ const CHECK_MS = 2_000;
 /** Connects the API to Temporal and the store. It has no port yet. */
 export async function openApi(parts: Parts, options: OpenApiOptions): Promise<Hono<ApiEnv>> {
   const { temporalAddress: address, namespace, store, registry, searchAttributes } = options;
-  const client = await connectClient({ address, namespace, env: options.env });
+  const client = await connectClient({ address, namespace, env: options.env, telemetry: options.telemetry });
   parts.add('client', () => client.connection.close());
   return createApi({
     runs: createRunsClient({ client, registry, store, searchAttributes }),
@@ -47,3 +49,9 @@ export async function openApi(parts: Parts, options: OpenApiOptions): Promise<Ho
     version: ownVersion(),
   });
 }
+
+/** What serves the API; as part of the caller's trace where telemetry is on and the caller names one. */
+export const answeredBy =
+  (app: Hono<ApiEnv>, telemetry: Telemetry | undefined) =>
+  (request: Request): Response | Promise<Response> =>
+    telemetry === undefined ? app.fetch(request) : telemetry.answer(request, () => app.fetch(request));

@@ -1,5 +1,5 @@
 /** First nobody gets in, then the work ends, and what it stands on goes last. */
-const ORDER = ['api', 'worker', 'client', 'store', 'stack'] as const;
+const ORDER = ['api', 'worker', 'client', 'store', 'telemetry', 'stack'] as const;
 export type PartName = (typeof ORDER)[number];
 
 /** What was started, to be ended in the right order whatever the order of starting was. */

@@ -7,6 +7,8 @@ export interface HttpOptions {
   token: string;
   /** How long a call may take before it counts as not answered. Default 60 s; a watch has no such limit. */
   timeoutMs?: number;
+  /** More headers for every request, as they are at that moment: `traceparent`, for example. */
+  headers?: () => Record<string, string>;
 }
 
 export interface AskOptions {
@@ -33,7 +35,7 @@ export interface Door {
 /** Longer than the longest that the API takes for any answer (a cancel waits up to 40 s). */
 const TIMEOUT_MS = 60_000;
 
-export function openDoor({ url, token, timeoutMs = TIMEOUT_MS }: HttpOptions): Door {
+export function openDoor({ url, token, timeoutMs = TIMEOUT_MS, headers: more }: HttpOptions): Door {
   const base = baseOf(url);
   const send = async (method: string, path: string, options: AskOptions, headers: Record<string, string>) => {
     const { query = {}, body, signal } = options;
@@ -46,6 +48,7 @@ export function openDoor({ url, token, timeoutMs = TIMEOUT_MS }: HttpOptions): D
       return await fetch(address, {
         method,
         headers: {
+          ...more?.(),
           authorization: `Bearer ${token}`,
           ...headers,
           ...(body === undefined ? {} : { 'content-type': 'application/json' }),

@@ -1,0 +1,18 @@
+import { createRedactor, secretsOf } from '../../core/redaction/index.ts';
+import { startTelemetry, type Telemetry } from '../../telemetry/index.ts';
+import type { CommandLog } from './log.ts';
+import type { Parts } from './parts.ts';
+
+/** The telemetry of a long command: its log lines name their spans, and what is left is sent at the end. */
+export async function addTelemetry(
+  parts: Parts,
+  log: CommandLog,
+  secrets: readonly string[] = [],
+): Promise<Telemetry | undefined> {
+  const redact = createRedactor([...secretsOf(process.env), ...secrets]);
+  const telemetry = await startTelemetry({ redact, warn: log.warn });
+  if (telemetry === undefined) return undefined;
+  log.addFields(() => telemetry.logFields());
+  parts.add('telemetry', () => telemetry.shutdown());
+  return telemetry;
+}

@@ -1,0 +1,37 @@
+import { channel } from 'node:diagnostics_channel';
+import type { ModelOutcome } from '../protocol/model.ts';
+import { isEndpoint, type ModelRequest, type ModelSource } from './request.ts';
+import { nameOf } from './source.ts';
+
+/** One question to a model and its end, for whoever watches this process. */
+export interface ModelCallSeen {
+  model: string;
+  provider: string;
+  /** The host that was asked, where one is known. */
+  server: string | null;
+  request: ModelRequest;
+  outcome: ModelOutcome;
+  startedAt: number;
+}
+
+/** Nobody is told while nobody listens. */
+export const MODEL_CALLS = channel('secondwind:model_call');
+
+export function tellModelCall(
+  source: ModelSource,
+  request: ModelRequest,
+  outcome: ModelOutcome,
+  startedAt: number,
+): void {
+  if (!MODEL_CALLS.hasSubscribers) return;
+  const server = isEndpoint(source) && URL.canParse(source.base_url) ? new URL(source.base_url).hostname : null;
+  const provider = isEndpoint(source) ? 'openai_compatible' : source.provider;
+  MODEL_CALLS.publish({
+    model: nameOf(source),
+    provider,
+    server,
+    request,
+    outcome,
+    startedAt,
+  } satisfies ModelCallSeen);
+}

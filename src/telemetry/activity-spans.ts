@@ -1,0 +1,64 @@
+import { type Span, SpanStatusCode } from '@opentelemetry/api';
+import { ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import type { ActivityInterceptorsFactory } from '@temporalio/worker';
+import type { CallFailed } from '../protocol/tools.ts';
+import { ERROR_TYPE, SECONDWIND, TEMPORAL } from './attributes.ts';
+import { describeActivity } from './describe-activity.ts';
+import { tellItsClass, type Tracing } from './tracing.ts';
+import type { Wording } from './wording.ts';
+
+/** One span for each attempt of each activity, below the workflow that asked for it. */
+export const traceActivities =
+  (tracing: Tracing, words: Wording): ActivityInterceptorsFactory =>
+  ({ info }) => ({
+    inbound: {
+      execute: (input, next) => {
+        const seen = describeActivity(info, input.args[0], words);
+        const ids = words.plain({
+          [TEMPORAL.workflow]: info.workflowExecution?.workflowId,
+          [TEMPORAL.run]: info.workflowExecution?.runId,
+          [TEMPORAL.activity]: info.activityId,
+        });
+        const work = async (span: Span): Promise<unknown> => {
+          for (const { name, attributes } of seen.events) span.addEvent(name, attributes);
+          const result = await next(input);
+          span.setAttributes({ [SECONDWIND.outcome]: 'ok', ...seen.ofResult(result) });
+          return result;
+        };
+        const options = { attributes: { ...seen.attributes, ...ids } };
+        return tracing.around(seen.name, options, tracing.fromHeaders(input.headers), work, (span, error) =>
+          tellFailure(span, error, words),
+        );
+      },
+    },
+    outbound: {
+      getLogAttributes: (attributes, next) => {
+        const here = tracing.here();
+        return next(here === null ? attributes : { ...attributes, trace_id: here.traceId, span_id: here.spanId });
+      },
+    },
+  });
+
+/** A failed attempt carries its whole outcome; a cancelled one is no error. */
+function tellFailure(span: Span, error: unknown, { plain, content }: Wording): void {
+  if (error instanceof CancelledFailure) {
+    span.setAttribute(SECONDWIND.outcome, 'cancelled');
+    return;
+  }
+  const told =
+    error instanceof ApplicationFailure ? (error.details?.[0] as Partial<CallFailed> | undefined) : undefined;
+  if (told?.class !== 'failed') {
+    span.setAttribute(SECONDWIND.outcome, 'failed');
+    tellItsClass(span, error);
+    return;
+  }
+  span.setStatus({ code: SpanStatusCode.ERROR });
+  span.setAttributes({
+    ...plain({
+      [ERROR_TYPE]: told.error_code,
+      [SECONDWIND.category]: told.category,
+      [SECONDWIND.outcome]: 'failed',
+    }),
+    ...content({ [SECONDWIND.message]: told.message_preview }),
+  });
+}

@@ -1,0 +1,49 @@
+import type { SpanExporter } from '@opentelemetry/sdk-trace';
+import type { Protocol } from './settings.ts';
+
+export interface DeliveryOptions {
+  url: string;
+  protocol: Protocol;
+  host: string;
+  warn: (fields: object, message: string) => void;
+}
+export interface Delivery {
+  exporter: SpanExporter;
+  /** Says that spans do not arrive, once until some have arrived again. */
+  tell(reason: string): void;
+}
+
+/** Spans over HTTP. Headers, time-outs and certificates are read by OpenTelemetry itself, from `OTEL_EXPORTER_OTLP_*`. */
+export async function openDelivery({ url, protocol, host, warn }: DeliveryOptions): Promise<Delivery> {
+  const { OTLPTraceExporter } =
+    protocol === 'http/json'
+      ? await import('@opentelemetry/exporter-trace-otlp-http')
+      : await import('@opentelemetry/exporter-trace-otlp-proto');
+  const sending: SpanExporter = new OTLPTraceExporter({ url });
+  let isTold = false;
+  const tell = (reason: string): void => {
+    if (isTold) return;
+    isTold = true;
+    warn(
+      { event: 'telemetry_not_delivered', endpoint: host, reason },
+      'Spans cannot be delivered. Runs go on without.',
+    );
+  };
+  const exporter: SpanExporter = {
+    export: (spans, done) =>
+      sending.export(spans, (result) => {
+        if (result.error === undefined) isTold = false;
+        else tell(reasonOf(result.error));
+        done({ code: 0 });
+      }),
+    shutdown: () => sending.shutdown(),
+    forceFlush: async () => sending.forceFlush?.(),
+  };
+  return { exporter, tell };
+}
+
+/** Not the answer's body, which may hold anything. */
+function reasonOf(error: Error): string {
+  const code = 'code' in error ? String(error.code) : '';
+  return (code || error.message).slice(0, 100);
+}

@@ -1,0 +1,84 @@
+/** Everything of OpenTelemetry starts here. Loaded only where an endpoint is set. */
+import { context, trace } from '@opentelemetry/api';
+import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
+import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
+import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { traceActivities } from './activity-spans.ts';
+import { traceStarts } from './client-spans.ts';
+import { openDelivery } from './delivery.ts';
+import type { Telemetry, TelemetryOptions } from './index.ts';
+import { watchModelCalls } from './model-spans.ts';
+import { hostOf, type TelemetrySettings } from './settings.ts';
+import { samplerOf } from './sampler.ts';
+import { traceRuns } from './run-spans.ts';
+import { createTracing, GivenIds } from './tracing.ts';
+import { readTraceParent, writeTraceParent } from './trace-header.ts';
+import { createWording } from './wording.ts';
+
+const SERVICE = 'secondwind';
+/** Who ends a process has waited long enough then. */
+const SHUTDOWN_MS = 2_000;
+
+type On = Extract<TelemetrySettings, { state: 'on' }>;
+
+export async function openTelemetry(
+  settings: On,
+  { env = process.env, redact, warn }: TelemetryOptions,
+): Promise<Telemetry> {
+  const { exporter, tell } = await openDelivery({ ...settings, host: hostOf(settings.url), warn });
+  const ids = new GivenIds();
+  const sampler = samplerOf(env);
+  const provider = new TracerProvider({
+    sampler,
+    idGenerator: ids,
+    // What the environment says comes last and wins.
+    resource: defaultResource()
+      .merge(resourceFromAttributes({ 'service.name': SERVICE }))
+      .merge(detectResources({ detectors: [envDetector] })),
+    spanProcessors: [new BatchSpanProcessor({ exporter })],
+  });
+  // Spans that tools make by themselves hang below ours; a process that has its own set-up keeps it.
+  context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
+  trace.setGlobalTracerProvider(provider);
+
+  const tracing = createTracing({ tracer: provider.getTracer(SERVICE), sampler, ids });
+  const wording = createWording(redact, settings.content);
+  const stopWatching = watchModelCalls(tracing, wording);
+  let ended: Promise<void> | undefined;
+  return {
+    clientInterceptor: traceStarts(tracing, wording),
+    activityInterceptors: traceActivities(tracing, wording),
+    sinks: traceRuns(tracing, wording),
+    answer: (request, answer) => {
+      const caller = readTraceParent(request.headers.get('traceparent'));
+      return caller === null ? answer() : context.with(tracing.below(caller), answer);
+    },
+    inSpan: (name, work) => tracing.around(name, { attributes: {} }, context.active(), work),
+    headers: (): Record<string, string> => {
+      const here = tracing.here();
+      return here === null ? {} : { traceparent: writeTraceParent(here) };
+    },
+    logFields: (): Record<string, string> => {
+      const here = tracing.here();
+      return here === null ? {} : { trace_id: here.traceId, span_id: here.spanId };
+    },
+    shutdown: () => {
+      stopWatching();
+      return (ended ??= within(SHUTDOWN_MS, provider.shutdown(), () => tell('no answer before the end')));
+    },
+  };
+}
+
+/** Whatever becomes of the last spans, the process ends. */
+async function within(ms: number, work: Promise<unknown>, tooLate: () => void): Promise<void> {
+  let timer: NodeJS.Timeout | undefined;
+  const limit = new Promise<'late'>((resolve) => {
+    timer = setTimeout(() => resolve('late'), ms);
+  });
+  const done = work.then(
+    () => 'done' as const,
+    () => 'done' as const,
+  );
+  if ((await Promise.race([done, limit])) === 'late') tooLate();
+  clearTimeout(timer);
+}

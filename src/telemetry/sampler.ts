@@ -1,0 +1,23 @@
+import {
+  AlwaysOffSampler,
+  AlwaysOnSampler,
+  ParentBasedSampler,
+  type Sampler,
+  TraceIdRatioBasedSampler,
+} from '@opentelemetry/sdk-trace';
+
+/** `OTEL_TRACES_SAMPLER` and its argument as the specification has them; by default what the parent says, else all. */
+export function samplerOf(env: Record<string, string | undefined>): Sampler {
+  const named = env['OTEL_TRACES_SAMPLER']?.trim().toLowerCase() ?? '';
+  const root = rootSampler(named.replace(/^parentbased_/, ''), env['OTEL_TRACES_SAMPLER_ARG']);
+  const followsParent =
+    named.startsWith('parentbased_') || !['always_on', 'always_off', 'traceidratio'].includes(named);
+  return followsParent ? new ParentBasedSampler({ root }) : root;
+}
+
+function rootSampler(name: string, argument: string | undefined): Sampler {
+  if (name === 'always_off') return new AlwaysOffSampler();
+  const ratio = Number(argument?.trim() || '1');
+  const isRatio = name === 'traceidratio' && ratio >= 0 && ratio <= 1;
+  return isRatio ? new TraceIdRatioBasedSampler(ratio) : new AlwaysOnSampler();
+}

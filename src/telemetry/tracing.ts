@@ -1,0 +1,126 @@
+import {
+  type Context,
+  context,
+  ROOT_CONTEXT,
+  type Span,
+  SpanKind,
+  type SpanOptions,
+  SpanStatusCode,
+  trace,
+  TraceFlags,
+  type Tracer,
+} from '@opentelemetry/api';
+import { type IdGenerator, RandomIdGenerator, type Sampler, SamplingDecision } from '@opentelemetry/sdk-trace';
+import { defaultPayloadConverter, type Headers } from '@temporalio/common';
+import { ERROR_TYPE } from './attributes.ts';
+import {
+  readTraceParent,
+  TRACE_HEADER,
+  type TraceCarrier,
+  type TraceParent,
+  writeTraceParent,
+} from './trace-header.ts';
+
+/** Random ids, except for the span of a workflow, whose id its activities already name as their parent. */
+export class GivenIds implements IdGenerator {
+  readonly #random = new RandomIdGenerator();
+  #given: { traceId: string; spanId: string } | null = null;
+
+  generateTraceId = (): string => this.#given?.traceId ?? this.#random.generateTraceId();
+  generateSpanId = (): string => this.#given?.spanId ?? this.#random.generateSpanId();
+
+  /** Starting a span is synchronous, so nobody else draws an id meanwhile. */
+  giving<T>(given: { traceId: string; spanId: string }, start: () => T): T {
+    this.#given = given;
+    try {
+      return start();
+    } finally {
+      this.#given = null;
+    }
+  }
+}
+
+export interface Tracing {
+  tracer: Tracer;
+  ids: GivenIds;
+  /** The context in which a remote span is the parent. */
+  below(parent: TraceParent): Context;
+  /** The parent that Temporal's headers name; none: a trace of its own. */
+  fromHeaders(headers: Headers): Context;
+  withHeader(headers: Headers, span: Span): Headers;
+  /** The span that runs here, if any. */
+  here(): TraceParent | null;
+  /** Work inside a span, which ends with it however it ends. */
+  around<T>(
+    name: string,
+    options: SpanOptions,
+    parent: Context,
+    work: (span: Span) => Promise<T>,
+    tellError?: (span: Span, error: unknown) => void,
+  ): Promise<T>;
+}
+
+export function createTracing(options: { tracer: Tracer; sampler: Sampler; ids: GivenIds }): Tracing {
+  const { tracer, sampler, ids } = options;
+  const below = ({ traceId, spanId, sampled }: TraceParent): Context =>
+    trace.setSpanContext(ROOT_CONTEXT, {
+      traceId,
+      spanId,
+      traceFlags: sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
+      isRemote: true,
+    });
+  /** Asked with the trace's id alone, so that every worker decides alike. */
+  const decide = ({ traceId }: TraceParent): boolean =>
+    sampler.shouldSample(ROOT_CONTEXT, traceId, '', SpanKind.INTERNAL, {}, []).decision ===
+    SamplingDecision.RECORD_AND_SAMPLED;
+  return {
+    tracer,
+    ids,
+    below,
+    fromHeaders: (headers) => {
+      const carrier = carrierIn(headers);
+      const parent = readTraceParent(carrier?.traceparent);
+      if (parent === null) return ROOT_CONTEXT;
+      return below(carrier?.undecided === '1' ? { ...parent, sampled: decide(parent) } : parent);
+    },
+    withHeader: (headers, span) => {
+      const carrier: TraceCarrier = { traceparent: writeTraceParent(parentOf(span)) };
+      return { ...headers, [TRACE_HEADER]: defaultPayloadConverter.toPayload(carrier) };
+    },
+    here: () => {
+      const span = trace.getSpan(context.active());
+      return span !== undefined && trace.isSpanContextValid(span.spanContext()) ? parentOf(span) : null;
+    },
+    around: async (name, spanOptions, parent, work, tellError = tellItsClass) => {
+      const span = tracer.startSpan(name, spanOptions, parent);
+      try {
+        return await context.with(trace.setSpan(parent, span), () => work(span));
+      } catch (error) {
+        tellError(span, error);
+        throw error;
+      } finally {
+        span.end();
+      }
+    },
+  };
+}
+
+/** Not its message, which may hold what must not be told. */
+export function tellItsClass(span: Span, error: unknown): void {
+  span.setStatus({ code: SpanStatusCode.ERROR });
+  span.setAttribute(ERROR_TYPE, error instanceof Error ? error.name : '_OTHER');
+}
+
+const parentOf = (span: Span): TraceParent => {
+  const { traceId, spanId, traceFlags } = span.spanContext();
+  return { traceId, spanId, sampled: (traceFlags & TraceFlags.SAMPLED) !== 0 };
+};
+
+function carrierIn(headers: Headers): TraceCarrier | null {
+  const payload = headers[TRACE_HEADER];
+  try {
+    return payload === undefined ? null : defaultPayloadConverter.fromPayload<TraceCarrier>(payload);
+  } catch {
+    return null;
+  }
+}

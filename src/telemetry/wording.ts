@@ -1,0 +1,51 @@
+import type { Attributes } from '@opentelemetry/api';
+import { redactJson, type Redact } from '../core/redaction/index.ts';
+import type { Json } from '../protocol/json.ts';
+import { LIMIT } from '../protocol/limits.ts';
+
+type Told = Attributes[string] | null;
+
+/** The one place where values become attributes: cleaned of secrets, capped, and texts of people only where allowed. */
+export interface Wording {
+  /** Names, ids and numbers; what is null or empty is left out. */
+  plain(values: Record<string, Told>): Attributes;
+  /** Prompts, inputs and outputs: nothing unless the switch is on. */
+  content(values: Record<string, unknown>): Attributes;
+}
+
+const MAX_NAME_CHARS = 256;
+const MAX_LIST = 20;
+const MAX_CONTENT_CHARS = LIMIT.inlineOutputBytes;
+
+export function createWording(redact: Redact, withContent: boolean): Wording {
+  const short = (text: string): string => redact(text).slice(0, MAX_NAME_CHARS);
+  const told = (value: Told): Told => {
+    if (typeof value === 'string') return short(value);
+    if (!Array.isArray(value)) return value;
+    return value
+      .filter((item) => typeof item === 'string')
+      .slice(0, MAX_LIST)
+      .map(short);
+  };
+  const isThere = (value: Told): boolean =>
+    value !== null && value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
+  return {
+    plain: (values) =>
+      Object.fromEntries(
+        Object.entries(values)
+          .filter(([, value]) => isThere(value))
+          .map(([name, value]) => [name, told(value) ?? undefined]),
+      ),
+    content: (values) => {
+      if (!withContent) return {};
+      const known = Object.entries(values).filter(([, value]) => value !== undefined && value !== null);
+      return Object.fromEntries(
+        known.map(([name, value]) => [name, textOf(value, redact).slice(0, MAX_CONTENT_CHARS)]),
+      );
+    },
+  };
+}
+
+/** Cleaned before it is cut: half a secret would not be known any more. */
+const textOf = (value: unknown, redact: Redact): string =>
+  typeof value === 'string' ? redact(value) : redact(JSON.stringify(redactJson(value as Json, redact)) ?? '');
