@@ -10,34 +10,36 @@ import type { Wording } from './wording.ts';
 /** One span for each attempt of each activity, below the workflow that asked for it. */
 export const traceActivities =
   (tracing: Tracing, words: Wording): ActivityInterceptorsFactory =>
-  ({ info }) => ({
-    inbound: {
-      execute: (input, next) => {
-        const seen = describeActivity(info, input.args[0], words);
-        const ids = words.plain({
-          [TEMPORAL.workflow]: info.workflowExecution?.workflowId,
-          [TEMPORAL.run]: info.workflowExecution?.runId,
-          [TEMPORAL.activity]: info.activityId,
-        });
-        const work = async (span: Span): Promise<unknown> => {
-          for (const { name, attributes } of seen.events) span.addEvent(name, attributes);
-          const result = await next(input);
-          span.setAttributes({ [SECONDWIND.outcome]: 'ok', ...seen.ofResult(result) });
-          return result;
-        };
-        const options = { attributes: { ...seen.attributes, ...ids } };
-        return tracing.around(seen.name, options, tracing.fromHeaders(input.headers), work, (span, error) =>
-          tellFailure(span, error, words),
-        );
+  ({ info }) => {
+    let ids: Record<string, string> = {};
+    return {
+      inbound: {
+        execute: (input, next) => {
+          const seen = describeActivity(info, input.args[0], words);
+          const temporal = words.plain({
+            [TEMPORAL.workflow]: info.workflowExecution?.workflowId,
+            [TEMPORAL.run]: info.workflowExecution?.runId,
+            [TEMPORAL.activity]: info.activityId,
+          });
+          const work = async (span: Span): Promise<unknown> => {
+            const { traceId, spanId } = span.spanContext();
+            ids = { trace_id: traceId, span_id: spanId };
+            for (const { name, attributes } of seen.events) span.addEvent(name, attributes);
+            const result = await next(input);
+            span.setAttributes({ [SECONDWIND.outcome]: 'ok', ...seen.ofResult(result) });
+            return result;
+          };
+          const options = { attributes: { ...seen.attributes, ...temporal } };
+          return tracing.around(seen.name, options, tracing.fromHeaders(input.headers), work, (span, error) =>
+            tellFailure(span, error, words),
+          );
+        },
       },
-    },
-    outbound: {
-      getLogAttributes: (attributes, next) => {
-        const here = tracing.here();
-        return next(here === null ? attributes : { ...attributes, trace_id: here.traceId, span_id: here.spanId });
+      outbound: {
+        getLogAttributes: (attributes, next) => next({ ...attributes, ...ids }),
       },
-    },
-  });
+    };
+  };
 
 /** A failed attempt carries its whole outcome; a cancelled one is no error. */
 function tellFailure(span: Span, error: unknown, { plain, content }: Wording): void {

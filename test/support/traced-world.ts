@@ -1,0 +1,64 @@
+/** A worker, a client and telemetry of one's own in this process, on the shared stack. */
+import { join } from 'node:path';
+import { NativeConnection } from '@temporalio/worker';
+import { inject, onTestFinished } from 'vitest';
+import { connectClient, createRunsClient } from '../../src/client/index.ts';
+import { createRedactor } from '../../src/core/redaction/index.ts';
+import type { Agent } from '../../src/define/define-agent.ts';
+import { createRegistry } from '../../src/define/registry.ts';
+import { cacheDir } from '../../src/stack/machine/cache-dir.ts';
+import { createStore } from '../../src/store/store.ts';
+import { startTelemetry } from '../../src/telemetry/index.ts';
+import { bundleWorkflows } from '../../src/worker/bundle-workflows.ts';
+import { createWorker } from '../../src/worker/create-worker.ts';
+import { createTestDatabase, uniqueTaskQueue } from './stack.ts';
+
+/** Kept under the hash of its sources, like the one that the command line makes. */
+export const tracedBundle = (): Promise<string> =>
+  bundleWorkflows(join(cacheDir(process.env), 'workflows'), { traced: true });
+
+/** Everything is ended with the test; `end` ends the worker and then telemetry, to have all spans. */
+export async function openTracedWorld(agents: Agent[], env: NodeJS.ProcessEnv, secrets: string[] = []) {
+  const warnings: object[] = [];
+  const telemetry = await startTelemetry({
+    env: { OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json', ...env },
+    redact: createRedactor(secrets),
+    warn: (fields, message) => warnings.push({ ...fields, message }),
+  });
+  if (telemetry === undefined) throw new Error('telemetry is off');
+  const [address, namespace, taskQueue] = [inject('temporalAddress'), inject('namespace'), uniqueTaskQueue()];
+  const store = createStore((await createTestDatabase()).databaseUrl);
+  const registry = createRegistry(agents);
+  const client = await connectClient({ address, namespace, telemetry });
+  const connection = await NativeConnection.connect({ address });
+  const worker = await createWorker({
+    connection,
+    namespace,
+    registry,
+    store,
+    taskQueue,
+    searchAttributes: true,
+    workflowBundlePath: await tracedBundle(),
+    telemetry,
+  });
+  const running = worker.run();
+  const end = async (): Promise<void> => {
+    if (worker.getState() === 'RUNNING') worker.shutdown();
+    await running;
+    await telemetry.shutdown();
+  };
+  onTestFinished(async () => {
+    await end();
+    await connection.close();
+    await client.connection.close();
+    await store.close();
+  });
+  return {
+    runs: createRunsClient({ client, registry, store, taskQueue }),
+    client,
+    telemetry,
+    taskQueue,
+    warnings,
+    end,
+  };
+}
