@@ -66,6 +66,48 @@ module.exports = {
       to: { path: '^src/', pathNot: ['^src/(tools|define|core|protocol)/'] },
     },
     {
+      name: 'open-telemetry-is-loaded-by-telemetry-alone',
+      comment: 'and there only behind the dynamic import of index.ts, so that it costs nothing where it is off',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/telemetry/' },
+      to: { path: 'node_modules/@opentelemetry/' },
+    },
+    {
+      name: 'telemetry-is-reached-through-its-light-files',
+      severity: 'error',
+      from: { path: '^src/', pathNot: '^src/telemetry/' },
+      to: { path: '^src/telemetry/', pathNot: '^src/telemetry/(index|settings)\\.ts$' },
+    },
+    {
+      name: 'the-light-files-of-telemetry-load-no-open-telemetry',
+      severity: 'error',
+      from: { path: '^src/telemetry/(index|settings)\\.ts$' },
+      to: {
+        path: ['node_modules/@opentelemetry/', '^src/telemetry/(?!settings\\.ts$)'],
+        dependencyTypesNot: ['type-only', 'dynamic-import'],
+      },
+    },
+    {
+      name: 'the-traced-workflow-loads-what-a-workflow-may',
+      comment: 'the one file of telemetry that the workflow bundle takes in, and what it needs',
+      severity: 'error',
+      from: { path: '^src/telemetry/(workflow-interceptors|trace-header|run-span)\\.ts$' },
+      to: {
+        pathNot: [
+          '^src/(core|protocol)/',
+          '^src/telemetry/(trace-header|run-span)\\.ts$',
+          'node_modules/@temporalio/(workflow|common)/',
+        ],
+        dependencyTypesNot: ['type-only'],
+      },
+    },
+    {
+      name: 'telemetry-knows-no-door-and-no-store',
+      severity: 'error',
+      from: { path: '^src/telemetry/' },
+      to: { path: '^src/(api|cli|mcp|store|stack|activities|client|worker)/' },
+    },
+    {
       name: 'only-the-client-uses-temporal-client',
       severity: 'error',
       from: { path: '^src/(core|activities|store|api|mcp|guard|simulator)/' },

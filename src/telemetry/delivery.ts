@@ -10,7 +10,7 @@ export interface DeliveryOptions {
 export interface Delivery {
   exporter: SpanExporter;
   /** Says that spans do not arrive, once until some have arrived again. */
-  tell(reason: string): void;
+  tell: (reason: string) => void;
 }
 
 /** Spans over HTTP. Headers, time-outs and certificates are read by OpenTelemetry itself, from `OTEL_EXPORTER_OTLP_*`. */

@@ -16,7 +16,9 @@ export function watchModelCalls(tracing: Tracing, words: Wording): () => void {
     span.end();
   };
   MODEL_CALLS.subscribe(onCall);
-  return () => void MODEL_CALLS.unsubscribe(onCall);
+  return () => {
+    MODEL_CALLS.unsubscribe(onCall);
+  };
 }
 
 function attributesOf({ model, provider, server, request, outcome }: ModelCallSeen, { plain }: Wording): Attributes {

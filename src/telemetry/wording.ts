@@ -8,9 +8,9 @@ type Told = Attributes[string] | null;
 /** The one place where values become attributes: cleaned of secrets, capped, and texts of people only where allowed. */
 export interface Wording {
   /** Names, ids and numbers; what is null or empty is left out. */
-  plain(values: Record<string, Told>): Attributes;
+  plain: (values: Record<string, Told>) => Attributes;
   /** Prompts, inputs and outputs: nothing unless the switch is on. */
-  content(values: Record<string, unknown>): Attributes;
+  content: (values: Record<string, unknown>) => Attributes;
 }
 
 const MAX_NAME_CHARS = 256;

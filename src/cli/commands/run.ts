@@ -82,7 +82,7 @@ async function startAndTell(
   ]);
   const telemetry = await commandTelemetry();
   try {
-    const { runs } = await connectRemote(flags, process.env, telemetry?.headers);
+    const { runs } = await connectRemote(flags, process.env, () => telemetry?.headers() ?? {});
     const started = await (telemetry === undefined ? start(runs) : telemetry.inSpan(name, () => start(runs)));
     await tell(runs, started, flags);
   } finally {

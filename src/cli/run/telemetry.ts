@@ -10,7 +10,7 @@ export async function addTelemetry(
   secrets: readonly string[] = [],
 ): Promise<Telemetry | undefined> {
   const redact = createRedactor([...secretsOf(process.env), ...secrets]);
-  const telemetry = await startTelemetry({ redact, warn: log.warn });
+  const telemetry = await startTelemetry({ redact, warn: (fields, message) => log.warn(fields, message) });
   if (telemetry === undefined) return undefined;
   log.addFields(() => telemetry.logFields());
   parts.add('telemetry', () => telemetry.shutdown());

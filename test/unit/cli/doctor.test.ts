@@ -10,6 +10,7 @@ import {
   checkModel,
   checkNode,
   checkStore,
+  checkTelemetry,
   checkTemporal,
   checkToken,
 } from '../../../src/cli/doctor/checks.ts';
@@ -89,5 +90,30 @@ describe('doctor', () => {
     expect(await checkToken(config)).toMatchObject({ state: 'ok' });
     chmodSync(file, 0o644);
     expect(await checkToken(config)).toMatchObject({ state: 'failed', next_step: `chmod 600 ${file}` });
+  });
+
+  it('says whether telemetry is on and whether its collector answers, and never fails for it', async () => {
+    expect(await checkTelemetry({})).toMatchObject({ state: 'ok', found: expect.stringMatching(/^off/) });
+    const asked: (string | undefined)[] = [];
+    const url = await serving((request, response) => {
+      asked.push(`${request.method} ${request.url}`);
+      response.writeHead(request.url === '/v1/traces' ? 200 : 404).end();
+    });
+    const there = { OTEL_EXPORTER_OTLP_ENDPOINT: url };
+    expect(await checkTelemetry(there)).toMatchObject({
+      state: 'ok',
+      found: expect.stringContaining('without prompts'),
+    });
+    expect(asked).toEqual(['POST /v1/traces']);
+    const secret = 'http://me:pass-9931@127.0.0.1:1/hook-9931';
+    for (const env of [{ OTEL_EXPORTER_OTLP_ENDPOINT: `${url}/wrong` }, { OTEL_EXPORTER_OTLP_ENDPOINT: secret }]) {
+      const finding = await checkTelemetry(env);
+      expect(finding).toMatchObject({
+        state: 'note',
+        next_step: expect.stringContaining('OTEL_EXPORTER_OTLP_ENDPOINT'),
+      });
+      expect(JSON.stringify(finding)).not.toContain('9931');
+    }
+    expect(await checkTelemetry({ ...there, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' })).toMatchObject({ state: 'note' });
   });
 });
