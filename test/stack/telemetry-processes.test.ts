@@ -8,6 +8,7 @@ import { type CollectedSpan, openCollector } from '../support/collector.ts';
 import { eventually } from '../support/eventually.ts';
 import { temporaryFolder } from '../support/own-stack.ts';
 import { createTestDatabase, idPrefix } from '../support/stack.ts';
+import { tracedBundle } from '../support/traced-world.ts';
 import { type Command, runCommand, startCommand } from './cli-process.ts';
 
 const namespace = `${idPrefix}-telemetry`;
@@ -24,7 +25,9 @@ beforeAll(async () => {
     );
   await eventually(isThere, (there) => there, { timeoutMs: 30_000 });
   await connection.close();
-});
+  // The bundle that the workers below take: made before, because on a busy machine it takes longer than their start.
+  await tracedBundle();
+}, 180_000);
 
 const settings = async (): Promise<NodeJS.ProcessEnv> => ({
   TEMPORAL_ADDRESS: inject('temporalAddress'),
@@ -70,7 +73,7 @@ const loadedIn = (file: string): string[] => readFileSync(file, 'utf8').split('\
 const OPEN_TELEMETRY = '/node_modules/@opentelemetry/';
 
 describe.skipIf(process.platform !== 'linux')('processes with telemetry', () => {
-  it('make one trace of a run together, and log JSON that names its spans', { timeout: 120_000 }, async () => {
+  it('make one trace of a run together, and log JSON that names its spans', { timeout: 180_000 }, async () => {
     const collector = await openCollector();
     onTestFinished(() => collector.close());
     const env = {
@@ -108,7 +111,7 @@ describe.skipIf(process.platform !== 'linux')('processes with telemetry', () => 
     expect(logLines(both.api).length).toBeGreaterThan(0);
   });
 
-  it('send protobuf unless told otherwise, and end in time where nobody answers', { timeout: 120_000 }, async () => {
+  it('send protobuf unless told otherwise, and end in time where nobody answers', { timeout: 180_000 }, async () => {
     const collector = await openCollector({ hangs: true });
     onTestFinished(() => collector.close());
     const base = await settings();
@@ -131,7 +134,7 @@ describe.skipIf(process.platform !== 'linux')('processes with telemetry', () => 
 });
 
 describe.skipIf(process.platform !== 'linux')('processes without an endpoint', () => {
-  it('load nothing of OpenTelemetry, and log JSON all the same', { timeout: 120_000 }, async () => {
+  it('load nothing of OpenTelemetry, and log JSON all the same', { timeout: 180_000 }, async () => {
     const base = await settings();
     const file = join(base['SECONDWIND_DATA_DIR'] ?? '', 'loaded');
     const env = { ...base, NODE_OPTIONS: noting(file) };

@@ -4,7 +4,7 @@
  */
 import { readdirSync, readFileSync } from 'node:fs';
 import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
@@ -18,6 +18,9 @@ import { idPrefix, workflowBundlePath } from '../support/stack.ts';
 import { openTracedWorld, tracedBundle } from '../support/traced-world.ts';
 
 Runtime.install({ logger: new DefaultLogger('ERROR') });
+
+// Made here once: on a busy machine it takes longer than a test may.
+beforeAll(async () => void (await tracedBundle()), 180_000);
 
 const SECRET = 'correct-horse-battery-9931';
 const quick = { retry: { base_ms: 1 } };
