@@ -1,6 +1,7 @@
 /** `secondwind/workflow`: guarded steps inside a Temporal workflow of your own. Import it in workflow code. */
 export {
   guardedRun,
+  REFUSED,
   STOPPED,
   type Guarded,
   type GuardedOptions,

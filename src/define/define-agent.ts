@@ -7,6 +7,7 @@ import type { ModelSource } from '../model/request.ts';
 import type { Json } from '../protocol/json.ts';
 import type { Plan } from '../protocol/schemas/plan.ts';
 import type { PolicyPatch } from '../protocol/schemas/policy.ts';
+import { problemsOfAgent } from './check-agent.ts';
 import type { Tool } from './define-tool.ts';
 
 /** What a planner decides: calls to run now, in parallel when there are several; none ends the loop. */
@@ -75,13 +76,16 @@ export function modelNameOf({ model }: Agent): string {
   return 'base_url' in model ? model.model : model.modelId;
 }
 
-/** What the agent hands back is typed by its `output`; without one it is any JSON. */
+/**
+ * What the agent hands back is typed by its `output`; without one it is any JSON. A definition that cannot be meant is refused
+ * here, in its author's process, with everything that is wrong with it.
+ */
 export function defineAgent<Output = Json>(definition: AgentDefinition<Output>): Agent<Output> {
-  const names = definition.tools.map((tool) => tool.name);
-  const twice = names.find((name, index) => names.indexOf(name) !== index);
-  if (twice !== undefined) throw new TypeError(`The agent ${definition.name} has two tools named ${twice}.`);
-  if (definition.instructions !== undefined && definition.planner !== undefined) {
-    throw new TypeError(`The agent ${definition.name} has instructions for a model and a planner; leave one out.`);
+  const problems = problemsOfAgent(definition);
+  if (problems.length > 0) {
+    const name = typeof definition?.name === 'string' ? definition.name.slice(0, 80) : '';
+    const told = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
+    throw new TypeError(`The agent ${name === '' ? '(without a name)' : name} is refused: ${told}`);
   }
   return definition;
 }

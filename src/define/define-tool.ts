@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { hashOfJson } from '../protocol/ids.ts';
-import type { Json } from '../protocol/json.ts';
+import { isRecord, type Json } from '../protocol/json.ts';
 import type { Agent } from './define-agent.ts';
 import type { Constraints, Guidance, ToolEffect, ToolManifestEntry } from '../protocol/tools.ts';
 
@@ -109,3 +109,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
 }
 
 const schemaOf = (schema: z.ZodType): unknown => z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' });
+
+/** By what it has, not by its class: another copy of this package may have made it. */
+export const isTool = (value: unknown): value is Tool =>
+  isRecord(value) && typeof value['run'] === 'function' && isRecord(value['manifest']);

@@ -2,6 +2,7 @@ import { readdir } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import type { Agent } from './define-agent.ts';
+import { isTool } from './define-tool.ts';
 import { createRegistry, type Registry } from './registry.ts';
 
 /** A folder of agents that cannot be used as it is. Nothing was started. */
@@ -68,7 +69,7 @@ async function agentsIn(path: string, file: string): Promise<Agent[]> {
   const agents = new Set<Agent>();
   for (const [name, value] of exported) {
     const agent = value as Agent;
-    if (!agent.tools.every((tool) => typeof tool?.run === 'function' && typeof tool.manifest === 'object')) {
+    if (!agent.tools.every(isTool)) {
       const what = `The agent ${agent.name} (${name}) in ${file} has a tool that was not made by defineTool.`;
       throw new AgentsFolderError(what, 'Make its tools with defineTool, commandTool, httpTool or mcpTools.');
     }

@@ -1,13 +1,13 @@
 import { ActivityFailure, ApplicationFailure, CancelledFailure } from '@temporalio/common';
 import { CancellationScope, defineQuery, isCancellation, setHandler, workflowInfo } from '@temporalio/workflow';
 import { computeBound } from '../../core/bound/index.ts';
-import { mergePolicy } from '../../core/policy/index.ts';
+import { mergePolicy, problemsOfPolicy } from '../../core/policy/index.ts';
 import { apply, failuresOf, type GuardedAttempt, openGuarded, openRun, statusOf } from '../../core/run/index.ts';
-import { defaultLoopId, isId, sha256Hex } from '../../protocol/ids.ts';
+import { defaultLoopId, ID_PATTERN, isId, sha256Hex } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
 import { NOTHING_REMEMBERED } from '../../protocol/lessons.ts';
 import { QUERY, TASK_QUEUE } from '../../protocol/names.ts';
-import type { PreparedRun, RunResult } from '../../protocol/run.ts';
+import type { PreparedRun, RequestProblem, RunResult } from '../../protocol/run.ts';
 import type { PolicyPatch } from '../../protocol/schemas/policy.ts';
 import type { CallOutcome, ToolEffect } from '../../protocol/tools.ts';
 import { memoryActivities } from '../activity-proxies.ts';
@@ -47,6 +47,8 @@ export interface Guarded {
 
 /** What a guarded workflow throws when it is over before its work is done; `details[0]` is the typed result. */
 export const STOPPED = 'SecondwindStopped';
+/** What it throws before it begins, when it is told something that cannot be meant; `details[0]` lists all of it. */
+export const REFUSED = 'SecondwindRefused';
 
 // oxlint-disable-next-line no-restricted-globals -- in a workflow the SDK's Date is the deterministic clock
 const now = (): number => Date.now();
@@ -144,6 +146,7 @@ function asJson(value: unknown): Json | null {
 function prepare(options: GuardedOptions): PreparedRun {
   const { workflowId } = workflowInfo();
   const runId = options.runId ?? (isId(workflowId) ? workflowId : `wf-${sha256Hex(workflowId).slice(0, 32)}`);
+  refuseBadOptions(options, runId);
   const policy = mergePolicy(options.policy);
   // No model is asked here; what a workflow does next is its own business, within `max_steps`.
   const bound = { ...computeBound({ policy, planLength: policy.budget.max_steps }), model_calls: 0, tokens: 0 };
@@ -164,4 +167,23 @@ function prepare(options: GuardedOptions): PreparedRun {
     parent_run_id: null,
     memory: NOTHING_REMEMBERED,
   };
+}
+
+/** No door has seen these, and a typo in a limit would be no limit. */
+function refuseBadOptions({ agent, goal, policy }: GuardedOptions, runId: string): void {
+  const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
+  const problems: RequestProblem[] = [
+    ...(isText(agent) ? [] : [{ path: '$.agent', message: 'expected a name' }]),
+    ...(isText(goal) ? [] : [{ path: '$.goal', message: 'expected a text' }]),
+    ...(isId(runId) ? [] : [{ path: '$.runId', message: `expected an id (${ID_PATTERN.source})` }]),
+    ...problemsOfPolicy(policy),
+  ];
+  if (problems.length === 0) return;
+  const told = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  throw ApplicationFailure.create({
+    message: `The guarded workflow is refused: ${told}`.slice(0, 2_000),
+    type: REFUSED,
+    nonRetryable: true,
+    details: [problems.slice(0, 20)],
+  });
 }

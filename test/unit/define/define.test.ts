@@ -54,12 +54,63 @@ describe('a tool', () => {
   });
 });
 
+describe('an agent', () => {
+  const refusalOf = (definition: object): string => {
+    try {
+      defineAgent(definition as never);
+      return 'accepted';
+    } catch (error) {
+      expect(error).toBeInstanceOf(TypeError);
+      return (error as TypeError).message;
+    }
+  };
+
+  it.each<[object, string]>([
+    [{ policy: { budget: { max_step: 3 } } }, '$.policy.budget.max_step: unknown key; did you mean max_steps?'],
+    [{ policy: { budgets: {} } }, '$.policy.budgets: unknown key; did you mean budget?'],
+    [{ policy: { mode: 'enfroce' } }, '$.policy.mode: '],
+    [{ policy: { budget: { max_steps: -5 } } }, '$.policy.budget.max_steps: '],
+    [{ policy: { budget: { max_tokens: 'many' } } }, '$.policy.budget.max_tokens: '],
+    [{ name: '' }, 'The agent (without a name) is refused: $.name: a name is a letter or digit'],
+    [{ name: 'a b/ü' }, '$.name: a name is a letter or digit'],
+    [{ instruction: 'Look.' }, '$.instruction: unknown key; did you mean instructions?'],
+    [{ maxOutputTokens: 0 }, '$.maxOutputTokens: '],
+    [{ maxOutputTokens: Number.NaN }, '$.maxOutputTokens: '],
+    [{ tools: undefined }, '$.tools: expected a list of tools, [] for none'],
+    [{ tools: [{ name: 'bare' }] }, '$.tools[0]: expected what defineTool gives'],
+    [{ output: { price: 'number' } }, '$.output: expected a zod schema'],
+    [{ model: '' }, '$.model: expected a name'],
+    [{ prices: { m: { input: 0.15, output: 1 } } }, '$.prices.m.input: expected whole micro-USD'],
+    [
+      { plan: { steps: [{ phase: 'p', tools: 't', input: {} }] } },
+      '$.plan.steps[0].tools: unknown key; did you mean tool?',
+    ],
+    [{ planner: () => ({ calls: [] }) }, '$.planner: expected an object with choose(view)'],
+    [{ review: 'sage' }, '$.review: expected a function'],
+    [{ instructions: 'Look.', planner: { choose: () => ({ calls: [] }) } }, '$.planner: instructions are for a model'],
+  ])('is refused with %j', (part, told) => {
+    expect(refusalOf({ name: 'a', tools: [], ...part })).toContain(told);
+  });
+
+  it('is told everything that is wrong with it at once', () => {
+    const wrong = { name: '', instruction: 'Look.', policy: { mode: 'enfroce', budget: { max_steps: -5 } } };
+    const told = refusalOf(wrong);
+    for (const path of ['$.name', '$.instruction', '$.tools', '$.policy.mode', '$.policy.budget.max_steps']) {
+      expect(told).toContain(`${path}: `);
+    }
+  });
+
+  it('may leave out everything but its name and tools', () => {
+    expect(defineAgent({ name: 'a', tools: [] }).name).toBe('a');
+  });
+});
+
 describe('an agent and a registry', () => {
   const one = defineTool({ name: 'one', ...parts });
   const other = defineTool({ name: 'one', ...parts });
 
   it('refuse two tools of one name in an agent', () => {
-    expect(() => defineAgent({ name: 'a', tools: [one, other] })).toThrow(/two tools named one/);
+    expect(() => defineAgent({ name: 'a', tools: [one, other] })).toThrow(/two tools are named one/);
   });
 
   it('refuse two agents of one name', () => {
