@@ -1,4 +1,4 @@
-import { ActivityFailure, ApplicationFailure, CancelledFailure } from '@temporalio/common';
+import { ActivityFailure, ApplicationFailure, CancelledFailure, TemporalFailure } from '@temporalio/common';
 import { CancellationScope, defineQuery, isCancellation, setHandler, workflowInfo } from '@temporalio/workflow';
 import { computeBound } from '../../core/bound/index.ts';
 import { mergePolicy, problemsOfPolicy } from '../../core/policy/index.ts';
@@ -25,7 +25,7 @@ export interface GuardedOptions {
   runId?: string;
   /** Where a Secondwind worker records failures and recalls lessons. */
   memoryTaskQueue?: string;
-  /** False where the server does not have our search attributes. */
+  /** True where the server has our search attributes; on one that has not, setting them would fail every task. */
   searchAttributes?: boolean;
 }
 
@@ -103,6 +103,9 @@ export async function guardedRun<T>(options: GuardedOptions, work: (guarded: Gua
       await guarded.close({ output: asJson(output) });
       return output;
     } catch (error) {
+      // A bug in the workflow's code, or its hand-over to a new execution. Nothing may be written for it: Temporal tries the
+      // task again, and mended code must find the history that it would have made itself.
+      if (!(error instanceof TemporalFailure)) throw error;
       await guarded.close({ broke: `the workflow failed: ${messageOf(error)}` });
       if (state.result?.outcome === 'cancelled') throw new CancelledFailure(state.result.why);
       if (error instanceof ApplicationFailure && error.type === STOPPED) throw stopped(error.message, state.result);
