@@ -7,4 +7,5 @@ export {
   type GuardedOptions,
   type StepOptions,
 } from './workflows/guarded/guarded-run.ts';
+export { runStep, type RunStepOptions } from './workflows/guarded/run-step.ts';
 export type { GuardedAttempt } from './core/run/index.ts';

@@ -17,10 +17,15 @@ export function outcomeOfFailure(error: unknown, durationMs: number): CallFailed
   if (!(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
   if (cause instanceof CancelledFailure) return { class: 'cancelled', duration_ms: durationMs };
+  if (cause instanceof TemporalFailure) return outcomeOfCause(cause, durationMs);
+  throw error;
+}
+
+/** What made an activity, or anything else that is not the workflow itself, fail. */
+export function outcomeOfCause(cause: TemporalFailure, durationMs: number): CallFailed {
   if (cause instanceof TimeoutFailure) return outcomeOfTimeout(cause, durationMs);
   if (cause instanceof ApplicationFailure) return outcomeOfApplication(cause, durationMs);
-  if (cause instanceof TemporalFailure) return unknownError(cause.name, cause.message, durationMs);
-  throw error;
+  return unknownError(cause.name, cause.message, durationMs);
 }
 
 function outcomeOfTimeout(cause: TimeoutFailure, durationMs: number): CallFailed {

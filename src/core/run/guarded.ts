@@ -87,11 +87,16 @@ function endOf(state: RunState, { end }: StepInFlight): GuardedEnd {
   return isOver(state) ? { kind: 'over', failure } : { kind: 'skipped' };
 }
 
-/** A workflow names its steps as it goes, so what they are is learnt as it goes. */
+const EFFECTS: readonly ToolEffect[] = ['read', 'idempotent', 'side_effect'];
+const stricter = (one: ToolEffect, other: ToolEffect): ToolEffect =>
+  EFFECTS.indexOf(one) > EFFECTS.indexOf(other) ? one : other;
+
+/** A workflow names its steps as it goes, so what they are is learnt as it goes: of two effects the stricter holds. */
 function declare(state: RunState, { name, effect }: GuardedStep): void {
-  state.run.manifest[name] ??= {
+  const known = state.run.manifest[name];
+  state.run.manifest[name] = {
     name,
-    effect,
+    effect: known === undefined ? effect : stricter(known.effect, effect),
     kind: 'action',
     min_confidence: 0,
     timeout_ms: 0,

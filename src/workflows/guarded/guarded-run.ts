@@ -1,5 +1,5 @@
-import { ActivityFailure, ApplicationFailure, CancelledFailure, TemporalFailure } from '@temporalio/common';
-import { CancellationScope, defineQuery, isCancellation, setHandler, workflowInfo } from '@temporalio/workflow';
+import { ApplicationFailure, CancelledFailure, TemporalFailure } from '@temporalio/common';
+import { CancellationScope, defineQuery, setHandler, workflowInfo } from '@temporalio/workflow';
 import { computeBound } from '../../core/bound/index.ts';
 import { mergePolicy, problemsOfPolicy } from '../../core/policy/index.ts';
 import { apply, failuresOf, type GuardedAttempt, openGuarded, openRun, statusOf } from '../../core/run/index.ts';
@@ -13,8 +13,8 @@ import type { CallOutcome, ToolEffect } from '../../protocol/tools.ts';
 import { memoryActivities } from '../activity-proxies.ts';
 import { durablePorts } from '../durable-ports.ts';
 import { acceptMessages } from '../messages.ts';
-import { outcomeOfFailure } from '../outcomes.ts';
 import { createPublisher } from '../publish.ts';
+import { outcomeOfStep } from './outcome-of-step.ts';
 
 export interface GuardedOptions {
   /** Whose memory this is: lessons are shared by runs of the same agent. */
@@ -30,7 +30,10 @@ export interface GuardedOptions {
 }
 
 export interface StepOptions {
-  /** What the step may do to the world; without a word it is taken for a side effect, which is never repeated blindly. */
+  /**
+   * What the step may do to the world; without a word it is taken for a side effect, which is never repeated blindly. Of two
+   * words about one name the stricter holds from then on.
+   */
   effect?: ToolEffect;
   phase?: string;
   /** What the step is given, as far as it tells two calls apart. */
@@ -39,8 +42,8 @@ export interface StepOptions {
 
 export interface Guarded {
   /**
-   * Runs a step with retries, failure memory and one budget. Let its activity have `retry: { maximumAttempts: 1 }`: every
-   * retry is decided here. Resolves to undefined when a person says to skip it; throws when the run is over.
+   * Runs a step with retries, failure memory and one budget: an activity, a child workflow, or both. Let them have
+   * `retry: { maximumAttempts: 1 }`: every retry is decided here. Resolves to undefined when a person says to skip it; throws when the run is over.
    */
   step<T>(name: string, run: (attempt: GuardedAttempt) => Promise<T>, options?: StepOptions): Promise<T | undefined>;
 }
@@ -83,8 +86,7 @@ export async function guardedRun<T>(options: GuardedOptions, work: (guarded: Gua
         value = await scope.run(() => run(attempt));
         return succeeded(`${state.run.run_id}:${name}:${attempt.idempotencyKey}`, now() - startedAt);
       } catch (error) {
-        if (isCancellation(error)) return { class: 'cancelled', duration_ms: now() - startedAt };
-        return outcomeOfFailure(asActivityFailure(error, name), now() - startedAt);
+        return outcomeOfStep(error, scope.consideredCancelled, now() - startedAt);
       } finally {
         underWay.delete(scope);
       }
@@ -126,12 +128,6 @@ const succeeded = (key: string, duration_ms: number): CallOutcome => ({
   bytes: 0,
   duration_ms,
 });
-
-/** What a step throws itself, outside any activity, is a failure of the step like any other. */
-function asActivityFailure(error: unknown, name: string): unknown {
-  if (error instanceof ActivityFailure || !(error instanceof ApplicationFailure)) return error;
-  return new ActivityFailure(error.message, name, undefined, 'NON_RETRYABLE_FAILURE', undefined, error);
-}
 
 const stopped = (why: string, result?: RunResult | null): ApplicationFailure =>
   ApplicationFailure.create({

@@ -9,6 +9,7 @@ const ENTRIES = {
   secondwind: ['src/index.ts'],
   'secondwind/server': ['src/server.ts'],
   'secondwind/testing': ['src/testing.ts'],
+  'secondwind/workflow': ['src/workflow.ts'],
 };
 
 /** Where a snippet would stand if it were a file of the project, so that packages and settings are the project's own. */

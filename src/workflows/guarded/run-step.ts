@@ -1,0 +1,36 @@
+import { workflowInfo } from '@temporalio/workflow';
+import type { GuardedAttempt } from '../../core/run/index.ts';
+import { isId, sha256Hex } from '../../protocol/ids.ts';
+import { guardedRun, type GuardedOptions, type StepOptions } from './guarded-run.ts';
+
+export interface RunStepOptions extends Omit<GuardedOptions, 'goal'>, StepOptions {
+  /** By default the step's name. */
+  goal?: string;
+}
+
+/** How often each name was used: a workflow has its own copy of this module, so this is part of its state. */
+const uses = new Map<string, number>();
+
+/**
+ * One guarded step and nothing around it: a run of its own, with its own budget, questions and archive, named after the
+ * workflow and the step. One at a time; steps that belong together share a `guardedRun`.
+ */
+export function runStep<T>(
+  name: string,
+  run: (attempt: GuardedAttempt) => Promise<T>,
+  { effect, phase, input, goal = name, runId = ownRunId(name), ...options }: RunStepOptions,
+): Promise<T | undefined> {
+  const step: StepOptions = {
+    ...(effect === undefined ? {} : { effect }),
+    ...(phase === undefined ? {} : { phase }),
+    ...(input === undefined ? {} : { input }),
+  };
+  return guardedRun({ ...options, goal, runId }, (guarded) => guarded.step(name, run, step));
+}
+
+function ownRunId(name: string): string {
+  const use = (uses.get(name) ?? 0) + 1;
+  uses.set(name, use);
+  const wanted = [workflowInfo().workflowId, name, ...(use === 1 ? [] : [use])].join(':');
+  return isId(wanted) ? wanted : `wf-${sha256Hex(wanted).slice(0, 32)}`;
+}
