@@ -22,6 +22,7 @@ export {
   type Planner,
   type ReviewContext,
   type Reviewer,
+  type ReviewOf,
 } from './define/define-agent.ts';
 export { agentTool, type AgentToolOptions } from './define/agent-tool.ts';
 export { defineTool, type Tool, type ToolContext, type ToolDefinition } from './define/define-tool.ts';

@@ -1,6 +1,6 @@
 import type { Redact } from '../core/redaction/index.ts';
 import type { Reviewed, ReviewOutcome, ReviewUse, ReviewView } from '../core/run/index.ts';
-import type { Agent } from '../define/define-agent.ts';
+import type { Agent, ReviewOf } from '../define/define-agent.ts';
 import type { Registry } from '../define/registry.ts';
 import { askOrLeave, type TurnEnvironment } from './left-behind.ts';
 import { returnOrThrow, withHeartbeat } from './run-in-activity.ts';
@@ -39,7 +39,7 @@ export async function reviewBy(
   const asked = await askOrLeave(
     () => {
       if (agent?.review === undefined) throw new TypeError(`The agent ${view.agent} has no reviewer on this worker.`);
-      return agent.review(view, { agent, signal, redact, now, environment, spend });
+      return agent.review(typedView(agent, view), { agent, signal, redact, now, environment, spend });
     },
     view.timeout_ms,
     env,
@@ -48,4 +48,16 @@ export async function reviewBy(
   // A reviewer that asks no model adds nothing to history.
   const told = used.model_calls === 0 ? {} : used;
   return asked.class === 'ok' ? { class: 'ok', review: asked.value, ...told } : { ...asked, ...told };
+}
+
+/** What a schema cannot take, or cannot be asked at once, is no output of its type. */
+function typedView({ output: schema }: Agent, view: ReviewView): ReviewOf {
+  const { output: raw } = view;
+  if (schema === undefined) return { ...view, raw_output: raw };
+  try {
+    const parsed = schema.safeParse(raw);
+    return { ...view, output: parsed.success ? parsed.data : null, raw_output: raw };
+  } catch {
+    return { ...view, output: null, raw_output: raw };
+  }
 }

@@ -26,12 +26,22 @@ export interface Planner {
   choose(view: PlannerView): Promise<Choice> | Choice;
 }
 
+/** What a reviewer judges. */
+export interface ReviewOf<Output = unknown> extends Omit<ReviewView, 'output'> {
+  /** As the agent's schema has it; null when a pass ended with something else. Without a schema it is what there is. */
+  output: Output | null;
+  /** What there is, whether it fits or not. */
+  raw_output: Json;
+}
+
 /** Judges a finished loop: how well it meets the goal (alignment) and how far it strayed (drift), each from 0 to 1. */
-export interface Reviewer {
-  (view: ReviewView, context: ReviewContext): Promise<ReviewReport> | ReviewReport;
+export type Reviewer<Output = unknown> = {
+  // As of a method: agents of many outputs stand in one list, and each reviewer gets only its own agent's.
+  own(view: ReviewOf<Output>, context: ReviewContext): Promise<ReviewReport> | ReviewReport;
+}['own'] & {
   /** Set by a reviewer that asks a model, so that the run's bound has room for it; with prices it can be held to a cost. */
   asksModel?: 'priced' | 'unpriced';
-}
+};
 /** What a reviewer gets beside what it judges. */
 export interface ReviewContext {
   /** Whose work it is. */
@@ -61,7 +71,7 @@ export interface AgentDefinition<Output = unknown> {
   plan?: Plan;
   planner?: Planner;
   /** Without one the rules judge: the share of steps that succeeded. */
-  review?: Reviewer;
+  review?: Reviewer<NoInfer<Output>>;
   policy?: PolicyPatch;
 }
 export type Agent<Output = unknown> = AgentDefinition<Output>;

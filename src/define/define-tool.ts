@@ -30,6 +30,12 @@ export interface ToolContext {
   keep(what: string, bytes: Uint8Array, mediaType?: string): Promise<string | null>;
 }
 
+/**
+ * A function of one tool. A list holds tools of many types, and each is called only with what its own input schema has parsed, so
+ * the parameters must not keep a tool out of the list: those of a method do not.
+ */
+type OwnFunction<Parameters extends unknown[], Result> = { own(...given: Parameters): Result }['own'];
+
 export interface ToolDefinition<Input = unknown, Output = unknown> {
   name: string;
   /** What it does, in words for a model that may choose it. */
@@ -47,26 +53,27 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   /** Its output is text in which feedback may stand, such as the report of a test runner. */
   detect?: boolean;
   /** For retrieval: what was asked for, where it is not `query` or `q` of the input. */
-  queryOf?: (input: Input) => string;
+  queryOf?: OwnFunction<[input: NoInfer<Input>], string>;
   /** What makes two calls the same call, where the arguments do not tell. */
-  loopKey?: (input: Input) => string;
+  loopKey?: OwnFunction<[input: NoInfer<Input>], string>;
   /** A cheap look at the world: a changed answer is progress. */
-  probe?: (input: Input) => Promise<Json> | Json;
+  probe?: OwnFunction<[input: NoInfer<Input>], Promise<Json> | Json>;
   /** Its work is checked by somebody: its steps then count in the monitors of retries. */
   evaluates?: boolean;
   /** A person must approve each call. */
   approval?: boolean;
   /** Finds out whether an attempt that gave no answer had its effect. */
-  reconcile?: (
-    input: Input,
-    context: Pick<ToolContext, 'idempotencyKey' | 'attempt' | 'signal'>,
-  ) => Promise<Reconciled<Output>> | Reconciled<Output>;
-  run: (input: Input, context: ToolContext) => Promise<Output> | Output;
+  reconcile?: OwnFunction<
+    [input: NoInfer<Input>, context: Pick<ToolContext, 'idempotencyKey' | 'attempt' | 'signal'>],
+    Promise<Reconciled<Output>> | Reconciled<Output>
+  >;
+  run: OwnFunction<[input: NoInfer<Input>, context: ToolContext], Promise<Output> | Output>;
 }
 
 export type Reconciled<Output = unknown> = { verdict: 'done'; output: Output } | { verdict: 'not_done' | 'unknown' };
 
-export interface Tool extends ToolDefinition {
+/** Without its types a tool is any tool, as in a list of them. */
+export interface Tool<Input = unknown, Output = unknown> extends ToolDefinition<Input, Output> {
   manifest: ToolManifestEntry;
   /** Whose work it is: then a call is a run of that agent. */
   agent?: Agent;
@@ -78,7 +85,7 @@ const DEFAULT_MIN_CONFIDENCE = 0.5;
 const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
 /** Makes a tool: a function with schemas, and what the run must know about its effect. */
-export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool {
+export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool<Input, Output> {
   const { name } = definition;
   if (!TOOL_NAME.test(name)) {
     throw new TypeError(
@@ -104,8 +111,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     evaluates: definition.evaluates === true,
     schema_hash: hashOfJson({ input: schemaOf(definition.input), output: schemaOf(definition.output) }),
   };
-  // The registry holds tools of many types; each is called only with what its own input schema has parsed.
-  return { ...(definition as unknown as ToolDefinition), manifest };
+  return { ...definition, manifest };
 }
 
 const schemaOf = (schema: z.ZodType): unknown => z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' });

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import type { ModelPrices } from '../core/pricing/index.ts';
-import type { ReviewUse, ReviewView } from '../core/run/ports.ts';
+import type { ReviewUse } from '../core/run/ports.ts';
 import { boundedText, type Message, replaceInvalidOutput } from '../core/transcript/index.ts';
 import { wholeText } from '../protocol/text.ts';
-import type { ReviewContext, Reviewer } from '../define/define-agent.ts';
+import type { ReviewContext, Reviewer, ReviewOf } from '../define/define-agent.ts';
 import type { Json } from '../protocol/json.ts';
 import { LIMIT } from '../protocol/limits.ts';
 import { askModel } from './ask-model.ts';
@@ -85,7 +85,7 @@ type Said<T> = { ok: true; said: T } | { ok: false; why: string };
 type Ask = <T>(instructions: string, schema: z.ZodType<T>) => Promise<Said<T>>;
 
 /** One question and at most one repair, each within what the run has left. */
-function questioner(options: ModelReviewerOptions, view: ReviewView, context: ReviewContext): Ask {
+function questioner(options: ModelReviewerOptions, view: ReviewOf, context: ReviewContext): Ask {
   const { agent, environment, now, redact, signal } = context;
   const source = sourceOf(options.model ?? agent.model, environment);
   const prices = options.prices ?? agent.prices;
@@ -143,7 +143,7 @@ const RESULT_BYTES = 24_000;
 const STEPS_SHOWN = 50;
 
 /** What is judged, as JSON: words of tools and models cannot pass for the reviewer's instructions. */
-function material({ goal, steps, output, by_rules, detected }: ReviewView): string {
+function material({ goal, steps, raw_output: output, by_rules, detected }: ReviewOf): string {
   const result = boundedText(typeof output === 'string' ? output : JSON.stringify(output), RESULT_BYTES);
   const shown = steps.slice(-STEPS_SHOWN).map(({ tool, status }) => ({ tool, status }));
   return wholeText(

@@ -7,6 +7,7 @@ import {
   type ToolDefinition,
 } from '../../define/define-tool.ts';
 import { ToolError } from '../../define/tool-error.ts';
+import type { Json } from '../../protocol/json.ts';
 import { type AttemptFolder, openAttemptFolder } from './attempt-folder.ts';
 import { answerOf, type CommandOutput, commandOutputSchema } from './command-output.ts';
 import type { CommandExtras, CommandOptions, CommandToolDefinition, SharedOption } from './definition.ts';
@@ -20,7 +21,13 @@ const DEFAULT_STREAM_BYTES = 1024 * 1024;
 const JSON_GROWTH = 6;
 
 /** Makes a tool of a program: started without a shell, bounded in time and output, ended with everything it started. */
-export function commandTool<Input, Output = CommandOutput>(definition: CommandToolDefinition<Input, Output>): Tool {
+export function commandTool<Input>(
+  definition: CommandToolDefinition<Input, Json> & { output: 'json' },
+): Tool<Input, Json>;
+export function commandTool<Input, Output = CommandOutput>(
+  definition: CommandToolDefinition<Input, Output>,
+): Tool<Input, Output>;
+export function commandTool<Input, Output>(definition: CommandToolDefinition<Input, Output>): Tool<Input, Output> {
   const { maxOutputBytes = DEFAULT_STREAM_BYTES, protocol = false } = definition;
   if ((definition.argv === undefined) === (definition.shell === undefined)) {
     throw new TypeError(`The command tool ${definition.name} needs either argv or shell.`);

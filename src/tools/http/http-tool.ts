@@ -56,7 +56,11 @@ const DEFAULT_MAX_BYTES = 1024 * 1024;
 const JSON_GROWTH = 6;
 
 /** Makes a tool of an HTTP request: one request per attempt, only to where it may go, with a truthful account of its end. */
-export function httpTool<Input, Output = HttpOutput>(definition: HttpToolDefinition<Input, Output>): Tool {
+export function httpTool<Input>(definition: HttpToolDefinition<Input, Json> & { output: 'json' }): Tool<Input, Json>;
+export function httpTool<Input, Output = HttpOutput>(
+  definition: HttpToolDefinition<Input, Output>,
+): Tool<Input, Output>;
+export function httpTool<Input, Output>(definition: HttpToolDefinition<Input, Output>): Tool<Input, Output> {
   const { request, allowPrivate = false, maxBytes = DEFAULT_MAX_BYTES, resolve, output, ...shared } = definition;
   return defineTool<Input, Output>({
     ...shared,
