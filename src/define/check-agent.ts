@@ -39,6 +39,7 @@ const shape = {
     .optional(),
   review: z.custom<unknown>(isFunction, { error: 'expected a function, such as modelReviewer()' }).optional(),
   policy: policyPatchSchema.optional(),
+  secrets: z.array(z.string()).optional(),
 } satisfies { [Key in keyof AgentDefinition]-?: z.ZodType };
 const definitionSchema = z.strictObject(shape);
 

@@ -73,6 +73,8 @@ export interface AgentDefinition<Output = unknown> {
   /** Without one the rules judge: the share of steps that succeeded. */
   review?: Reviewer<NoInfer<Output>>;
   policy?: PolicyPatch;
+  /** Values that it holds and that belong in no record: they are taken out of everything that the worker writes. */
+  secrets?: readonly string[];
 }
 export type Agent<Output = unknown> = AgentDefinition<Output>;
 

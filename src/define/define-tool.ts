@@ -62,6 +62,8 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   evaluates?: boolean;
   /** A person must approve each call. */
   approval?: boolean;
+  /** Values that it holds and that belong in no record: they are taken out of everything that the worker writes. */
+  secrets?: readonly string[];
   /** Finds out whether an attempt that gave no answer had its effect. */
   reconcile?: OwnFunction<
     [input: NoInfer<Input>, context: Pick<ToolContext, 'idempotencyKey' | 'attempt' | 'signal'>],

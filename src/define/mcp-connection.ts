@@ -13,7 +13,7 @@ import {
   type Transport,
 } from '@modelcontextprotocol/client';
 import { StdioClientTransport } from '@modelcontextprotocol/client/stdio';
-import { isSessionGone, McpUnreachable } from './mcp-errors.ts';
+import { ANSWER_TOO_LARGE, isSessionGone, McpUnreachable } from './mcp-errors.ts';
 import type { McpServer } from './mcp-tools.ts';
 
 export type McpToolInfo = Pick<OfferedTool, 'name' | 'description' | 'inputSchema' | 'outputSchema' | 'annotations'>;
@@ -33,6 +33,8 @@ interface CallOptions {
 /** What a server may say on its error output before it counts as old news. */
 const STDERR_CHARS = 2_000;
 const PING_MS = 2_000;
+/** Of one message of a server that is a process; a longer one closes the connection. */
+const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
 /** Nothing is opened yet: the first call does that, and each call after the connection broke. */
 export function openMcpConnection(server: McpServer, connectTimeoutMs: number): McpConnection {
@@ -59,12 +61,15 @@ export function openMcpConnection(server: McpServer, connectTimeoutMs: number): 
     },
     async callTool(info, input, how) {
       const link = await connect();
+      link.calls += 1;
       try {
         return await request(link, info, input, how);
       } catch (error) {
         if (how.signal.aborted || codeOf(error) === SdkErrorCode.RequestTimeout) void closeIfDeaf(link);
         else if (isBroken(error)) void link.close();
-        throw withLastWords(error, link);
+        throw withReason(error, link);
+      } finally {
+        link.calls -= 1;
       }
     },
     async close() {
@@ -80,6 +85,10 @@ interface Link {
   client: Client;
   /** What the server wrote last on its error output. */
   lastWords(): string;
+  /** How many calls wait for their answers. */
+  calls: number;
+  /** How many waited when a message came that was too long; null while none has. */
+  callsWhenTooLarge: number | null;
   close(): Promise<void>;
 }
 
@@ -92,13 +101,20 @@ async function dial(server: McpServer, timeout: number, onGone: () => void): Pro
   const link: Link = {
     client,
     lastWords: () => stderr.trim().split('\n').at(-1) ?? '',
+    calls: 0,
+    callsWhenTooLarge: null,
     close: async () => {
       onGone();
       await client.close().catch(() => {});
     },
   };
-  // What breaks a call is told by that call, so there is nothing to do on an error.
-  Object.assign(client, { onclose: onGone, onerror: () => {} });
+  Object.assign(client, {
+    onclose: onGone,
+    // What breaks a call is told by that call; only of a message that is too long the call hears nothing but the end.
+    onerror: (error: Error) => {
+      if (error.message.includes('exceeded maximum size')) link.callsWhenTooLarge = link.calls;
+    },
+  });
   try {
     await client.connect(transport, { timeout });
     return link;
@@ -120,6 +136,7 @@ function transportOf(server: McpServer, onStderr: (text: string) => void): Trans
     env: { ...server.env },
     ...(server.cwd === undefined ? {} : { cwd: server.cwd }),
     stderr: 'pipe',
+    maxBufferSize: MAX_MESSAGE_BYTES,
   });
   transport.stderr?.on('data', (chunk: Buffer) => onStderr(chunk.toString('utf8')));
   return transport;
@@ -177,10 +194,18 @@ async function closeIfDeaf(link: Link): Promise<void> {
   }
 }
 
-/** A process that died often said why. */
-function withLastWords(error: unknown, link: Link): unknown {
+/** Why the connection is gone, where somebody knows: a message was too long, or a process that died said why. */
+function withReason(error: unknown, link: Link): unknown {
+  if (codeOf(error) !== SdkErrorCode.ConnectionClosed) return error;
+  const { callsWhenTooLarge } = link;
+  if (callsWhenTooLarge !== null) {
+    const told = `an answer was larger than ${MAX_MESSAGE_BYTES} bytes, so the connection was closed; ask for less`;
+    // With others under way nobody knows whose it was: each may be tried again.
+    if (callsWhenTooLarge === 1) return Object.assign(new Error(told, { cause: error }), { code: ANSWER_TOO_LARGE });
+    return new SdkError(SdkErrorCode.ConnectionClosed, told, undefined, { cause: error });
+  }
   const words = link.lastWords();
-  if (codeOf(error) !== SdkErrorCode.ConnectionClosed || words === '') return error;
+  if (words === '') return error;
   return new SdkError(SdkErrorCode.ConnectionClosed, `the server is gone; its last words: ${words}`, undefined, {
     cause: error,
   });

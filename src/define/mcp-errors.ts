@@ -8,6 +8,9 @@ export class McpUnreachable extends Error {
   override readonly name = 'McpUnreachable';
 }
 
+/** Of our own: an answer that the connection would not hold, with nobody else's call under way. */
+export const ANSWER_TOO_LARGE = 'ANSWER_TOO_LARGE';
+
 interface Verdict {
   category: FailureCategory;
   certainty: Certainty;
@@ -23,6 +26,8 @@ const CODES: Readonly<Record<string, Verdict>> = {
   CLIENT_HTTP_UNEXPECTED_CONTENT: { category: 'contract_violation', certainty: 'unknown' },
   CLIENT_HTTP_AUTHENTICATION: { category: 'auth', certainty: 'failed' },
   CLIENT_HTTP_FORBIDDEN: { category: 'auth', certainty: 'failed' },
+  // The tool did its work and asking for the same again gives the same.
+  [ANSWER_TOO_LARGE]: { category: 'invalid_input', certainty: 'unknown' },
 };
 
 /** JSON-RPC: the server answered that it will not. */
@@ -70,13 +75,16 @@ export function isSessionGone(error: unknown): boolean {
   return status === 400 && typeof message === 'string' && /session|not initialized/i.test(message);
 }
 
-/** The tool ran and says that it failed. What its words mean decides about another attempt. */
+/**
+ * The tool ran and says that it failed: MCP means such words for the model, which may call it otherwise. Only words that tell of
+ * something else, such as a busy server, lead to another attempt of the same call.
+ */
 export function errorOfResult(text: string, server: string): ToolError {
   const message = text.trim() === '' ? 'the tool failed without a word' : text;
   const { category, certainty } = classifyError({ message });
-  return new ToolError(`${server}: ${message}`, {
-    category,
-    certainty: certainty === 'not_started' ? 'failed' : certainty,
-    code: 'MCP_TOOL_ERROR',
-  });
+  const verdict: Verdict =
+    category === 'unknown_error'
+      ? { category: 'invalid_input', certainty: 'failed' }
+      : { category, certainty: certainty === 'not_started' ? 'failed' : certainty };
+  return new ToolError(`${server}: ${message}`, { ...verdict, code: 'MCP_TOOL_ERROR' });
 }

@@ -1,10 +1,14 @@
 import { z } from 'zod';
+import { createRedactor } from '../core/redaction/index.ts';
 import { boundedText } from '../core/transcript/index.ts';
 import { sha256Hex } from '../protocol/ids.ts';
+import { isRecord } from '../protocol/json.ts';
 import type { ToolEffect } from '../protocol/tools.ts';
 import { defineTool, type Tool, type ToolContext } from './define-tool.ts';
 import { errorOfCall, errorOfResult } from './mcp-errors.ts';
 import type { McpConnection, McpResult, McpToolInfo } from './mcp-connection.ts';
+import { secretsOfServer } from './mcp-secrets.ts';
+import { isUsableSchema } from './usable-schema.ts';
 
 /** A server of the Model Context Protocol: a command to start, or an address. */
 export type McpServer = McpServerCommon & (McpCommand | McpAddress);
@@ -68,9 +72,11 @@ export async function mcpTools(server: McpServer): Promise<McpTools> {
     return toolsOf(server, connection, offered);
   } catch (error) {
     await connection.close();
-    const reason = error instanceof Error ? error.message : String(error);
+    const reason = reasonOf(error);
     const where = server.url ?? server.command;
-    throw new Error(`The MCP server ${server.name} (${where}) cannot be used: ${reason}`, { cause: error });
+    // Without the cause, which would carry the words as they were.
+    const redact = createRedactor(secretsOfServer(server));
+    throw new Error(redact(`The MCP server ${server.name} (${where}) cannot be used: ${reason}`));
   }
 }
 
@@ -102,7 +108,7 @@ function toolsOf(server: McpServer, connection: McpConnection, offered: McpToolI
       if (tools.some((other) => other.name === tool.name)) throw new TypeError(`two tools would be named ${tool.name}`);
       tools.push(tool);
     } catch (error) {
-      problems.push({ tool: info.name, message: error instanceof Error ? error.message : String(error) });
+      problems.push({ tool: info.name, message: reasonOf(error) });
     }
   }
   for (const { tool, message } of problems) {
@@ -117,9 +123,10 @@ function toolOf(server: McpServer, connection: McpConnection, info: McpToolInfo)
     name: toolName(server.name, info.name),
     ...(info.description === undefined ? {} : { description: info.description }),
     effect: server.effects?.[info.name] ?? effectOf(info),
-    input: schemaOf(info.inputSchema, 'input'),
+    input: inputSchemaOf(info.inputSchema),
     output: outputSchema(info),
     timeoutMs,
+    secrets: secretsOfServer(server),
     run: (input, context) => callTool(server, connection, info, input as Record<string, unknown>, context, timeoutMs),
   });
 }
@@ -138,20 +145,35 @@ function effectOf({ annotations }: McpToolInfo): ToolEffect {
   return annotations?.idempotentHint === true ? 'idempotent' : 'side_effect';
 }
 
-function schemaOf(schema: unknown, which: string): z.ZodType {
+/** JSON Schema says more than zod can check: then the model is shown it as it is, and the server checks. */
+function inputSchemaOf(schema: McpToolInfo['inputSchema']): z.ZodType {
   try {
     return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
   } catch (error) {
-    const reason = error instanceof Error ? error.message : String(error);
-    throw new TypeError(`its ${which} schema cannot be read: ${reason}`, { cause: error });
+    if (!isUsableSchema(schema)) {
+      throw new TypeError(`its input schema cannot be read: ${reasonOf(error)}`, { cause: error });
+    }
+    const { id: _id, $schema: _version, ...shown } = schema;
+    return z.unknown().refine(isRecord, { error: 'expected an object' }).meta(shown);
   }
 }
+
+/** Data is checked as far as its schema can be. */
+function dataSchemaOf(schema: NonNullable<McpToolInfo['outputSchema']>): z.ZodType {
+  try {
+    return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
+  } catch {
+    return z.unknown();
+  }
+}
+
+const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
 /** What a call gives back: the words of the server, and its data where it has some. */
 const outputSchema = ({ outputSchema: declared }: McpToolInfo) =>
   z.object({
     text: z.string(),
-    structured: declared === undefined ? z.unknown().optional() : schemaOf(declared, 'output').optional(),
+    structured: declared === undefined ? z.unknown().optional() : dataSchemaOf(declared).optional(),
     truncated: z.literal(true).optional(),
   });
 type McpOutput = z.infer<ReturnType<typeof outputSchema>>;

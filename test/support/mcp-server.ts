@@ -98,6 +98,25 @@ const TOOLS: Record<string, Offered> = {
     run: async () => ({ content: [{ type: 'image', mimeType: 'image/png', data: 'AAAA' }] }),
   },
   odd_schema: { inputSchema: object({ x: { type: 'no such type' } }), run: async () => said('never') },
+  /** More than zod can check: without `all`, a name is needed. */
+  conditional: {
+    inputSchema: {
+      ...object({ all: { type: 'boolean' }, name: { type: 'string' } }),
+      if: { properties: { all: { const: true } }, required: ['all'] },
+      else: { required: ['name'] },
+      unevaluatedProperties: false,
+    },
+    annotations: { readOnlyHint: true },
+    run: async (input) =>
+      input['all'] === true || input['name'] !== undefined
+        ? said(JSON.stringify(input))
+        : { ...said('name is missing'), isError: true },
+  },
+  secret: {
+    inputSchema: object(),
+    annotations: { readOnlyHint: true },
+    run: async () => ({ ...said(`${process.env['API_KEY']} is refused`), isError: true }),
+  },
   'strange/name of a tool': { inputSchema: object(), run: async () => said('fine') },
 };
 

@@ -30,6 +30,7 @@ export type SharedOption =
   | 'loopKey'
   | 'probe'
   | 'evaluates'
+  | 'secrets'
   | 'approval'
   | 'reconcile';
 

@@ -37,6 +37,7 @@ type SharedOption =
   | 'loopKey'
   | 'probe'
   | 'evaluates'
+  | 'secrets'
   | 'approval'
   | 'reconcile';
 

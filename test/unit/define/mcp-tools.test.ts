@@ -6,8 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
+import { z } from 'zod';
 import { executeTool } from '../../../src/activities/tools/execute-tool.ts';
-import { defineAgent, mcpTools, type McpServer, type McpTools } from '../../../src/index.ts';
+import { createRedactor, type Redact } from '../../../src/core/redaction/index.ts';
+import { secretsOfServer } from '../../../src/define/mcp-secrets.ts';
+import { secretsOfRegistry } from '../../../src/define/secrets.ts';
+import { createRegistry, defineAgent, mcpTools, type McpServer, type McpTools } from '../../../src/index.ts';
 import type { CallOutcome, ToolCallRequest } from '../../../src/protocol/tools.ts';
 
 const SCRIPT = fileURLToPath(new URL('../../support/mcp-server.ts', import.meta.url));
@@ -86,6 +90,7 @@ function call(
   name: string,
   input: object = {},
   more: Partial<ToolCallRequest> = {},
+  redact: Redact = (text) => text,
 ): Promise<CallOutcome> {
   const request = {
     tool: name,
@@ -104,7 +109,7 @@ function call(
     loadArtifact: () => Promise.resolve(undefined),
     saveArtifact: () => Promise.resolve(),
     log: () => undefined,
-    redact: (text) => text,
+    redact,
     now: () => Date.now(),
   });
 }
@@ -151,6 +156,21 @@ describe.each(ways)('the tools of a server over %s', (_way, connect) => {
     expect(tools.some((tool) => tool.name === 'test.odd_schema')).toBe(false);
   });
 
+  it('show a schema that zod cannot check as it is, and let the server check', { timeout: 60_000 }, async () => {
+    const { input } = toolNamed(tools, 'test.conditional');
+    expect(z.toJSONSchema(input, { unrepresentable: 'any', io: 'input' })).toMatchObject({
+      type: 'object',
+      properties: { all: { type: 'boolean' }, name: { type: 'string' } },
+      else: { required: ['name'] },
+      unevaluatedProperties: false,
+    });
+    expect(await call(tools, 'test.conditional', { all: true })).toMatchObject({ output: { text: '{"all":true}' } });
+    const missing = { class: 'failed', category: 'invalid_input', message_preview: 'test: name is missing' };
+    expect(await call(tools, 'test.conditional', {})).toMatchObject(missing);
+    const noObject = { class: 'failed', category: 'invalid_input', certainty: 'not_started' };
+    expect(await call(tools, 'test.conditional', [])).toMatchObject(noObject);
+  });
+
   it('refuse bad arguments before the server hears of them', { timeout: 60_000 }, async () => {
     expect(await call(tools, 'test.read_note', { id: 7 })).toMatchObject({
       class: 'failed',
@@ -162,7 +182,8 @@ describe.each(ways)('the tools of a server over %s', (_way, connect) => {
 
   it.each([
     ['Rate limit exceeded, slow down', 'rate_limit', 'failed'],
-    ['something odd', 'unknown_error', 'failed'],
+    ['ENOENT: no such file or directory, open /srv/note', 'invalid_input', 'failed'],
+    ['something odd', 'invalid_input', 'failed'],
     ['connect ECONNREFUSED 10.0.0.1:5432', 'network', 'failed'],
     ['read ECONNRESET', 'network', 'unknown'],
   ])('fail as their own words say: %s', { timeout: 60_000 }, async (words, category, certainty) => {
@@ -254,6 +275,26 @@ describe('a server that dies in the middle of a call', () => {
       .toBe('ok');
   });
 
+  it(
+    'over stdio: an answer that is too large is called that, and the next call works',
+    { timeout: 120_000 },
+    async () => {
+      const tools = await world.stdio();
+      expect(await call(tools, 'test.big', { bytes: 30_000_000 })).toMatchObject({
+        class: 'failed',
+        category: 'invalid_input',
+        error_code: 'MCP_ANSWER_TOO_LARGE',
+        message_preview: expect.stringContaining('an answer was larger than 10485760 bytes') as string,
+      });
+      const [big, slow] = await Promise.all([call(tools, 'test.big', { bytes: 30_000_000 }), call(tools, 'test.slow')]);
+      for (const outcome of [big, slow]) {
+        const told = expect.stringContaining('larger than') as string;
+        expect(outcome).toMatchObject({ category: 'network', certainty: 'unknown', message_preview: told });
+      }
+      expect(await call(tools, 'test.whoami')).toMatchObject({ class: 'ok' });
+    },
+  );
+
   it('over HTTP: unknown, then not started while it is away, then well again', { timeout: 120_000 }, async () => {
     const server = await world.startHttp();
     const tools = await world.overHttp(server);
@@ -277,6 +318,41 @@ describe('a server that dies in the middle of a call', () => {
     expect(world.notesTaken()).toEqual([]);
     expect(await call(tools, 'test.send_mail', { to: 'a' })).toMatchObject({ class: 'ok' });
     expect(world.notesTaken()).toEqual(['mail a']);
+  });
+});
+
+describe('what a server is given to keep', () => {
+  const KEY = 'corp-own-word-Zx81';
+  let world: World;
+  beforeEach(() => {
+    world = new World();
+  });
+  afterEach(() => world.end());
+
+  it('is a secret of its tools, so that no record has it when the server tells it', { timeout: 60_000 }, async () => {
+    const tools = await world.stdio({ env: { API_KEY: KEY, NODE_ENV: 'production' } });
+    const registry = createRegistry([defineAgent({ name: 'a', tools })]);
+    const redact = createRedactor(secretsOfRegistry(registry));
+    const outcome = await call(tools, 'test.secret', {}, {}, redact);
+    expect(outcome).toMatchObject({ class: 'failed', message_preview: 'test: [redacted:known] is refused' });
+    expect(redact('in production')).toBe('in production');
+  });
+
+  it('is not in the error of a server that cannot be used', { timeout: 60_000 }, async () => {
+    const args = ['-e', 'console.error("no " + process.env.API_KEY); process.exit(3)'];
+    const opened = mcpTools({ name: 'none', command: process.execPath, args, env: { API_KEY: KEY } });
+    await expect(opened).rejects.toThrow(/\(no \[redacted:known\]\)/);
+  });
+
+  it.each<[string, object, string[]]>([
+    ['a header', { headers: { authorization: `Bearer ${KEY}` } }, [KEY]],
+    ['a header by its looks', { headers: { 'x-caller': '4f9a8b7c6d5e4f3a2b1c0d' } }, ['4f9a8b7c6d5e4f3a2b1c0d']],
+    ['a parameter', { url: `https://a.example/mcp?api_key=${KEY}` }, [KEY]],
+    ['nothing', { headers: { accept: 'application/json', 'x-stage': 'production' } }, []],
+  ])('is known by its name or its looks: %s', (_what, more, secrets) => {
+    const found = secretsOfServer({ name: 'a', url: 'https://a.example/mcp', ...more });
+    expect(found).toEqual(expect.arrayContaining(secrets));
+    expect(found.length > 0).toBe(secrets.length > 0);
   });
 });
 
