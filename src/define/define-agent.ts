@@ -99,5 +99,10 @@ export function defineAgent<Output = Json>(definition: AgentDefinition<Output>):
     const told = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
     throw new TypeError(`The agent ${name === '' ? '(without a name)' : name} is refused: ${told}`);
   }
-  return definition;
+  return { ...definition, [MADE_HERE]: true } as Agent<Output>;
 }
+
+/** By a mark, since much has a name and tools; the same in every copy of this package, as a folder may bring its own. */
+const MADE_HERE = Symbol.for('secondwind.agent');
+export const isAgent = (value: unknown): value is Agent =>
+  typeof value === 'object' && value !== null && MADE_HERE in value;

@@ -1,11 +1,16 @@
-/** Folders of agents, as files on disk that Node itself loads. That TypeScript files load too is test/stack/cli-agents. */
+/** Folders of agents, as files on disk. That they run under our commands is test/stack/cli-agents. */
+import { execFile } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { describe, expect, it, onTestFinished } from 'vitest';
+import { promisify } from 'node:util';
+import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { defineAgent } from '../../../src/define/define-agent.ts';
 import { loadAgents } from '../../../src/define/load-agents.ts';
+
+const execute = promisify(execFile);
+const LOADER = new URL('../../../src/define/load-agents.ts', import.meta.url).href;
 
 async function folderWith(files: Record<string, string>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'secondwind-agents-'));
@@ -15,7 +20,20 @@ async function folderWith(files: Record<string, string>): Promise<string> {
 }
 
 const tool = (name: string): string => `{ name: '${name}', run: () => 1, manifest: { name: '${name}' } }`;
-const agent = (name: string, tools = ''): string => `{ name: '${name}', tools: [${tools}] }`;
+/** As another copy of the package makes it: the folder is on its own and finds none. */
+const agent = (name: string, tools = ''): string =>
+  `{ name: '${name}', tools: [${tools}], [Symbol.for('secondwind.agent')]: true }`;
+
+/** What a process of its own says, with Node's loader instead of the test runner's. */
+async function refusalsOfNode(folders: string[]): Promise<string[]> {
+  const script = `
+    const { loadAgents } = await import(${JSON.stringify(LOADER)});
+    const told = [];
+    for (const folder of ${JSON.stringify(folders)}) await loadAgents(folder).catch((error) => told.push(error.message));
+    console.log(JSON.stringify(told));`;
+  const { stdout } = await execute(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
+  return JSON.parse(stdout) as string[];
+}
 
 describe('a folder of agents', () => {
   it('gives every agent that its files export, by default or by name, and those that are there anyway', async () => {
@@ -41,10 +59,67 @@ describe('a folder of agents', () => {
     expect([...(await loadAgents(folder)).agents.keys()]).toEqual(['first']);
   });
 
+  it('gives agents in lists and promises', async () => {
+    const folder = await folderWith({
+      'list.mjs': `export default [${agent('first')}, ${agent('second')}]`,
+      'promise.mjs': `export const third = Promise.resolve(${agent('third')})`,
+      'both.mjs': `export default Promise.resolve([${agent('fourth')}])`,
+    });
+    expect([...(await loadAgents(folder)).agents.keys()].toSorted()).toEqual(['first', 'fourth', 'second', 'third']);
+  });
+
+  it('says what was perhaps meant as an agent, and takes nothing for one that is none', async () => {
+    const folder = await folderWith({
+      'a.mjs': `export default ${agent('first')}`,
+      'config.mjs': `export const server = { name: 'files', tools: [] }`,
+      'maker.mjs': `export default () => (${agent('never')}); export function helper() {}`,
+      'mixed.mjs': `export const all = [${agent('second')}, 7]`,
+      'shared.mjs': `export default ${tool('look')}; export const LIMIT = 7`,
+    });
+    const warned: string[] = [];
+    const warn = vi.spyOn(process, 'emitWarning').mockImplementation((warning) => void warned.push(String(warning)));
+    onTestFinished(() => warn.mockRestore());
+    expect([...(await loadAgents(folder)).agents.keys()]).toEqual(['first', 'second']);
+    expect(warned).toEqual([
+      expect.stringMatching(/^config\.mjs exports an object like an agent that defineAgent did not make as server/),
+      expect.stringMatching(/^maker\.mjs exports a function as default/),
+      expect.stringMatching(/^mixed\.mjs exports a list with 1 items that are no agents as all/),
+    ]);
+  });
+
+  it('shows the place in a file that cannot be loaded', { timeout: 60_000 }, async () => {
+    const files = {
+      'bad.ts': 'export const a: number = 1;\nexport const b = ;\n',
+      'bad.mjs': 'export const a = 1;\nexport const b = ;\n',
+      'import.mjs': 'import { readFil } from "node:fs";\n',
+      'thrown.ts': 'const a: number = 1;\n\nthrow new Error("no key");\n',
+    };
+    const folders = await Promise.all(Object.entries(files).map(([name, text]) => folderWith({ [name]: text })));
+    const [typed, plain, linked, thrown] = await refusalsOfNode(folders);
+    expect(typed).toMatch(/^bad\.ts cannot be loaded: Unexpected ";"\n\n\S+bad\.ts:2:18\n/);
+    expect(typed).toMatch(/\n> 2 \| export const b = ;\n +\| {18}\^\n/);
+    expect(plain).toMatch(/^bad\.mjs cannot be loaded: Unexpected token ';'\n\n\S+bad\.mjs:2\n.*= ;\n {17}\^/);
+    expect(linked).toMatch(/an export named 'readFil'\n\n\S+import\.mjs:1\n.*readFil.*\n {9}\^/);
+    expect(thrown).toMatch(/^thrown\.ts cannot be loaded: no key\n\n\S+thrown\.ts:3:7\n[^]*\n> 3 \| throw new/);
+  });
+
+  it.each(['await new Promise(() => {});', `export default new Promise(() => {});`])(
+    'with a file that hangs is refused when its time is up: %s',
+    async (text) => {
+      const refused = loadAgents(await folderWith({ 'hangs.mjs': text }), [], { fileDeadlineMs: 300 });
+      await expect(refused).rejects.toThrow('hangs.mjs is still loading after 0.3 s');
+    },
+  );
+
   const tooled = (name: string) => `export default ${agent(name, tool('look'))}`;
   it.each<[string, Record<string, string>, RegExp, RegExp]>([
     ['nothing in it', {}, /There is no agent in .*no \.ts, \.js or \.mjs file/, /Export one/],
-    ['no agent in it', { 'a.mjs': 'export const x = 1' }, /There is no agent in .*looked in a\.mjs/, /Export one/],
+    [
+      'no agent in it',
+      { 'a.mjs': 'export const x = 1', 'b.mjs': 'export const make = () => 7' },
+      /There is no agent in .*looked in a\.mjs \(x: a number\), b\.mjs \(make: a function\)/,
+      /Export one/,
+    ],
     [
       'a file that throws',
       { 'a.mjs': 'throw new Error("no key")' },
