@@ -6,6 +6,7 @@ import type { Agent } from './define-agent.ts';
 import { isTool } from './define-tool.ts';
 import { loadFile } from './load-file.ts';
 import { createRegistry, type Registry } from './registry.ts';
+import { helpWithTypeScript } from './typescript-loader.ts';
 
 /** Sources and what they compile to; declarations, tests and what begins with `.` or `_` are not agents. */
 const isAgentFile = (name: string): boolean =>
@@ -23,6 +24,7 @@ export async function loadAgents(
   { fileDeadlineMs = FILE_DEADLINE_MS }: { fileDeadlineMs?: number } = {},
 ): Promise<Registry> {
   const files = await filesIn(folder);
+  if (files.some((file) => /\.m?ts$/.test(file))) await helpWithTypeScript(folder);
   const origin = new Map<string, { agent: Agent; file: string }>();
   for (const agent of builtIn) origin.set(agent.name, { agent, file: 'Secondwind itself' });
   const seen: string[] = [];

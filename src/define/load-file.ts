@@ -2,6 +2,7 @@ import { execFile } from 'node:child_process';
 import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isRecord } from '../protocol/json.ts';
 import { AgentsFolderError, firstLineOf } from './agents-folder-error.ts';
 
 /** What a file of agents exports, promises awaited; or why not, with the place in the file. */
@@ -9,7 +10,7 @@ export async function loadFile(path: string, file: string, deadlineMs: number): 
   const href = pathToFileURL(resolve(path)).href;
   try {
     return await within(deadlineMs, file, async () => {
-      const exported = Object.entries((await import(href)) as Record<string, unknown>);
+      const exported = exportsOf((await import(href)) as Record<string, unknown>);
       return Promise.all(exported.map(async ([name, value]): Promise<[string, unknown]> => [name, await value]));
     });
   } catch (error) {
@@ -17,7 +18,7 @@ export async function loadFile(path: string, file: string, deadlineMs: number): 
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
     if (code === 'ERR_UNKNOWN_FILE_EXTENSION') {
       const next =
-        'Install tsx and set NODE_OPTIONS="--import tsx", use Node 22.18 or later, or compile it and name the folder of .js files.';
+        'Install tsx beside your agents (npm install tsx), use Node 22.18 or later, or compile them and name the folder of .js files.';
       throw new AgentsFolderError(`This Node cannot read TypeScript: ${file}.`, next, error);
     }
     const { what, frame } = await told(error, resolve(path));
@@ -27,6 +28,12 @@ export async function loadFile(path: string, file: string, deadlineMs: number): 
       error,
     );
   }
+}
+
+/** A file that was compiled to CommonJS has all its exports inside the default one. */
+function exportsOf(module: Record<string, unknown>): [string, unknown][] {
+  const { default: inner } = module;
+  return Object.entries(isRecord(inner) && inner['__esModule'] === true ? inner : module);
 }
 
 /** The timer also keeps the process alive: with nothing but a hanging file it would end without a word. */

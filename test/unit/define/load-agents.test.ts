@@ -1,10 +1,12 @@
 /** Folders of agents, as files on disk. That they run under our commands is test/stack/cli-agents. */
 import { execFile } from 'node:child_process';
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
+import { rolldown } from 'rolldown';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { defineAgent } from '../../../src/define/define-agent.ts';
 import { loadAgents } from '../../../src/define/load-agents.ts';
@@ -34,6 +36,40 @@ async function refusalsOfNode(folders: string[]): Promise<string[]> {
   const { stdout } = await execute(process.execPath, ['--import', 'tsx', '--input-type=module', '-e', script]);
   return JSON.parse(stdout) as string[];
 }
+
+/** The loader as a package has it, compiled, in a Node that was not told of any other loader. */
+async function compiledLoader(folder: string, args: string[]): Promise<string> {
+  const compiled = join(folder, 'compiled.mjs');
+  const bundle = await rolldown({ input: fileURLToPath(LOADER), platform: 'node', logLevel: 'silent' });
+  await bundle.write({ file: compiled, codeSplitting: false });
+  const script = `
+    const { loadAgents } = await import(${JSON.stringify(pathToFileURL(compiled).href)});
+    const told = await loadAgents(process.argv[1]).then(({ agents }) => [...agents.keys()].join(), String);
+    console.log(told);`;
+  const { stdout } = await execute(process.execPath, ['--input-type=module', '-e', script, ...args], {
+    env: { ...process.env, NODE_OPTIONS: '' },
+  });
+  return stdout.trim();
+}
+
+describe('a folder of agents in TypeScript, for a Node that may not read it', () => {
+  const typed = `const name: string = 'typed';\nexport default ${agent('typed')};\n`;
+  const readsIt = Boolean((process.features as { typescript?: unknown }).typescript);
+
+  it('is read with the tsx of its own project', { timeout: 60_000 }, async () => {
+    const folder = await folderWith({ 'a.ts': typed });
+    symlinkSync(fileURLToPath(new URL('../../../node_modules', import.meta.url)), join(folder, 'node_modules'));
+    const elsewhere = await folderWith({});
+    expect(await compiledLoader(elsewhere, [folder])).toBe('typed');
+  });
+
+  it('is refused with what to do where there is none, or read', { timeout: 60_000 }, async () => {
+    const folder = await folderWith({ 'a.ts': typed });
+    const told = await compiledLoader(await folderWith({}), [folder]);
+    if (readsIt) expect(told).toBe('typed');
+    else expect(told).toMatch(/This Node cannot read TypeScript: a\.ts/);
+  });
+});
 
 describe('a folder of agents', () => {
   it('gives every agent that its files export, by default or by name, and those that are there anyway', async () => {
