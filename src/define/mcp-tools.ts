@@ -74,8 +74,8 @@ export async function mcpTools(server: McpServer): Promise<McpTools> {
     await connection.close();
     const reason = reasonOf(error);
     const where = server.url ?? server.command;
-    // Without the cause, which would carry the words as they were.
     const redact = createRedactor(secretsOfServer(server));
+    // oxlint-disable-next-line preserve-caught-error -- the cause would carry the words as they were
     throw new Error(redact(`The MCP server ${server.name} (${where}) cannot be used: ${reason}`));
   }
 }

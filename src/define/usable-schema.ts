@@ -4,10 +4,9 @@ const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'nul
 /** Where schemas stand inside a schema: by name, in a list, or alone. */
 const BY_NAME = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
 const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
-const ALONE = [
-  ...['items', 'contains', 'additionalProperties', 'propertyNames', 'unevaluatedItems', 'unevaluatedProperties'],
-  ...['not', 'if', 'then', 'else'],
-];
+const CONDITIONS = ['not', 'if', 'then', 'else'];
+const OPEN_ENDS = ['additionalProperties', 'unevaluatedProperties', 'unevaluatedItems', 'propertyNames'];
+const ALONE = ['items', 'contains', ...OPEN_ENDS, ...CONDITIONS];
 
 /**
  * May a model be shown this schema as it is? One tool with a schema that its server refuses would cost the model all its tools, so
