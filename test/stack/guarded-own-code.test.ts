@@ -78,12 +78,12 @@ const taskFailures = async (handle: WorkflowHandle): Promise<number> =>
   ((await handle.fetchHistory()).events ?? []).filter((event) => event.workflowTaskFailedEventAttributes).length;
 
 describe('a bug in a guarded workflow', () => {
-  it('waits for mended code, which goes on where the bug was', { timeout: 90_000 }, async () => {
+  it('waits for mended code, which goes on where the bug was', { timeout: 180_000 }, async () => {
     const queue = `${world.taskQueue}-bug`;
     const stopBroken = await workerWith('broken.ts', queue);
     onTestFinished(stopBroken);
     const handle = await start('report', queue);
-    await expect.poll(() => taskFailures(handle), { timeout: 30_000 }).toBeGreaterThan(0);
+    await expect.poll(() => taskFailures(handle), { timeout: 60_000 }).toBeGreaterThan(0);
     expect((await handle.describe()).status.name).toBe('RUNNING');
     expect(await world.store.archivedRuns.get(handle.workflowId)).toBeNull();
     await stopBroken();
