@@ -27,6 +27,7 @@ import { requestOf } from './runs/rerun.ts';
 import { type FailureStore, runFailures } from './runs/run-failures.ts';
 import { guidanceOf } from './runs/run-guidance.ts';
 import { runSteps } from './runs/run-steps.ts';
+import { createStatusReader } from './runs/status-reader.ts';
 import { overridesOf, runTrace, type TraceArchiveReader } from './runs/run-trace.ts';
 import { endsWithin, underWay } from './runs/stop-run.ts';
 import { countRuns, IS_OPEN, visibleRuns } from './runs/visibility.ts';
@@ -122,6 +123,7 @@ export function createRunsClient(options: RunsClientOptions): RunsClient {
     projectHistory(await fetchHistory(client, runId), { runId }).events;
   const stepsOf = async (runId: string): Promise<ProjectedStep[]> =>
     projectHistory(await fetchHistory(client, runId), { runId }).steps;
+  const statusOf = createStatusReader((runId) => runStatus(client, runId, archive));
   const isArchived = async (runId: string): Promise<boolean> => Boolean(await archive?.get(runId));
   const feed = createRunFeed({
     activeSince: async (time) => {
@@ -134,7 +136,7 @@ export function createRunsClient(options: RunsClientOptions): RunsClient {
   return {
     feed,
     start: (request, startOptions) => startRun(deps, request, startOptions),
-    status: (runId) => runStatus(client, runId, store?.archivedRuns),
+    status: statusOf,
     result: async <Output>(runId: string, agent?: Agent<Output>): Promise<RunResult<Output>> =>
       typedResult(await endOfRun(client, runId, store?.archivedRuns), agent),
     answer: (runId, body) => sendMessage(client, runId, 'answer', body),
@@ -145,7 +147,7 @@ export function createRunsClient(options: RunsClientOptions): RunsClient {
       await cancelRun(client, runId, body);
       const ended = await endsWithin(client, runId, waitMs);
       return ended
-        ? { state: 'ended', status: await runStatus(client, runId, archive) }
+        ? { state: 'ended', status: await statusOf(runId) }
         : { state: 'stopping', waiting_for: underWay(await stepsOf(runId)) };
     },
     rerun: async (runId, startOptions) =>

@@ -13,23 +13,43 @@ export interface RunArchiveReader {
   get(runId: string): Promise<{ summary: unknown; goal?: string } | null>;
 }
 
+export interface ToldStatus {
+  status: RunStatus;
+  /** The run's own word, which says more than what others know of it. */
+  byRun: boolean;
+}
+
 /**
  * The run's own word where it can be had; else what the server knows, with a sentence on why that is all; else what the
  * archive kept.
  */
-export async function runStatus(client: Client, runId: string, archive?: RunArchiveReader): Promise<RunStatus> {
+export async function runStatus(client: Client, runId: string, archive?: RunArchiveReader): Promise<ToldStatus> {
   const handle = client.workflow.getHandle(workflowIdOfRun(runId));
+  const deadline = Date.now() + QUERY_DEADLINE_MS;
   try {
-    return await client.withDeadline(Date.now() + QUERY_DEADLINE_MS, () => handle.query<RunStatus>(QUERY.status));
+    const status = await client.withDeadline(deadline, () => handle.query<RunStatus>(QUERY.status));
+    return { status, byRun: true };
   } catch (error) {
-    const description = await describe(client, runId);
-    const kept = description?.status.name === 'RUNNING' ? null : await archivedResult(runId, archive);
-    if (kept !== null) return statusOfResult(kept.result, kept.goal);
-    if (description === null) throw new RunNotFoundError(runId, error);
-    if (description.status.name === 'COMPLETED')
-      return statusOfResult((await handle.result()) as RunResult, textOf(description.memo?.[MEMO.goal]));
-    return fallbackStatus(client, description, runId, error);
+    return { status: await statusWithoutRun(client, runId, archive, error), byRun: false };
   }
+}
+
+async function statusWithoutRun(
+  client: Client,
+  runId: string,
+  archive: RunArchiveReader | undefined,
+  error: unknown,
+): Promise<RunStatus> {
+  const description = await describe(client, runId);
+  const kept = description?.status.name === 'RUNNING' ? null : await archivedResult(runId, archive);
+  if (kept !== null) return statusOfResult(kept.result, kept.goal);
+  if (description === null) throw new RunNotFoundError(runId, error);
+  if (description.status.name === 'COMPLETED')
+    return statusOfResult(
+      (await client.workflow.getHandle(workflowIdOfRun(runId)).result()) as RunResult,
+      textOf(description.memo?.[MEMO.goal]),
+    );
+  return fallbackStatus(client, description, runId, error);
 }
 
 async function describe(client: Client, runId: string): Promise<WorkflowExecutionDescription | null> {

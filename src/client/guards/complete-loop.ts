@@ -57,17 +57,30 @@ export async function reportLoop(deps: GuardDeps, body: unknown, options: Report
     updateId: `${report.loop_id}:${bodyHash}`,
     args: [report, await extrasOf(deps, report, family, bodyHash)],
   };
+  // Tried here first: a report that the new guard refused would leave an empty guard behind.
+  const tried = completeLoop(null, report, deps.policy, new Date().toISOString(), { bodyHash });
+  if (tried.ok && (await isUnheardOf(deps, family))) return open(deps, report, update, bodyHash);
   const answer = await updateGuard<LoopAnswer>(deps.client, update);
   if (answer !== NOT_OPEN) return answer;
   const found = await findEnding(deps.client, family, deps.store?.archivedGuards);
   if (isEnding(found)) return answerOfEnding(found, report.loop_id, family, bodyHash);
+  if (!tried.ok) throw new GuardRefusedError(tried);
   return open(deps, report, update, bodyHash);
 }
 
+/** What the store does not know is most likely new: asking Temporal for it first would be in vain. */
+async function isUnheardOf({ store }: GuardDeps, family: string): Promise<boolean> {
+  if (store?.loopFamilies === undefined) return false;
+  try {
+    const [owner, ending] = await Promise.all([store.loopFamilies.ownerOf(family), store.archivedGuards.get(family)]);
+    return owner === null && ending === null;
+  } catch {
+    // An open guard answers without the store.
+    return false;
+  }
+}
+
 async function open(deps: GuardDeps, report: LoopReport, update: GuardUpdate, bodyHash: string): Promise<LoopAnswer> {
-  // Tried here first: a report that the new guard refused would leave an empty guard behind.
-  const tried = completeLoop(null, report, deps.policy, new Date().toISOString(), { bodyHash });
-  if (!tried.ok) throw new GuardRefusedError(tried);
   const { loopFamilies } = deps.store ?? {};
   if (loopFamilies) await claimFamily(deps.client, { loopFamilies }, update.family, { run_id: null });
   const { mode, reruns, fatigue, bias, humans } = deps.policy;

@@ -1,0 +1,81 @@
+import { describe, expect, it } from 'vitest';
+import type { ToldStatus } from '../../../src/client/run-status.ts';
+import { createStatusReader } from '../../../src/client/runs/status-reader.ts';
+import type { RunStatus } from '../../../src/protocol/run.ts';
+
+const told = (state: RunStatus['state'], why = '', byRun = true): ToldStatus => ({
+  status: { run_id: 'r', state, why } as RunStatus,
+  byRun,
+});
+
+/** Questions that are answered when the test says so. */
+function openQuestions() {
+  const asked: { runId: string; answer(told: ToldStatus): void; fail(error: Error): void }[] = [];
+  const ask = (runId: string): Promise<ToldStatus> =>
+    new Promise((answer, fail) => void asked.push({ runId, answer, fail }));
+  return { asked, ask };
+}
+const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
+
+describe('a reader of statuses', () => {
+  it('asks a run that has ended only once', async () => {
+    let asked = 0;
+    const read = createStatusReader(async () => told('ended', `answer ${(asked += 1)}`));
+    await read('r');
+    expect((await read('r')).why).toBe('answer 1');
+  });
+
+  it('asks again as long as the run is open, or as long as others answer for it', async () => {
+    const answers = [told('running'), told('ended', 'the archive says so', false), told('ended', 'the run says so')];
+    const read = createStatusReader(async () => answers.shift() ?? told('ended', 'asked too often'));
+    await read('r');
+    await read('r');
+    expect((await read('r')).why).toBe('the run says so');
+    expect((await read('r')).why).toBe('the run says so');
+  });
+
+  it('gives whoever comes while a question is under way the answer of the next one, which all share', async () => {
+    const { asked, ask } = openQuestions();
+    const read = createStatusReader(ask);
+    const [first, second, third] = [read('r'), read('r'), read('r')];
+    expect(asked).toHaveLength(1);
+    asked[0]?.answer(told('running', 'old'));
+    expect((await first).why).toBe('old');
+    await settled();
+    expect(asked).toHaveLength(2);
+    asked[1]?.answer(told('running', 'new'));
+    expect([(await second).why, (await third).why]).toEqual(['new', 'new']);
+    void read('r');
+    expect(asked).toHaveLength(3);
+  });
+
+  it('lets neither a run that does not answer nor a failure stand in the way of others', async () => {
+    const { asked, ask } = openQuestions();
+    const read = createStatusReader(ask);
+    const [first, second] = [read('r'), read('r')];
+    const other = read('other');
+    asked[1]?.answer(told('running', 'here'));
+    expect((await other).why).toBe('here');
+    asked[0]?.fail(new Error('away'));
+    await expect(first).rejects.toThrow('away');
+    await settled();
+    asked[2]?.answer(told('running', 'back'));
+    expect((await second).why).toBe('back');
+  });
+
+  it('keeps no more than fits, and drops what nobody asked for the longest', async () => {
+    const asked: string[] = [];
+    const ask = async (runId: string): Promise<ToldStatus> => {
+      asked.push(runId);
+      return told('ended', 'x'.repeat(100));
+    };
+    const read = createStatusReader(ask, 300);
+    await read('a');
+    await read('b');
+    await read('a');
+    await read('c');
+    asked.length = 0;
+    for (const runId of ['a', 'c', 'b']) await read(runId);
+    expect(asked).toEqual(['b']);
+  });
+});
