@@ -1,14 +1,15 @@
 import { sql } from 'kysely';
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import { ENHANCEMENT_ON, nextSwitch, SWITCH_OFF } from '../core/retry/index.ts';
+import { BY_RULE, ENHANCEMENT_ON, nextSwitch, sentenceOfPerson, SWITCH_OFF } from '../core/retry/index.ts';
 import type { EnhancementSwitch, Evaluation } from '../core/retry/index.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
 import { StoreInputError } from './errors.ts';
 import { evaluationOf } from './evaluation-rows.ts';
 import type { Tables } from './tables.ts';
 
-/** Who switched it off by the rule. */
-const BY_RULE = 'rollback rule';
+/** As much of a name, and of what was said, as anybody reads. */
+const BY_CHARS = 200;
+const NOTE_CHARS = 1_000;
 /** The window, and what lies before it for the agent's own baseline. */
 const JUDGED = 10 * SWITCH_OFF.window;
 
@@ -20,30 +21,42 @@ export interface SwitchEntry {
   reason: string | null;
   sentence: string | null;
   by: string;
+  note: string | null;
   at: string;
+}
+
+/** What a person wants, who they are and why. */
+export interface SwitchRequest {
+  enhancement: 'on' | 'off';
+  by: string;
+  note?: string | undefined;
 }
 
 /** Whether an agent's retries get an enhanced prompt. Every change is a row, so that it can be told who and why. */
 export const createEnhancementSwitches = (db: Kysely<Tables>) => ({
   currentSwitch: (agent: string): Promise<EnhancementSwitch> => currentSwitch(db, cleanText(agent)),
 
-  /** The operator's word. What was measured before it no longer counts. */
-  switchOn: async (agent: string, by: string): Promise<{ switched: boolean; current: EnhancementSwitch }> => {
-    if (by.trim() === '') throw new StoreInputError('by', 'say who switches it on');
+  /** An operator's word. On: what was measured before it no longer counts. Off: until somebody switches it on again. */
+  switchTo: async (agent: string, request: SwitchRequest) => {
+    if (request.by.trim() === '') throw new StoreInputError('by', 'say who moves the switch');
+    const by = cleanText(request.by).slice(0, BY_CHARS);
+    const note = request.note === undefined ? null : cleanText(request.note).slice(0, NOTE_CHARS);
+    const isOff = request.enhancement === 'off';
     return db.transaction().execute(async (trx) => {
       const name = cleanText(agent);
       await lockAgent(trx, name);
       const before = await currentSwitch(trx, name);
-      if (before.enhancement === 'on') return { switched: false, current: before };
+      if (before.enhancement === request.enhancement) return { switched: false, current: before };
       await trx
         .insertInto('enhancement_switches')
         .values({
           agent: name,
-          enhancement: 'on',
-          reason: null,
-          sentence: null,
+          enhancement: request.enhancement,
+          reason: isOff ? 'by_person' : null,
+          sentence: isOff ? sentenceOfPerson(by, note) : null,
           judgement: null,
-          by: cleanText(by).slice(0, 200),
+          by,
+          note,
         })
         .execute();
       return { switched: true, current: await currentSwitch(trx, name) };
@@ -82,15 +95,17 @@ const currentSwitch = async (db: Kysely<Tables>, agent: string): Promise<Enhance
 };
 
 const toSwitch = (row: SwitchRow): EnhancementSwitch =>
-  row.enhancement === 'off' && row.reason !== null && row.judgement !== null
+  row.enhancement === 'off' && row.reason !== null
     ? {
         enhancement: 'off',
         since: row.at.toISOString(),
+        by: row.by,
+        note: row.note,
         reason: row.reason,
         sentence: row.sentence ?? '',
         judgement: row.judgement,
       }
-    : { enhancement: 'on', since: row.at.toISOString(), by: row.by };
+    : { enhancement: 'on', since: row.at.toISOString(), by: row.by, note: row.note };
 
 /** Writers of one agent's evaluations and switches go one after the other. */
 const lockAgent = async (trx: Transaction<Tables>, agent: string): Promise<void> => {

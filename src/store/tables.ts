@@ -210,10 +210,12 @@ interface EnhancementSwitchesTable {
   id: Generated<number>;
   agent: string;
   enhancement: 'on' | 'off';
-  reason: SwitchOffReason | null;
+  reason: SwitchOffReason | 'by_person' | null;
   sentence: string | null;
   judgement: ColumnType<EnhancementJudgement | null, string | null, never>;
   by: string;
+  /** What a person said to it. */
+  note: string | null;
   at: TimeByDatabase;
 }
 

@@ -400,12 +400,43 @@ describe('the house', () => {
     const metrics = await (await world.fetch('/metrics')).text();
     expect(metrics).toContain(`secondwind_retry_final_success{agent="${agent}",model="m-1"} 0.8\n`);
     expect(metrics).toContain(`secondwind_enhancement_on{agent="${agent}"} 0\n`);
+    const turn = { agent, enhancement: 'on', by: 'ada', reason: 'another model' };
+    const on = { switched: true, agent, enhancement: 'on', by: 'ada', note: 'another model', reason: null };
+    expect(await world.ask('POST', '/v1/monitors/enhancement', { body: turn })).toMatchObject({
+      status: 200,
+      body: on,
+    });
+    expect((await world.ask('POST', '/v1/monitors/enhancement', { body: { ...turn, by: 'bob' } })).body).toMatchObject({
+      switched: false,
+      by: 'ada',
+    });
+    expect((await world.ask('GET', `/v1/monitors?agent=${agent}`)).body).toMatchObject({
+      switches: [{ agent, enhancement: 'on', by: 'ada', note: 'another model' }],
+    });
+    const history = await world.store.enhancement.historyOf(agent);
+    expect(history.map(({ enhancement, by, note }) => [enhancement, by, note])).toEqual([
+      ['off', 'rollback rule', null],
+      ['on', 'ada', 'another model'],
+    ]);
     expect((await world.ask('GET', '/v1/monitors?agent=nobody')).body).toEqual({
       monitors: [],
       overall: [],
       remaining_failures: [],
       switches: [],
     });
+  });
+
+  it('switches no enhancement of an agent that nobody knows, nor for nobody', async () => {
+    const turn = { agent: 'nobody', enhancement: 'off', by: 'ada' };
+    expect(await world.ask('POST', '/v1/monitors/enhancement', { body: turn })).toMatchObject({
+      status: 422,
+      body: { errors: [{ path: '$.agent', message: expect.stringContaining('no agent named nobody') }] },
+    });
+    const { status, body } = await world.ask('POST', '/v1/monitors/enhancement', {
+      body: { ...turn, agent: 'demo', by: ' ' },
+    });
+    expect([status, body]).toMatchObject([422, { errors: [{ path: 'by' }] }]);
+    expect(await world.store.enhancement.historyOf('nobody')).toEqual([]);
   });
 
   it('counts its open runs for Prometheus', async () => {

@@ -69,6 +69,7 @@ const BODIES: Record<string, () => object> = {
   'POST /v1/reflections': () => ({ ...LESSON, content: 'Another thing altogether, learnt by nobody.' }),
   'POST /v1/reflections/{id}/revisions': () => ({ action: 'retire', by: 'mallory' }),
   'POST /v1/bound': () => ({}),
+  'POST /v1/monitors/enhancement': () => ({ agent: 'demo', enhancement: 'off', by: 'mallory' }),
 };
 const QUERIES: Record<string, string> = {
   'GET /v1/runs/{run_id}/guidance': '?step_id=1',

@@ -186,6 +186,14 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     for (const args of [['reflections'], ['monitors', '--by-day']]) expect((await cli(...args)).code).toBe(0);
   });
 
+  it('switches the enhancement of an agent, and shows who did', async () => {
+    const turn = (to: string) => ['monitors', '--enhancement', to, '--agent', 'demo', '--by', 'ann'];
+    expect(await json(...turn('off'), '--reason', 'too wordy')).toMatchObject({ code: 0, switched: true, by: 'ann' });
+    expect((await cli('monitors')).stdout).toContain('ann switched it off (too wordy).');
+    expect((await cli(...turn('off'))).stdout).toMatch(/^Nothing has changed. Enhancement is off for demo/);
+    expect((await cli(...turn('on'))).stdout).toBe('Enhancement is on for demo, switched on by ann.\n');
+  });
+
   it('tells every mistake with its next step and its exit code', async () => {
     const empty = mkdtempSync(join(folder, 'empty-'));
     const mistakes: [args: string[], code: number, told: string][] = [
@@ -195,6 +203,7 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
       [['run', 'demo'], 2, 'goal'],
       [['run', 'demo', 'x', '--input', '{'], 2, 'is not JSON'],
       [['runs', '--state', 'asleep'], 2, 'state'],
+      [['monitors', '--enhancement', 'on'], 2, 'Name it with --agent'],
       [['answer', 'any', 'maybe'], 2, 'retry, skip, stop'],
       [['override', 'any'], 2, '--max-reruns'],
       [['guidance', 'any', '--step', 'one'], 2, '--step one is refused'],

@@ -160,7 +160,7 @@ describe('the switch of an agent', () => {
   it('is on until the rule turns it off, says why, and is turned on again only by a person', async () => {
     const { retryMonitors, enhancement } = test.store;
     const agent = 'switched';
-    expect(await enhancement.currentSwitch(agent)).toEqual({ enhancement: 'on', since: null, by: null });
+    expect(await enhancement.currentSwitch(agent)).toEqual({ enhancement: 'on', since: null, by: null, note: null });
     await retryMonitors.append(many(19, ['rate_limit'], { agent }));
     expect(await enhancement.currentSwitch(agent)).toMatchObject({ enhancement: 'on' });
     await retryMonitors.append(many(1, ['ok'], { agent }));
@@ -173,9 +173,10 @@ describe('the switch of an agent', () => {
     await retryMonitors.append(many(60, ['ok'], { agent }));
     expect(await enhancement.currentSwitch(agent)).toMatchObject({ enhancement: 'off' });
 
-    await expect(enhancement.switchOn(agent, ' ')).rejects.toThrow(/^by: /);
-    expect(await enhancement.switchOn(agent, 'ada')).toMatchObject({ switched: true, current: { by: 'ada' } });
-    expect(await enhancement.switchOn(agent, 'bob')).toMatchObject({ switched: false, current: { by: 'ada' } });
+    const on = (by: string) => enhancement.switchTo(agent, { enhancement: 'on', by, note: 'the model was changed' });
+    await expect(on(' ')).rejects.toThrow(/^by: /);
+    expect(await on('ada')).toMatchObject({ switched: true, current: { by: 'ada', note: 'the model was changed' } });
+    expect(await on('bob')).toMatchObject({ switched: false, current: { by: 'ada' } });
     const entries = await enhancement.historyOf(agent);
     expect(entries.map(({ enhancement: to, by }) => [to, by])).toEqual([
       ['off', 'rollback rule'],
@@ -184,11 +185,30 @@ describe('the switch of an agent', () => {
     expect(await enhancement.all({ agent })).toMatchObject([{ agent, enhancement: 'on', by: 'ada' }]);
   });
 
+  it('is turned off by a person too, stays off whatever is measured, and says whose word it was', async () => {
+    const { retryMonitors, enhancement } = test.store;
+    const agent = 'disliked';
+    const off = await enhancement.switchTo(agent, { enhancement: 'off', by: 'ada', note: 'too wordy' });
+    expect(off).toMatchObject({
+      switched: true,
+      current: { enhancement: 'off', by: 'ada', note: 'too wordy', reason: 'by_person', judgement: null },
+    });
+    await retryMonitors.append(many(30, ['ok'], { agent }));
+    expect(await enhancement.currentSwitch(agent)).toMatchObject({
+      sentence: 'Enhancement is off: ada switched it off (too wordy). An operator can switch it on again.',
+    });
+    await enhancement.switchTo(agent, { enhancement: 'on', by: 'bob' });
+    expect((await enhancement.historyOf(agent)).map(({ by, note }) => [by, note])).toEqual([
+      ['ada', 'too wordy'],
+      ['bob', null],
+    ]);
+  });
+
   it('is judged only by what was measured since it was last turned on', async () => {
     const { retryMonitors, enhancement } = test.store;
     const agent = 'fresh';
     await retryMonitors.append(many(20, ['rate_limit'], { agent }));
-    await enhancement.switchOn(agent, 'ada');
+    await enhancement.switchTo(agent, { enhancement: 'on', by: 'ada' });
     const later = new Date(Date.now() + 60_000).toISOString();
     await retryMonitors.append(many(19, ['rate_limit'], { agent, created_at: later }));
     expect(await enhancement.currentSwitch(agent)).toMatchObject({ enhancement: 'on' });

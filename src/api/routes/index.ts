@@ -5,7 +5,7 @@ import { fingerprints, postFailure, reviseFailure } from './failures.ts';
 import { detect, feedbackLog, refine } from './feedback.ts';
 import { alive, ready } from './health.ts';
 import { metrics } from './metrics.ts';
-import { monitors } from './monitors.ts';
+import { monitors, switchEnhancement } from './monitors.ts';
 import { guardrailsStatus, loopComplete, overrideGuardrails } from './orchestrator.ts';
 import { agents, bound, policy } from './policy.ts';
 import { questions } from './questions.ts';
@@ -50,6 +50,7 @@ const WORK: Route[] = [
   policy,
   agents,
   monitors,
+  switchEnhancement,
   alive,
   ready,
   metrics,

@@ -1,10 +1,14 @@
 import { z } from 'zod';
 import type { EnhancementSwitch } from '../../core/retry/index.ts';
+import { suggestion } from '../../define/problems.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import { readMonitors } from '../../store/monitor-figures.ts';
 import { answerJson } from '../answer-json.ts';
+import { Problem } from '../problem.ts';
+import { readBody } from '../read/read-body.ts';
 import { readQuery } from '../read/read-query.ts';
 import type { Route } from '../route.ts';
+import { SCHEMAS } from '../schemas/index.ts';
 import { plainText } from '../schemas/parts.ts';
 
 const MONTH_MS = 30 * 86_400_000;
@@ -31,11 +35,39 @@ export const monitors: Route = {
   },
 };
 
+export const switchEnhancement: Route = {
+  method: 'post',
+  path: '/v1/monitors/enhancement',
+  role: 'operator',
+  summary: "Switch the enhancement of an agent's prompts on or off; runs that start from then on keep to it",
+  body: 'SwitchRequest',
+  answer: { status: 200, description: 'How the switch stands now', schema: 'Switched' },
+  handle: async (c, { store, registry }) => {
+    const { agent, enhancement, by, reason } = await readBody(c, SCHEMAS.SwitchRequest);
+    // An agent that only other workers have is known here once it was measured.
+    if (!registry.agents.has(agent) && (await store.enhancement.all({ agent })).length === 0) {
+      const message = `no agent named ${agent}${suggestion(agent, [...registry.agents.keys()])}`;
+      throw new Problem('bad_request', 'Correct the named fields and send it again.', {
+        errors: [{ path: '$.agent', message }],
+      });
+    }
+    const redact = c.get('redact');
+    const { switched, current } = await store.enhancement.switchTo(agent, {
+      enhancement,
+      by: redact(by),
+      ...(reason !== undefined && { note: redact(reason) }),
+    });
+    return answerJson(c, { switched, ...switchOf({ agent, ...current }) });
+  },
+};
+
 /** Agents whose switch was ever moved; every other agent's is on. */
 const switchOf = (entry: { agent: string } & EnhancementSwitch) => ({
   agent: entry.agent,
   enhancement: entry.enhancement,
   since: entry.since,
+  by: entry.by,
+  note: entry.note,
   reason: entry.enhancement === 'off' ? entry.reason : null,
   sentence: entry.enhancement === 'off' ? entry.sentence : null,
 });

@@ -50,6 +50,10 @@ const enhancementSwitch = z.strictObject({
   agent: z.string(),
   enhancement: z.enum(['on', 'off']),
   since: z.string().nullable(),
+  /** Who moved it last: a person, or the rule. */
+  by: z.string().nullable(),
+  /** What a person said to it. */
+  note: z.string().nullable(),
   reason: z.string().nullable(),
   sentence: z.string().nullable(),
 });
@@ -79,6 +83,17 @@ export const HOUSE_SCHEMAS = {
     overall: z.array(z.strictObject(figures)),
     remaining_failures: z.array(remainingFailure),
     switches: z.array(enhancementSwitch),
+  }),
+  SwitchRequest: z.strictObject({
+    agent: z.string().min(1).max(LIMIT.nameChars),
+    enhancement: z.enum(['on', 'off']),
+    by: z.string().min(1).max(200),
+    reason: z.string().min(1).max(1_000).optional(),
+  }),
+  Switched: z.strictObject({
+    /** False: it stood so already, and nothing has changed. */
+    switched: z.boolean(),
+    ...enhancementSwitch.shape,
   }),
   Problem: z.looseObject({
     type: z.string(),

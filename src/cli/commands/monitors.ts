@@ -1,17 +1,22 @@
-import type { Command } from 'commander';
+import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import type { SCHEMAS } from '../../api/schemas/index.ts';
-import { remoteCommand } from '../remote/command.ts';
+import { SecondwindError } from '../../client/errors.ts';
+import { personOf, remoteCommand, withPerson } from '../remote/command.ts';
 import type { RemoteFlags } from '../remote/connect.ts';
 import type { Column } from '../show/table.ts';
 
 type Monitors = z.infer<(typeof SCHEMAS)['Monitors']>;
+type Switched = z.infer<(typeof SCHEMAS)['Switched']>;
 type Figures = Monitors['overall'][number] & { day?: string };
 interface MonitorsFlags extends RemoteFlags {
   agent?: string;
   model?: string;
   since?: string;
   byDay?: boolean;
+  enhancement?: 'on' | 'off';
+  by?: string;
+  reason?: string;
 }
 
 const share = (rate: number | null): string => (rate === null ? '-' : `${(rate * 100).toFixed(1)} %`);
@@ -30,12 +35,18 @@ const FIGURES: Column<Figures>[] = [
 const BY_DAY: Column<Figures>[] = [{ head: 'DAY', cell: (row) => row.day ?? '' }, ...FIGURES];
 
 export function addMonitors(program: Command): void {
-  remoteCommand(program, 'monitors', 'how well retries work and what they cost')
+  withPerson(remoteCommand(program, 'monitors', 'how well retries work and what they cost'))
     .option('--agent <name>', 'only this agent')
     .option('--model <name>', 'only this model')
     .option('--since <time>', 'from this day or time on (default: 30 days ago)')
     .option('--by-day', 'a row for each day')
-    .action(async ({ agent, model, since, byDay, ...flags }: MonitorsFlags) => {
+    .addOption(
+      new Option('--enhancement <switch>', "switch the enhancement of --agent's prompts").choices(['on', 'off']),
+    )
+    .option('--reason <text>', 'why it is switched')
+    .action(async (given: MonitorsFlags) => {
+      if (given.enhancement !== undefined) return switchEnhancement(given);
+      const { agent, model, since, byDay, ...flags } = given;
       const [{ connectRemote }, { print }, { table, terminalWidth }, { oneLine }] = await Promise.all([
         import('../remote/connect.ts'),
         import('../show/print.ts'),
@@ -47,10 +58,27 @@ export function addMonitors(program: Command): void {
       const rows: Figures[] = byDay ? body.monitors : body.overall;
       print(flags, body, () => [
         ...(rows.length === 0 ? ['Nothing was checked yet.'] : table(byDay ? BY_DAY : FIGURES, rows, terminalWidth())),
-        ...body.switches.map(
-          (entry) =>
-            `Enhancement is ${entry.enhancement} for ${oneLine(entry.agent)}. ${oneLine(entry.sentence ?? '')}`,
-        ),
+        ...body.switches.map((entry) => oneLine(standing(entry))),
       ]);
     });
 }
+
+async function switchEnhancement({ agent, enhancement, reason, ...flags }: MonitorsFlags): Promise<void> {
+  if (agent === undefined) {
+    throw new SecondwindError('bad_usage', 'It is not said whose enhancement to switch.', 'Name it with --agent.');
+  }
+  const [{ connectRemote }, { print }, { oneLine }] = await Promise.all([
+    import('../remote/connect.ts'),
+    import('../show/print.ts'),
+    import('../show/text.ts'),
+  ]);
+  const { door } = await connectRemote(flags);
+  const request = { agent, enhancement, by: personOf(flags), ...(reason !== undefined && { reason }) };
+  const { body } = await door.ask<Switched>('POST', '/v1/monitors/enhancement', { body: request });
+  print(flags, body, () => [oneLine(`${body.switched ? '' : 'Nothing has changed. '}${standing(body)}`)]);
+}
+
+const standing = ({ agent, enhancement, sentence, by, note }: Monitors['switches'][number]): string =>
+  enhancement === 'off'
+    ? `Enhancement is off for ${agent}. ${sentence ?? ''}`
+    : `Enhancement is on for ${agent}${by === null ? '' : `, switched on by ${by}${note === null ? '' : ` (${note})`}`}.`;

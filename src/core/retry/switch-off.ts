@@ -12,6 +12,9 @@ export const SWITCH_OFF = {
 
 export type SwitchOffReason = 'success_below_baseline' | 'runtime_overhead_exceeded' | 'cost_factor_exceeded';
 
+/** Who switched it off when no person did. */
+export const BY_RULE = 'rollback rule';
+
 export interface EnhancementJudgement {
   evaluations: number;
   success: number;
@@ -24,10 +27,20 @@ export interface EnhancementJudgement {
 
 /** Whether an agent uses enhancement. Off is left only by a person: a rule that switched itself on again would flap. */
 export type EnhancementSwitch =
-  | { enhancement: 'on'; since: string | null; by: string | null }
-  | { enhancement: 'off'; since: string; reason: SwitchOffReason; sentence: string; judgement: EnhancementJudgement };
+  | { enhancement: 'on'; since: string | null; by: string | null; note: string | null }
+  | {
+      enhancement: 'off';
+      since: string;
+      by: string;
+      /** What a person said to it. */
+      note: string | null;
+      reason: SwitchOffReason | 'by_person';
+      sentence: string;
+      /** null when a person switched it off. */
+      judgement: EnhancementJudgement | null;
+    };
 
-export const ENHANCEMENT_ON: EnhancementSwitch = { enhancement: 'on', since: null, by: null };
+export const ENHANCEMENT_ON: EnhancementSwitch = { enhancement: 'on', since: null, by: null, note: null };
 
 const rateOf = (evaluations: readonly Evaluation[], isSuccess: (evaluation: Evaluation) => boolean): number =>
   evaluations.filter(isSuccess).length / evaluations.length;
@@ -91,8 +104,10 @@ export const nextSwitch = (
   const judgement = judgeEnhancement(evaluations);
   if (judgement === null || judgement.reason === null) return current;
   const { reason } = judgement;
-  return { enhancement: 'off', since: now, reason, sentence: sentenceOf(reason, judgement), judgement };
+  const sentence = sentenceOf(reason, judgement);
+  return { enhancement: 'off', since: now, by: BY_RULE, note: null, reason, sentence, judgement };
 };
 
-/** The operator's word. What was measured before it no longer counts: the caller judges from `since` on. */
-export const switchedOn = (by: string, now: string): EnhancementSwitch => ({ enhancement: 'on', since: now, by });
+/** A person's word against it, in a sentence as the status shows it. */
+export const sentenceOfPerson = (by: string, note: string | null): string =>
+  `Enhancement is off: ${by} switched it off${note === null ? '' : ` (${note})`}. An operator can switch it on again.`;

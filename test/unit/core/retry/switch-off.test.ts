@@ -4,7 +4,7 @@ import {
   judgeEnhancement,
   monitorFigures,
   nextSwitch,
-  switchedOn,
+  sentenceOfPerson,
 } from '../../../../src/core/retry/index.ts';
 import type { Evaluation } from '../../../../src/core/retry/index.ts';
 import { attemptsOf, evaluation, seedBatch } from './evaluations.ts';
@@ -85,8 +85,9 @@ describe('the switch', () => {
   test('never goes on by itself, however good the figures become', () => {
     expect(nextSwitch(off, batch(0, 50), AT)).toBe(off);
   });
-  test('goes on by an operator, who is named', () => {
-    expect(switchedOn('ada', AT)).toEqual({ enhancement: 'on', since: AT, by: 'ada' });
+  test('by a person says who, and why if they did', () => {
+    expect(sentenceOfPerson('ada', null)).toContain('ada switched it off. An operator');
+    expect(sentenceOfPerson('ada', 'too wordy')).toContain('ada switched it off (too wordy). An operator');
   });
   test('is plain JSON', () => {
     expect(JSON.parse(JSON.stringify(off))).toEqual(off);
