@@ -20,6 +20,7 @@ const KNOWN = [
   'SECONDWIND_TOKEN',
   'SECONDWIND_TOKENS',
   'SECONDWIND_RATE_LIMIT',
+  'SECONDWIND_REVIEWER',
   'SECONDWIND_PUBLIC_URL',
   'SECONDWIND_WEBHOOK_SECRET',
   'SECONDWIND_WEBHOOK_ALLOW_PRIVATE',
@@ -43,6 +44,8 @@ export interface Config {
   tokens: Grant[];
   /** How often a token may ask in a second. */
   rateLimit: number;
+  /** A file whose default export judges loops that are reported without a review. */
+  reviewer: string | undefined;
   databaseUrl: string | undefined;
   temporalAddress: string | undefined;
   namespace: string;
@@ -70,6 +73,7 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: ConfigFlags = {}): Con
     cacheDir: cacheDir(env),
     tokens: readTokens(set('SECONDWIND_TOKEN'), set('SECONDWIND_TOKENS')),
     rateLimit: readRateLimit(set('SECONDWIND_RATE_LIMIT')),
+    reviewer: set('SECONDWIND_REVIEWER'),
     databaseUrl: set('DATABASE_URL'),
     temporalAddress: set('TEMPORAL_ADDRESS'),
     namespace: set('TEMPORAL_NAMESPACE') ?? 'default',
@@ -88,6 +92,7 @@ export function describeConfig(config: Config): Record<string, string | number |
     cache_dir: config.cacheDir,
     tokens: config.tokens.map((grant) => `${grant.role}: set`),
     rate_limit: config.rateLimit,
+    reviewer: config.reviewer ?? 'none',
     database: config.databaseUrl === undefined ? 'embedded' : withoutPassword(config.databaseUrl),
     temporal: config.temporalAddress ?? 'embedded',
     namespace: config.namespace,

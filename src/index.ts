@@ -25,6 +25,7 @@ export {
   type ReviewOf,
 } from './define/define-agent.ts';
 export { agentTool, type AgentToolOptions } from './define/agent-tool.ts';
+export type { LoopMaterial, LoopReviewContext, LoopReviewer } from './define/loop-reviewer.ts';
 export { defineTool, type Tool, type ToolContext, type ToolDefinition } from './define/define-tool.ts';
 export { mcpTools, type McpServer, type McpTools } from './define/mcp-tools.ts';
 export { prepareRun } from './define/prepare-run.ts';

@@ -38,7 +38,7 @@ export const loopComplete: Route = {
     const runId = await deps.runs.ownerOf(report.loop_id);
     const answer =
       runId === null
-        ? await reportForeign(deps, report, hashOfJson(body))
+        ? await reportForeign(c, deps, report, hashOfJson(body))
         : await decisionOfOwnLoop(deps.runs, runId, body, DECISION_MS);
     return answerJson(c, answer);
   },
@@ -58,14 +58,37 @@ function needOperator(c: ApiContext, report: LoopReport): void {
 }
 
 /** A reviewer is asked only once nobody else has an answer: what was decided before is not judged again. */
-async function reportForeign({ guards, reviewer }: ApiDeps, report: LoopReport, bodyHash: string): Promise<LoopAnswer> {
+async function reportForeign(
+  c: ApiContext,
+  { guards, reviewer, log }: ApiDeps,
+  report: LoopReport,
+  bodyHash: string,
+): Promise<LoopAnswer> {
   try {
     return await guards.completeLoop(report, { bodyHash });
   } catch (error) {
     const missing = error instanceof GuardRefusedError && error.problem === 'review_missing';
     if (!missing || reviewer === undefined) throw error;
-    return guards.completeLoop({ ...report, reflection_result: await reviewer(report) }, { bodyHash });
+    const reviewed = await judged(report, reviewer).catch((cause: unknown) => {
+      const why = c
+        .get('redact')(cause instanceof Error ? cause.message : String(cause))
+        .slice(0, REASON_CHARS);
+      log?.error({ request_id: c.get('requestId'), loop_id: report.loop_id, err: cause }, 'a loop was not judged');
+      const next = 'Send a reflection_result with the report, or report it again.';
+      throw new Problem('review_missing', `The reviewer of this server did not judge it: ${why}. ${next}`, { cause });
+    });
+    return guards.completeLoop(reviewed, { bodyHash });
   }
+}
+
+const REASON_CHARS = 300;
+
+/** A judgement that cannot be used is the reviewer's mistake, not that of whoever reports. */
+async function judged(report: LoopReport, reviewer: NonNullable<ApiDeps['reviewer']>): Promise<LoopReport> {
+  const reviewed = { ...report, reflection_result: await reviewer(report) };
+  const [error] = errorsOfReport(reviewed);
+  if (error !== undefined) throw new TypeError(`at ${error.path} it should say ${error.detail}`);
+  return reviewed;
 }
 
 export const guardrailsStatus: Route = {

@@ -38,16 +38,25 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
   const { reachOutside } = await import('../run/outside.ts');
   const outside = await reachOutside(config);
   // Loaded only now: that a server is missing should not take the seconds that these take.
-  const [{ createStore }, { answeredBy, openApi }, { registryWith }, { createLog }, { addTelemetry }, { serveApi }] =
-    await Promise.all([
-      import('../../store/store.ts'),
-      import('../run/open-api.ts'),
-      import('../run/registry.ts'),
-      import('../run/log.ts'),
-      import('../run/telemetry.ts'),
-      import('../../api/index.ts'),
-    ]);
+  const [
+    { createStore },
+    { answeredBy, openApi },
+    { registryWith },
+    { loadReviewer },
+    { createLog },
+    { addTelemetry },
+    { serveApi },
+  ] = await Promise.all([
+    import('../../store/store.ts'),
+    import('../run/open-api.ts'),
+    import('../run/registry.ts'),
+    import('../run/reviewer.ts'),
+    import('../run/log.ts'),
+    import('../run/telemetry.ts'),
+    import('../../api/index.ts'),
+  ]);
   const registry = await registryWith(flags.agents);
+  const reviewer = await loadReviewer(config.reviewer, process.env);
   const grants = await grantsFor(config);
   const store = createStore(outside.databaseUrl);
   parts.add('store', () => store.close());
@@ -62,6 +71,7 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
     grants,
     allowedHosts,
     rateLimit,
+    reviewer,
     log,
     env: process.env,
     telemetry,

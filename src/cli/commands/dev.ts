@@ -29,12 +29,15 @@ export function addDev(program: Command): void {
 
 async function runDev(flags: DevFlags): Promise<number> {
   const config = readConfig(process.env, flags);
-  const [{ runParts }, { startDev }, { readyJson, readyLines }, { registryWith }] = await Promise.all([
-    import('../run/run-parts.ts'),
-    import('../dev/start-dev.ts'),
-    import('../dev/announce.ts'),
-    import('../run/registry.ts'),
-  ]);
+  const [{ runParts }, { startDev }, { readyJson, readyLines }, { registryWith }, { loadReviewer }] = await Promise.all(
+    [
+      import('../run/run-parts.ts'),
+      import('../dev/start-dev.ts'),
+      import('../dev/announce.ts'),
+      import('../run/registry.ts'),
+      import('../run/reviewer.ts'),
+    ],
+  );
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   return runParts({
     say,
@@ -42,7 +45,8 @@ async function runDev(flags: DevFlags): Promise<number> {
     start: async (parts) => {
       // Before anything is started: a file of theirs that cannot be used is told at once.
       const registry = await registryWith(flags.agents);
-      const { news, failed } = await startDev({ config, parts, registry, ui: flags.ui === true, say });
+      const reviewer = await loadReviewer(config.reviewer, process.env);
+      const { news, failed } = await startDev({ config, parts, registry, reviewer, ui: flags.ui === true, say });
       // From the start of the process: what a person waits for includes loading.
       const ms = performance.now();
       const lines = flags.json ? [readyJson(news, ms)] : readyLines(news, ms, flags.demo);

@@ -1,5 +1,6 @@
 import { join } from 'node:path';
 import { type Fetching, Problem, serveApi } from '../../api/index.ts';
+import type { ApiDeps } from '../../api/context.ts';
 import type { Config } from '../../config.ts';
 import type { Registry } from '../../define/registry.ts';
 import { SEARCH_ATTRIBUTE_TYPES } from '../../protocol/names.ts';
@@ -17,6 +18,7 @@ export interface StartDevOptions {
   config: Config;
   parts: Parts;
   registry: Registry;
+  reviewer?: ApiDeps['reviewer'];
   ui: boolean;
   say: (line: string) => void;
 }
@@ -55,7 +57,7 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
   const env = stack.owned.temporal ? {} : process.env;
   const shared = { ...stack, registry: options.registry, store: opened, telemetry };
   const { allowedHosts, rateLimit } = config;
-  const api = openApi(parts, { ...shared, grants, allowedHosts, rateLimit, log, env });
+  const api = openApi(parts, { ...shared, grants, allowedHosts, rateLimit, reviewer: options.reviewer, log, env });
   const worker = await workerMain.startWorker({
     ...shared,
     workflowBundlePath: bundlePath,

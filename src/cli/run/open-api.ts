@@ -1,6 +1,6 @@
 import type { Hono } from 'hono';
 import { type ApiLog, createApi } from '../../api/index.ts';
-import type { ApiEnv } from '../../api/context.ts';
+import type { ApiDeps, ApiEnv } from '../../api/context.ts';
 import { connectClient, createGuardsClient, createRunsClient } from '../../client/index.ts';
 import type { Grant } from '../../config/roles.ts';
 import type { Registry } from '../../define/registry.ts';
@@ -19,6 +19,8 @@ export interface OpenApiOptions {
   allowedHosts: readonly string[];
   /** Requests a second for each token; twice as many at once. */
   rateLimit: number;
+  /** Judges loops that are reported without a review. */
+  reviewer: ApiDeps['reviewer'];
   log: ApiLog;
   /** Where the keys of an own Temporal are read from; `{}` for ours. */
   env: NodeJS.ProcessEnv;
@@ -40,6 +42,7 @@ export async function openApi(parts: Parts, options: OpenApiOptions): Promise<Ho
     tokens: options.grants,
     allowedHosts: options.allowedHosts,
     rateLimit: { perSecond: options.rateLimit, burst: 2 * options.rateLimit },
+    ...(options.reviewer && { reviewer: options.reviewer }),
     checks: {
       temporal: () =>
         client.withDeadline(Date.now() + CHECK_MS, () => client.workflowService.describeNamespace({ namespace })),
