@@ -18,6 +18,9 @@ export interface FamilyStore {
   };
 }
 
+/** Whether there is, or was, a run of this id. */
+type IsKnown = (runId: string) => Promise<boolean>;
+
 export class FamilyTakenError extends SecondwindError {
   override readonly name = 'FamilyTakenError';
   constructor(family: string, owner: string) {
@@ -33,7 +36,7 @@ const ABANDONED_MS = 60_000;
  * never started, because Temporal could not be reached, is free again.
  */
 export async function claimFamily(
-  client: Client,
+  known: IsKnown,
   { loopFamilies }: FamilyStore,
   family: string,
   owner: Owner,
@@ -43,15 +46,30 @@ export async function claimFamily(
     if (claim.taken || claim.owner?.run_id === owner.run_id) return { taken: claim.taken };
     if (claim.owner === null && tries < 3) continue;
     const other = claim.owner?.run_id ?? null;
-    const abandoned = other !== null && (claim.owner?.age_ms ?? 0) > ABANDONED_MS && !(await isKnown(client, other));
+    const abandoned = other !== null && (claim.owner?.age_ms ?? 0) > ABANDONED_MS && !(await known(other));
     if (!abandoned || tries >= 3) throw new FamilyTakenError(family, other === null ? 'a guard' : `the run ${other}`);
     await loopFamilies.release(family, { run_id: other });
   }
 }
 
+/** A default name carries the run's id, which nobody else can have: a store that is away must not keep such a run back. */
+export async function claimForRun(
+  known: IsKnown,
+  families: FamilyStore,
+  run: { run_id: string; loop_id: string },
+): Promise<{ taken: boolean }> {
+  try {
+    return await claimFamily(known, families, familyOf(run.loop_id), { run_id: run.run_id });
+  } catch (error) {
+    const isAway = error instanceof Error && 'code' in error && error.code === 'STORE_UNREACHABLE';
+    if (isAway && run.loop_id === defaultLoopId(run.run_id)) return { taken: false };
+    throw error;
+  }
+}
+
 /**
- * The run whose loop this is, or null when it is none of ours. A run that was started past our doors has claimed no
- * name, but its loops carry its id unless it was given another.
+ * The run whose loop this is, or null when it is none of ours. A run that was started past our doors has no name before a
+ * worker prepares it, but its loops carry its id unless it was given another.
  */
 export async function ownRunOf(client: Client, store: FamilyStore | undefined, loopId: string): Promise<string | null> {
   if (!isId(loopId)) return null;

@@ -8,7 +8,7 @@ import { defineSearchAttributeKey, type SearchAttributePair, TypedSearchAttribut
 import { v7 as uuidV7 } from 'uuid';
 import { prepareRun } from '../define/prepare-run.ts';
 import type { Registry } from '../define/registry.ts';
-import { defaultLoopId, hashOfJson, sha256Hex, workflowIdOfRun } from '../protocol/ids.ts';
+import { hashOfJson, sha256Hex, workflowIdOfRun } from '../protocol/ids.ts';
 import { MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../protocol/names.ts';
 import type { PreparedRun } from '../protocol/run.ts';
 import { loadStartMemory, type StartMemoryStore } from '../store/start-memory.ts';
@@ -16,7 +16,8 @@ import type { AgentRunInput, AgentRunOptions } from '../workflows/agent-run-inpu
 import { familyOf } from '../core/guardrails/index.ts';
 import { RunExistsError, RunRequestError, SecondwindError } from './errors.ts';
 import type { StartedRun } from './views.ts';
-import { claimFamily, type FamilyStore } from './families.ts';
+import { claimForRun, type FamilyStore } from './families.ts';
+import { isKnown } from './runs/ask-run.ts';
 
 export interface StartOptions {
   /** The same key with the same request gives the same run; with another request it is refused. */
@@ -47,7 +48,8 @@ export async function startRun(deps: StartDeps, request: unknown, options: Start
     options: { ...options.workflow, search_attributes: deps.searchAttributes },
   };
   const started: StartedRun = { run_id: runId, workflow_id: workflowIdOfRun(runId), bound: prepared.bound };
-  const { taken } = await takeName(deps, prepared);
+  const known = (id: string): Promise<boolean> => isKnown(deps.client, id);
+  const { taken } = deps.families ? await claimForRun(known, deps.families, prepared) : { taken: false };
   try {
     await deps.client.workflow.start(WORKFLOW_TYPE.agentRun, {
       workflowId: started.workflow_id,
@@ -81,18 +83,6 @@ async function withMemory(prepared: PreparedRun, { memory, onMemoryFailure }: St
   if (memory === undefined) return prepared;
   const log = onMemoryFailure === undefined ? {} : { log: onMemoryFailure };
   return { ...prepared, memory: await loadStartMemory(memory, prepared, log) };
-}
-
-/** A default name carries the run's id, which nobody else can have: a store that is away must not keep such a run back. */
-async function takeName({ client, families }: StartDeps, run: PreparedRun): Promise<{ taken: boolean }> {
-  if (families === undefined) return { taken: false };
-  try {
-    return await claimFamily(client, families, familyOf(run.loop_id), { run_id: run.run_id });
-  } catch (error) {
-    const isAway = error instanceof Error && 'code' in error && error.code === 'STORE_UNREACHABLE';
-    if (isAway && run.loop_id === defaultLoopId(run.run_id)) return { taken: false };
-    throw error;
-  }
 }
 
 /** A key names a run: derived, so that whoever repeats the request finds the run that the first one started. */

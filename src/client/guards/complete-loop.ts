@@ -13,6 +13,7 @@ import {
 } from '../../core/guardrails/index.ts';
 import { hashOfJson } from '../../protocol/ids.ts';
 import { claimFamily, type FamilyStore } from '../families.ts';
+import { isKnown } from '../runs/ask-run.ts';
 import { GUARD_MESSAGE } from '../../protocol/names.ts';
 import type { ReportExtras } from '../../workflows/loop-guard-types.ts';
 import { GuardRefusedError } from './errors.ts';
@@ -82,7 +83,8 @@ async function isUnheardOf({ store }: GuardDeps, family: string): Promise<boolea
 
 async function open(deps: GuardDeps, report: LoopReport, update: GuardUpdate, bodyHash: string): Promise<LoopAnswer> {
   const { loopFamilies } = deps.store ?? {};
-  if (loopFamilies) await claimFamily(deps.client, { loopFamilies }, update.family, { run_id: null });
+  const known = (runId: string): Promise<boolean> => isKnown(deps.client, runId);
+  if (loopFamilies) await claimFamily(known, { loopFamilies }, update.family, { run_id: null });
   const { mode, reruns, fatigue, bias, humans } = deps.policy;
   const start = { taskQueue: deps.taskQueue, input: { policy: { mode, reruns, fatigue, bias, humans } } };
   const answer = await openGuard<LoopAnswer>(deps.client, update, start);
