@@ -142,6 +142,17 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
       return rows.map((row) => toRecalled(row, 'recent'));
     },
 
+    /** The newest of all agents and those for everybody: for people, who look after them. Runs never read it. */
+    listAll: async (query: { error_type?: string; limit?: number } = {}): Promise<RecalledReflection[]> => {
+      const type = query.error_type === undefined ? sql`` : sql`and r.error_type = ${cleanText(query.error_type)}`;
+      const { rows } = await sql<Scored>`
+        select r.*, 0 as score from reflection_current as r
+        where not r.retired ${type}
+        order by r.id desc
+        limit ${pageSize(query.limit)}`.execute(db);
+      return rows.map((row) => toRecalled(row, 'recent'));
+    },
+
     /** The lessons that a run starts with, as `rankLessons` ranks them. */
     forRun: async (query: Reader & { tools: readonly string[]; limit?: number }): Promise<StoredReflection[]> => {
       const ids = await lessonsForRun(db, readableScopes(query), query.tools, query.limit ?? MAX_LESSONS);

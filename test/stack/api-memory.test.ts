@@ -289,6 +289,13 @@ describe('a lesson', () => {
     expect(similar).toMatchObject([{ id: body['id'], reason: 'similar' }]);
     expect((await find({ error_type: 'unverified_claim', limit: '1' }))[0]).toMatchObject({ reason: 'recent' });
     expect(await find({ signature }, 'somebody-else')).toEqual([]);
+    // Without an agent a search is nobody's; the plain list is for whoever looks after all lessons, and says whose each is.
+    const latest = async (query: string) =>
+      (await world.ask<{ reflections: object[] }>('GET', `/v1/reflections${query}`)).body.reflections;
+    expect(await latest(`?signature=${signature}`)).toEqual([]);
+    expect((await latest('?error_type=unverified_claim'))[0]).toMatchObject({ id: body['id'], agent: 'historian' });
+    const { body: forAll } = await post(lesson('A lesson for everybody there is.', { agent: undefined }));
+    expect(await latest('?limit=2')).toMatchObject([{ id: forAll['id'], agent: null }, { id: body['id'] }]);
     const seen = async (query: Record<string, string>) =>
       (await world.ask('GET', `/v1/reflections/seen?${new URLSearchParams(query).toString()}`)).body;
     expect(await seen({ signature, agent: 'historian' })).toEqual({ seen: true, occurrence_count: 1 });

@@ -13,7 +13,7 @@ import { SCHEMAS } from '../schemas/index.ts';
 import { limit, plainText } from '../schemas/parts.ts';
 
 const { similarity_threshold } = DEFAULT_POLICY.memory;
-/** A person sees what an agent learnt and what was learnt for all. */
+/** Whoever looks for something sees what the named agent learnt and what was learnt for all, as that agent would. */
 const readerOf = (agent: string | undefined) => ({ scope: 'global', agent: agent ?? null }) as const;
 
 export const postReflection: Route = {
@@ -63,17 +63,21 @@ export const reflections: Route = {
   method: 'get',
   path: '/v1/reflections',
   role: 'viewer',
-  summary: 'Lessons of one signature, similar to a text, or the latest; those of an agent and those for all',
+  summary:
+    'Lessons of one signature, similar to a text, or the latest: of an agent and for all; the latest without an agent are those of every agent',
   query: listQuery,
   answer: { status: 200, description: 'The best match first', schema: 'Reflections' },
   handle: async (c, { store }) => {
     const { signature: wanted, similar_to, error_type, agent, limit: size } = readQuery(c, listQuery);
-    const asked = { ...readerOf(agent), ...(error_type && { error_type }), ...(size && { limit: size }) };
+    const filter = { ...(error_type && { error_type }), ...(size && { limit: size }) };
+    const asked = { ...readerOf(agent), ...filter };
     const found = wanted
       ? await store.reflections.bySignature({ ...asked, error_signature: wanted })
       : similar_to
         ? await store.reflections.similar({ ...asked, content: similar_to, similarity_threshold })
-        : await store.reflections.list(asked);
+        : agent === undefined
+          ? await store.reflections.listAll(filter)
+          : await store.reflections.list(asked);
     const items = found.map(shown);
     return answerJson(c, { reflections: items });
   },
@@ -81,6 +85,7 @@ export const reflections: Route = {
 
 const shown = (found: RecalledReflection) => ({
   id: found.id,
+  agent: found.scope === 'global' ? null : found.agent,
   category: found.category,
   content: found.content,
   rationale: found.rationale,

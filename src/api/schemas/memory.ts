@@ -42,6 +42,8 @@ const failureReport = z.strictObject({
 
 const reflection = z.strictObject({
   id: z.int(),
+  /** Whose it is; null: everybody's. */
+  agent: z.string().nullable(),
   category: z.string(),
   content: z.string(),
   rationale: z.string(),

@@ -16,6 +16,7 @@ interface ReflectionsFlags extends RemoteFlags {
 
 const LESSONS: Column<Reflections['reflections'][number]>[] = [
   { head: 'ID', cell: (lesson) => String(lesson.id), right: true },
+  { head: 'AGENT', cell: (lesson) => lesson.agent ?? '(all)' },
   { head: 'SEEN', cell: (lesson) => String(lesson.occurrence_count), right: true },
   { head: 'WHY', cell: (lesson) => lesson.reason },
   { head: 'SIGNATURE', cell: (lesson) => lesson.context.error_signature },
@@ -27,7 +28,7 @@ export function addReflections(program: Command): void {
     .option('--signature <signature>', 'only those of this error signature')
     .option('--similar-to <text>', 'only those whose text is near to this')
     .option('--error-type <type>', 'only those of this type of error')
-    .option('--agent <name>', 'those of this agent too, beside those for all')
+    .option('--agent <name>', 'those of this agent and those for all')
     .option('--limit <n>', 'so many at most')
     .action(async (flags: ReflectionsFlags) => {
       const [{ connectRemote }, { print }, { table, terminalWidth }] = await Promise.all([
