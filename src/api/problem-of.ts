@@ -1,10 +1,13 @@
 import { MessageRefusedError, RunRequestError, SecondwindError } from '../client/errors.ts';
 import { GuardRefusedError } from '../client/guards/errors.ts';
 import type { RequestProblem } from '../protocol/run.ts';
+import { inSentences } from '../protocol/text.ts';
 import { isProblemCode, Problem } from './problem.ts';
 
 /** gRPC's UNAVAILABLE and DEADLINE_EXCEEDED: nobody answered, so nobody said no. */
 const NO_ANSWER = new Set<unknown>([14, 4]);
+
+const LIMIT_NEXT = 'Start a new run, or let this one end.';
 
 /** Whatever was thrown, as an answer. What nobody foresaw is told without its inside; the log has the rest. */
 export function problemOf(error: unknown, requestId: string): Problem {
@@ -13,9 +16,9 @@ export function problemOf(error: unknown, requestId: string): Problem {
     const errors = errorsOf(error);
     // A message that came too often is a conflict with what was sent before, not a mistake in itself.
     if (error instanceof MessageRefusedError && error.problem === 'limit_reached')
-      return new Problem('limit_reached', `${error.message}. Start a new run, or let this one end.`, { cause: error });
+      return new Problem('limit_reached', inSentences(error.message, LIMIT_NEXT), { cause: error });
     // What is wrong with which field stands in `errors`; saying it twice would bury what to do.
-    const detail = errors === undefined ? `${error.message} ${error.nextStep}` : error.nextStep;
+    const detail = errors === undefined ? inSentences(error.message, error.nextStep) : error.nextStep;
     return new Problem(error.code, detail, { ...(errors && { errors }), cause: error });
   }
   if (isStoreInput(error)) {

@@ -1,6 +1,7 @@
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { SecondwindError } from '../client/errors.ts';
 import type { Door } from '../client/http/door.ts';
+import { inSentences } from '../protocol/text.ts';
 import { MCP_TOOLS } from './tools.ts';
 
 export interface McpServerOptions {
@@ -37,5 +38,5 @@ function refusal(error: unknown, log: (line: string) => void): CallToolResult {
     message: string;
     nextStep?: string;
   };
-  return { isError: true, content: [{ type: 'text', text: `${message} ${nextStep}` }] };
+  return { isError: true, content: [{ type: 'text', text: inSentences(message, nextStep) }] };
 }

@@ -200,6 +200,7 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
       [['status', 'nobody'], 1, 'There is no run nobody. Check the id'],
       [['watch', 'nobody'], 1, 'There is no run nobody.'],
       [['run', 'demmo', 'x'], 2, 'did you mean demo?'],
+      [['run', 'nope', 'x'], 2, '$.agent: no agent named nope. Correct the named fields'],
       [['run', 'demo'], 2, 'goal'],
       [['run', 'demo', 'x', '--input', '{'], 2, 'is not JSON'],
       [['runs', '--state', 'asleep'], 2, 'state'],
