@@ -32,7 +32,8 @@ import { overridesOf, runTrace, type TraceArchiveReader } from './runs/run-trace
 import { endsWithin, underWay } from './runs/stop-run.ts';
 import { countRuns, IS_OPEN, visibleRuns } from './runs/visibility.ts';
 import { type StartOptions, startRun } from './start-run.ts';
-import { endOfRun, typedResult } from './run-result.ts';
+import { endOfRun } from './run-result.ts';
+import { typedResult } from './typed-result.ts';
 import type { AskedQuestion, FailureItem, RunFilter, RunPage, ShownGuidance, StartedRun, StoppedRun } from './views.ts';
 
 export { connectClient } from './connect.ts';

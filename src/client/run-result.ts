@@ -1,6 +1,4 @@
 import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
-import type { Agent } from '../define/define-agent.ts';
-import { problemsOf } from '../define/problems.ts';
 import { QUERY } from '../protocol/names.ts';
 import { workflowIdOfRun } from '../protocol/ids.ts';
 import type { RunResult } from '../protocol/run.ts';
@@ -22,24 +20,6 @@ export async function endOfRun(client: Client, runId: string, archive?: RunArchi
     if (error instanceof WorkflowFailedError) return askRun(client, runId, error);
     throw error;
   }
-}
-
-/**
- * The ending with its output as the agent's schema has it. A run that did not complete may hand back something else, such as
- * the output of its last step: then there is no typed result, and the untyped one still has it.
- */
-export function typedResult<Output>(ended: RunResult, agent: Agent<Output> | undefined): RunResult<Output> {
-  // Without a schema whatever JSON there is is what was asked for.
-  if (agent?.output === undefined || ended.result === null) return ended as RunResult<Output>;
-  const parsed = agent.output.safeParse(ended.result.output);
-  if (parsed.success) return { ...ended, result: { ...ended.result, output: parsed.data } };
-  if (ended.outcome !== 'completed') return { ...ended, result: null };
-  const [first] = problemsOf(parsed.error);
-  throw new SecondwindError(
-    'other_output',
-    `The output of the run ${ended.run_id} does not fit the agent ${agent.name}: ${first?.path} ${first?.message}.`,
-    'Read it without the agent, or with the version of the agent that it ran with.',
-  );
 }
 
 async function askRun(client: Client, runId: string, cause: unknown): Promise<RunResult> {

@@ -2,7 +2,8 @@ import type { OverrideEntry, ReasonedTraceItem } from '../core/guardrails/index.
 import type { RunResult, RunStatus } from '../protocol/run.ts';
 import { NotReachableError, RunEndedError, SecondwindError } from './errors.ts';
 import type { RunEvent } from './history/run-event.ts';
-import type { CallOptions, FollowOptions, Runs } from './runs.ts';
+import type { CallOptions, FollowOptions, Runs, TypedOptions } from './runs.ts';
+import { typedResult } from './typed-result.ts';
 import type {
   AnswerTaken,
   FailureItem,
@@ -47,7 +48,8 @@ export function runsOverTemporal(runs: TemporalRuns): Runs {
     get: (runId, options) => unless(options, () => runs.status(runId)),
     list: (filter, options) => unless(options, () => runs.list(filter)),
     watch: (runId, options) => told(runs.watch(runId, options)),
-    result: (runId, options) => unless(options, async () => endOf(await runs.result(runId))),
+    result: <Output>(runId: string, options?: Partial<TypedOptions<Output>>): Promise<RunEnd<Output>> =>
+      unless(options, async () => typedResult(endOf(await runs.result(runId)), options?.agent)),
     override: (runId, body, options) => unless(options, () => runs.override(runId, body) as Promise<OverrideAnswer>),
     answer: (runId, body, options) => unless(options, () => answer(runs, runId, body)),
     feedback: (runId, body, options) => unless(options, () => runs.feedback(runId, body) as Promise<FeedbackTaken>),

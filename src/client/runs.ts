@@ -1,4 +1,5 @@
 import type { OverrideEntry, ReasonedTraceItem } from '../core/guardrails/index.ts';
+import type { Agent } from '../define/define-agent.ts';
 import type { AnswerMessage, CancelMessage, FeedbackMessage, OverrideMessage } from '../protocol/messages.ts';
 import type { RunRequest, RunStatus } from '../protocol/run.ts';
 import type { RunEvent } from './history/run-event.ts';
@@ -32,6 +33,11 @@ export interface FollowOptions {
   afterId?: string;
 }
 
+/** The agent whose run it was: its schema types the output. */
+export interface TypedOptions<Output> extends CallOptions {
+  agent: Agent<Output>;
+}
+
 type Body<M extends { type: string }> = Omit<M, 'type'>;
 
 /** What people and programs do with runs, the same over HTTP and over Temporal. Every error is a SecondwindError. */
@@ -41,8 +47,9 @@ export interface Runs {
   list(filter?: RunFilter, options?: CallOptions): Promise<RunPage>;
   /** What happens, as it happens, without a gap; ends with the run. */
   watch(runId: string, options?: FollowOptions): AsyncIterable<RunEvent>;
-  /** Waits for the end. */
+  /** Waits for the end. With the agent at hand, the output is checked against its schema and has its type. */
   result(runId: string, options?: CallOptions): Promise<RunEnd>;
+  result<Output>(runId: string, options: TypedOptions<Output>): Promise<RunEnd<Output>>;
   override(runId: string, body: Body<OverrideMessage>, options?: CallOptions): Promise<OverrideAnswer>;
   answer(runId: string, body: Body<AnswerMessage>, options?: CallOptions): Promise<AnswerTaken>;
   feedback(runId: string, body: Body<FeedbackMessage>, options?: CallOptions): Promise<FeedbackTaken>;

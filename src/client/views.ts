@@ -1,6 +1,7 @@
 /** What runs look like from outside. Types alone: whoever reads them over HTTP loads nothing of Temporal. */
 import type { FailureStanding } from '../core/failures/index.ts';
 import type { OverrideAnswer } from '../core/guardrails/index.ts';
+import type { Json } from '../protocol/json.ts';
 import type { Bound, PendingQuestion, RunLifeState, RunOutcome, RunResult, RunStatus } from '../protocol/run.ts';
 import type { FailureRecord } from '../protocol/schemas/failure-record.ts';
 import type { GuidanceRow } from '../protocol/tools.ts';
@@ -93,7 +94,7 @@ export interface FeedbackTaken {
 export type StoppedRun = { state: 'ended'; status: RunStatus } | { state: 'stopping'; waiting_for: string[] };
 
 /** How a run ended. `reason` and `loops` are null once nobody remembers more than the outcome. */
-export type RunEnd = Pick<
-  RunResult,
+export type RunEnd<Output = Json> = Pick<
+  RunResult<Output>,
   'run_id' | 'agent' | 'outcome' | 'result' | 'used' | 'bound' | 'failures' | 'started_at' | 'ended_at'
 > & { reason: string | null; why: string; loops: number | null };

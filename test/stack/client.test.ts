@@ -1,10 +1,12 @@
 /** One suite of behaviours of the typed client, lived twice: over HTTP through a real socket, and over Temporal itself. */
 import { createServer, type Server } from 'node:http';
 import { connect, createServer as createTcpServer, type AddressInfo, type Socket } from 'node:net';
+import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { serveApi, type ServedApi } from '../../src/api/serve.ts';
 import {
   createClient,
+  defineAgent,
   MessageRefusedError,
   NotReachableError,
   RunEndedError,
@@ -66,6 +68,19 @@ describe.each(ways)('the typed client over %s', (_way, over) => {
     expect(await runs.failures(run_id)).toHaveLength(1);
     expect(await runs.trace(run_id)).toHaveLength(1);
     expect((await runs.guidance(run_id, { stepId: 1 })).attempt).toBe(2);
+  });
+
+  it('gives the output its type and its defaults when the agent is at hand, and tells where it does not fit', async () => {
+    const runs = over();
+    const step = { phase: 'work', tool: 'demo.flaky', input: { fail_times: 0, output: { price: 7 } } };
+    const run_id = await start('typed', { plan: { steps: [step] } });
+    const output = z.object({ price: z.number(), currency: z.string().default('EUR') });
+    const agent = defineAgent({ name: 'demo', instructions: 'Name the price.', tools: [], output });
+    const end = await runs.result(run_id, { agent });
+    expect(end.result?.output.currency).toBe('EUR');
+    expect((await runs.result(run_id)).result?.output).toEqual({ price: 7 });
+    const other = defineAgent({ name: 'demo', instructions: 'Talk.', tools: [], output: z.string() });
+    await expect(runs.result(run_id, { agent: other })).rejects.toMatchObject({ code: 'other_output' });
   });
 
   it('goes on watching after the last event that was seen', async () => {

@@ -1,8 +1,11 @@
 import type { Command } from 'commander';
+import { SecondwindError } from '../../client/errors.ts';
+import type { Registry } from '../../define/registry.ts';
 
 interface BoundFlags {
   plan?: string;
   agent?: string;
+  agents?: string;
   policy?: string;
   json?: boolean;
 }
@@ -13,6 +16,7 @@ export function addBound(program: Command): void {
     .description('the most that a run can take, before it starts')
     .option('--plan <file>', 'a JSON file with the plan; without one the agent chooses its steps')
     .option('--agent <name>', 'an agent, with its own policy and plan')
+    .option('--agents <folder>', 'a folder whose files export agents; where it has one, --agent can be left out')
     .option('--policy <file>', 'a JSON file with any part of a policy')
     .option('--json', 'as JSON')
     .action(async (flags: BoundFlags) => {
@@ -27,20 +31,35 @@ async function boundOf(flags: BoundFlags) {
   const { badInput, readPlan, readPolicy } = await import('../read-input.ts');
   const plan = flags.plan === undefined ? undefined : await readPlan(flags.plan);
   const policy = flags.policy === undefined ? undefined : await readPolicy(flags.policy);
-  if (flags.agent === undefined) {
+  if (flags.agent === undefined && flags.agents === undefined) {
     const [{ computeBound }, { mergePolicy }] = await Promise.all([
       import('../../core/bound/index.ts'),
       import('../../core/policy/index.ts'),
     ]);
     return computeBound({ policy: mergePolicy(policy), planLength: plan?.steps.length ?? null });
   }
-  const [{ prepareRun }, { builtInRegistry }] = await Promise.all([
+  const [{ prepareRun }, { registryWith }] = await Promise.all([
     import('../../define/prepare-run.ts'),
     import('../run/registry.ts'),
   ]);
+  const registry = await registryWith(flags.agents);
+  const agent = flags.agent ?? onlyAgent(registry);
   // The same check as at the start of a run, so that a bound is never given for a run that would be refused.
-  const request = { agent: flags.agent, goal: 'bound', ...(plan && { plan }), ...(policy && { policy }) };
-  const outcome = prepareRun(request, builtInRegistry, 'bound');
+  const request = { agent, goal: 'bound', ...(plan && { plan }), ...(policy && { policy }) };
+  const outcome = prepareRun(request, registry, 'bound');
   if (!outcome.ok) throw badInput('This run', outcome.problems);
   return outcome.prepared.bound;
 }
+
+/** The one of the folder; those that are there anyway were not meant. */
+function onlyAgent({ agents }: Registry): string {
+  const names = [...agents.keys()].filter((name) => name !== BUILT_IN);
+  const [name, ...others] = names;
+  if (name !== undefined && others.length === 0) return name;
+  throw new SecondwindError(
+    'bad_usage',
+    `The folder has ${names.length} agents: ${names.join(', ')}.`,
+    'Name one of them with --agent.',
+  );
+}
+const BUILT_IN = 'demo';

@@ -1,6 +1,7 @@
 import type { RunResult, RunStatus } from '../../protocol/run.ts';
 import type { RunEvent } from '../history/run-event.ts';
-import type { FollowOptions, Runs } from '../runs.ts';
+import type { FollowOptions, Runs, TypedOptions } from '../runs.ts';
+import { typedResult } from '../typed-result.ts';
 import type { RunEnd, RunPage, StartedRun, StoppedRun } from '../views.ts';
 import type { AskOptions, Door } from './door.ts';
 import { follow } from './follow.ts';
@@ -29,11 +30,11 @@ export function runsOverHttp(door: Door): Runs {
       return { runs: body.runs, next_cursor: body.next_cursor ?? null };
     },
     watch,
-    result: async (runId, options = {}) => {
+    result: async <Output>(runId: string, options: Partial<TypedOptions<Output>> = {}): Promise<RunEnd<Output>> => {
       let ending: Ending | null = null;
       for await (const event of watch(runId, options)) if (event.event === 'run_ended') ending = event;
       options.signal?.throwIfAborted();
-      return endOf(await get(runId, options), ending);
+      return typedResult(endOf(await get(runId, options), ending), options.agent);
     },
     override: async (runId, body, options) =>
       (await tell<Awaited<ReturnType<Runs['override']>>>(runId, '/override', body, options)).body,

@@ -56,6 +56,28 @@ describe('secondwind', { timeout: 60_000 }, () => {
     expect(run('bound', '--agent', 'demo').stdout).toMatch(/^At most \d+ attempts/);
   });
 
+  it('bound tells it for an agent of a folder, and ends though the agent keeps something open', () => {
+    const agents = mkdtempSync(join(folder, 'agents-'));
+    const index = JSON.stringify(new URL('../../../src/index.ts', import.meta.url).href);
+    const agent = (name: string, max_steps: number) => `
+      import { defineAgent } from ${index};
+      setInterval(() => {}, 1_000);
+      const policy = { budget: { max_steps: ${max_steps} } };
+      export default defineAgent({ name: '${name}', instructions: 'Work.', tools: [], policy });
+    `;
+    writeFileSync(join(agents, 'two.ts'), agent('two-steps', 2));
+    expect(JSON.parse(run('bound', '--agents', agents, '--json').stdout)).toMatchObject({ steps: 2 });
+    writeFileSync(join(agents, 'three.ts'), agent('three-steps', 3));
+    expect(JSON.parse(run('bound', '--agents', agents, '--agent', 'three-steps', '--json').stdout)).toMatchObject({
+      steps: 3,
+    });
+    expect(run('bound', '--agents', agents)).toMatchObject({
+      status: 2,
+      stderr: 'The folder has 2 agents: three-steps, two-steps. Name one of them with --agent.\n',
+    });
+    expect(run('bound', '--agents', join(folder, 'nowhere'))).toMatchObject({ status: 2 });
+  });
+
   it('detect says what kind of failure a text reports, from an argument, a file or stdin', () => {
     const text = 'AssertionError: expected 3 to equal 4';
     const told = JSON.parse(run('detect', text, '--json').stdout) as Record<string, unknown>;

@@ -1,8 +1,9 @@
 /** What an agent hands back has the type of its schema, from its definition to the client's result. */
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import type { RunsClient } from '../../../src/client/index.ts';
-import { typedResult } from '../../../src/client/run-result.ts';
+import type { SecondwindClient } from '../../../src/client/create-client.ts';
+import type { RunEnd, RunsClient } from '../../../src/client/index.ts';
+import { typedResult } from '../../../src/client/typed-result.ts';
 import { type Agent, defineAgent } from '../../../src/define/define-agent.ts';
 import { createRegistry } from '../../../src/define/registry.ts';
 import type { Json } from '../../../src/protocol/json.ts';
@@ -31,6 +32,13 @@ describe('the type of an agent’s output', () => {
     const ofAnybody = (runs: RunsClient) => runs.result('run-1');
     expectTypeOf(ofPlain).returns.resolves.toEqualTypeOf<RunResult>();
     expectTypeOf(ofAnybody).returns.resolves.toEqualTypeOf<RunResult>();
+  });
+
+  it('follows its schema through the typed client too, whichever way that goes', () => {
+    const ofPriced = ({ runs }: SecondwindClient) => runs.result('run-1', { agent: priced });
+    const ofAnybody = ({ runs }: SecondwindClient) => runs.result('run-1');
+    expectTypeOf(ofPriced).returns.resolves.toEqualTypeOf<RunEnd<{ price: number; currency: string }>>();
+    expectTypeOf(ofAnybody).returns.resolves.toEqualTypeOf<RunEnd>();
   });
 
   it('does not keep agents of different types out of one registry', () => {
