@@ -31,6 +31,7 @@ import { createStatusReader } from './runs/status-reader.ts';
 import { overridesOf, runTrace, type TraceArchiveReader } from './runs/run-trace.ts';
 import { endsWithin, underWay } from './runs/stop-run.ts';
 import { countRuns, IS_OPEN, visibleRuns } from './runs/visibility.ts';
+import type { StartKeyStore } from './start-key.ts';
 import { type StartOptions, startRun } from './start-run.ts';
 import { endOfRun } from './run-result.ts';
 import { typedResult } from './typed-result.ts';
@@ -51,7 +52,7 @@ export interface RunsClientOptions {
   /** Where endings are looked up once Temporal has forgotten them, and what earlier runs learnt. */
   store?: {
     archivedRuns: RunArchiveReader & Partial<RunArchiveLister & TraceArchiveReader>;
-  } & Partial<FailureStore & FamilyStore & StartMemoryStore>;
+  } & Partial<FailureStore & FamilyStore & StartKeyStore & StartMemoryStore>;
   /** Told when a run had to start without what earlier runs learnt, and why. */
   onMemoryFailure?: (reason: string) => void;
   taskQueue?: string;
@@ -115,6 +116,7 @@ export function createRunsClient(options: RunsClientOptions): RunsClient {
     ...(store !== undefined && { memory: store }),
     ...(options.onMemoryFailure !== undefined && { onMemoryFailure: options.onMemoryFailure }),
     families: store?.loopFamilies && { loopFamilies: store.loopFamilies },
+    keys: store?.startKeys && { startKeys: store.startKeys },
   };
   const { archivedRuns: archive, records, failureStatus } = store ?? {};
   const list = archive?.list?.bind(archive);

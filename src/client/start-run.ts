@@ -8,13 +8,14 @@ import { defineSearchAttributeKey, type SearchAttributePair, TypedSearchAttribut
 import { v7 as uuidV7 } from 'uuid';
 import { prepareRun } from '../define/prepare-run.ts';
 import type { Registry } from '../define/registry.ts';
-import { hashOfJson, sha256Hex, workflowIdOfRun } from '../protocol/ids.ts';
+import { hashOfJson, workflowIdOfRun } from '../protocol/ids.ts';
 import { MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../protocol/names.ts';
 import type { PreparedRun } from '../protocol/run.ts';
 import { loadStartMemory, type StartMemoryStore } from '../store/start-memory.ts';
 import type { AgentRunInput, AgentRunOptions } from '../workflows/agent-run-input.ts';
 import { familyOf } from '../core/guardrails/index.ts';
-import { RunExistsError, RunRequestError, SecondwindError } from './errors.ts';
+import { RunExistsError, RunRequestError } from './errors.ts';
+import { holdKey, otherRequest, type StartKey, startKeyOf, type StartKeyStore } from './start-key.ts';
 import type { StartedRun } from './views.ts';
 import { claimForRun, type FamilyStore } from './families.ts';
 import { isKnown } from './runs/ask-run.ts';
@@ -34,11 +35,14 @@ export interface StartDeps {
   onMemoryFailure?: (reason: string) => void;
   /** Where the names of loops are kept; without it nobody sees that two runs share one. */
   families?: FamilyStore | undefined;
+  /** Where keys are kept; without it a key is known only by the run that it started. */
+  keys?: StartKeyStore | undefined;
 }
 
 /** Prepares and starts a run. Whatever is wrong with the request is told before anything is started. */
 export async function startRun(deps: StartDeps, request: unknown, options: StartOptions = {}): Promise<StartedRun> {
-  const runId = runIdFor(request, options.idempotencyKey);
+  const key = options.idempotencyKey === undefined ? undefined : startKeyOf(options.idempotencyKey, request);
+  const runId = runIdFor(request, key);
   const outcome = prepareRun(request, deps.registry, runId);
   if (!outcome.ok) throw new RunRequestError(outcome.problems);
   const prepared = await withMemory(outcome.prepared, deps);
@@ -48,8 +52,13 @@ export async function startRun(deps: StartDeps, request: unknown, options: Start
     options: { ...options.workflow, search_attributes: deps.searchAttributes },
   };
   const started: StartedRun = { run_id: runId, workflow_id: workflowIdOfRun(runId), bound: prepared.bound };
+  const giveBack = key && (await holdKey(key, runId, deps.keys));
   const known = (id: string): Promise<boolean> => isKnown(deps.client, id);
-  const { taken } = deps.families ? await claimForRun(known, deps.families, prepared) : { taken: false };
+  const claim = deps.families ? claimForRun(known, deps.families, prepared) : Promise.resolve({ taken: false });
+  const { taken } = await claim.catch(async (error: unknown) => {
+    await giveBack?.();
+    throw error;
+  });
   try {
     await deps.client.workflow.start(WORKFLOW_TYPE.agentRun, {
       workflowId: started.workflow_id,
@@ -60,6 +69,7 @@ export async function startRun(deps: StartDeps, request: unknown, options: Start
       workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
       memo: {
         [MEMO.requestHash]: requestHash,
+        ...(key && { [MEMO.startKey]: key.hash }),
         [MEMO.agent]: prepared.agent,
         [MEMO.goal]: prepared.goal,
         [MEMO.bound]: prepared.bound,
@@ -69,11 +79,12 @@ export async function startRun(deps: StartDeps, request: unknown, options: Start
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    const isSame =
-      options.idempotencyKey !== undefined && (await sameRequest(deps.client, started.workflow_id, requestHash));
-    if (isSame) return started;
+    const first = await startedWith(deps.client, started.workflow_id);
+    const isSameKey = key !== undefined && first.key === key.hash;
+    if (isSameKey && first.requestHash === requestHash) return started;
     if (taken) await deps.families?.loopFamilies.release(familyOf(prepared.loop_id), { run_id: runId });
-    throw options.idempotencyKey === undefined ? new RunExistsError(runId, error) : otherRequest();
+    await giveBack?.();
+    throw isSameKey ? otherRequest() : new RunExistsError(runId, error);
   }
   return started;
 }
@@ -85,24 +96,16 @@ async function withMemory(prepared: PreparedRun, { memory, onMemoryFailure }: St
   return { ...prepared, memory: await loadStartMemory(memory, prepared, log) };
 }
 
-/** A key names a run: derived, so that whoever repeats the request finds the run that the first one started. */
-function runIdFor(request: unknown, idempotencyKey: string | undefined): string {
+function runIdFor(request: unknown, key: StartKey | undefined): string {
   const asked = typeof request === 'object' && request !== null ? (request as { run_id?: unknown }).run_id : undefined;
-  if (typeof asked === 'string') return asked;
-  return idempotencyKey === undefined ? `run-${uuidV7()}` : `run-${sha256Hex(`key:${idempotencyKey}`).slice(0, 32)}`;
+  return typeof asked === 'string' ? asked : (key?.runId ?? `run-${uuidV7()}`);
 }
 
-async function sameRequest(client: Client, workflowId: string, requestHash: string): Promise<boolean> {
+/** What the run that is there was started with, when that was under a key. */
+async function startedWith(client: Client, workflowId: string): Promise<{ key: unknown; requestHash: unknown }> {
   const { memo } = await client.workflow.getHandle(workflowId).describe();
-  return memo?.[MEMO.requestHash] === requestHash;
+  return { key: memo?.[MEMO.startKey], requestHash: memo?.[MEMO.requestHash] };
 }
-
-const otherRequest = (): SecondwindError =>
-  new SecondwindError(
-    'idempotency_conflict',
-    'This Idempotency-Key was used with another request.',
-    'Use a new key for a new request.',
-  );
 
 function attributesOf(run: PreparedRun): TypedSearchAttributes {
   const pairs: SearchAttributePair[] = [

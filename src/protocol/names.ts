@@ -67,6 +67,7 @@ export const MEMO = {
   /** What was decided about the latest pass that another follows; the last one is in the archive. */
   decided: 'decided',
   requestHash: 'request_hash',
+  startKey: 'start_key',
   agent: 'agent',
   goal: 'goal',
   bound: 'bound',

@@ -14,6 +14,7 @@ import { createRefusedParts } from './refused-parts.ts';
 import { createLoopFamilies } from './loop-families.ts';
 import { createReflections } from './reflections.ts';
 import { createRetryMonitors } from './retry-monitors.ts';
+import { createStartKeys } from './start-keys.ts';
 
 /** The memory beyond one run. Opens no connection until the first query; the schema is `migrateToLatest`'s business. */
 export const createStore = (database: string | DatabaseOptions) => {
@@ -26,6 +27,7 @@ export const createStore = (database: string | DatabaseOptions) => {
     archivedRuns: createArchivedRuns(db),
     archivedGuards: createArchivedGuards(db),
     loopFamilies: createLoopFamilies(db),
+    startKeys: createStartKeys(db),
     reflections: createReflections(db),
     feedbackLog: createFeedbackLog(db),
     biasCounts: createBiasCounts(db),

@@ -82,6 +82,12 @@ interface ArchivedGuardsTable {
   archived_at: TimeByDatabase;
 }
 
+interface StartKeysTable {
+  key: string;
+  request_hash: string;
+  claimed_at: TimeByDatabase;
+}
+
 interface LoopFamiliesTable {
   family: string;
   run_id: string | null;
@@ -236,6 +242,7 @@ export interface Tables {
   archived_runs: ArchivedRunsTable;
   archived_guards: ArchivedGuardsTable;
   loop_families: LoopFamiliesTable;
+  start_keys: StartKeysTable;
   reflections: ReflectionsTable;
   reflection_current: ReflectionCurrentView;
   reflection_texts: ReflectionTextsTable;

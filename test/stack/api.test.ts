@@ -63,6 +63,35 @@ describe('a run', () => {
     });
   });
 
+  it('with an id of its own is started once for one key as well; without the key, or with another, its id is taken', async () => {
+    const headers = { 'idempotency-key': `${idPrefix}-own` };
+    const request = { agent: 'demo', goal: 'once', run_id: `${idPrefix}-own` };
+    const first = await start(request, { headers });
+    expect(first).toMatchObject({ status: 201, body: { run_id: request.run_id } });
+    const again = await start(request, { headers });
+    expect([again.status, again.body, again.headers.get('location')]).toEqual([
+      201,
+      first.body,
+      `/v1/runs/${request.run_id}`,
+    ]);
+    const exists = { status: 409, body: { type: 'urn:secondwind:problem:run_exists' } };
+    expect(await start(request)).toMatchObject(exists);
+    const another = { 'idempotency-key': `${idPrefix}-another` };
+    expect(await start(request, { headers: another })).toMatchObject(exists);
+    // What started nothing has not used the key up.
+    const free = { ...request, run_id: `${idPrefix}-free-id` };
+    expect((await start(free, { headers: another })).status).toBe(201);
+    const conflict = { status: 422, body: { type: 'urn:secondwind:problem:idempotency_conflict' } };
+    const { run_id: _own, ...unnamed } = request;
+    for (const body of [{ ...request, goal: 'twice' }, { ...request, run_id: `${idPrefix}-own-2` }, unnamed]) {
+      expect(await start(body, { headers })).toMatchObject(conflict);
+    }
+    expect((await world.ask('GET', `/v1/runs/${idPrefix}-own-2`)).status).toBe(404);
+    const race = { 'idempotency-key': `${idPrefix}-own-race` };
+    const both = ['a', 'a'].map((name) => start({ ...request, run_id: `${idPrefix}-race-${name}` }, { headers: race }));
+    expect((await Promise.all(both)).map(({ status }) => String(status)).sort()).toEqual(['201', '409']);
+  });
+
   it('whose request is still under way is told so to who repeats it, and is started once', async () => {
     const headers = { 'idempotency-key': `${idPrefix}-2` };
     const answers = await Promise.all([1, 2, 3].map(() => start({ agent: 'demo', goal: 'race' }, { headers })));

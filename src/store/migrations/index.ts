@@ -8,6 +8,7 @@ import { lessonsByFailure } from './0006-lessons-by-failure.ts';
 import { evaluationsAndSwitches } from './0007-evaluations-and-switches.ts';
 import { loopFamilies } from './0008-loop-families.ts';
 import { switchNotes } from './0009-switch-notes.ts';
+import { startKeys } from './0010-start-keys.ts';
 
 /** In code and in order, so that they are there in a bundle too. After the first release: only ever add to the end. */
 export const migrations: Record<string, Migration> = {
@@ -20,4 +21,5 @@ export const migrations: Record<string, Migration> = {
   '0007_evaluations_and_switches': evaluationsAndSwitches,
   '0008_loop_families': loopFamilies,
   '0009_switch_notes': switchNotes,
+  '0010_start_keys': startKeys,
 };
