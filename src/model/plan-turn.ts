@@ -127,7 +127,10 @@ const requestOf = (agent: Agent, view: PlannerView, messages: Message[]): Omit<M
   timeout_ms: view.timeout_ms,
 });
 
-/** A tool that nobody declared cannot be called; wrong arguments are for the tool itself to refuse. */
+/**
+ * A tool that nobody declared cannot be called, and neither can one whose arguments nobody can read: to a tool that needs
+ * none they would look like none. Arguments that break a schema are for the tool itself to refuse.
+ */
 function problemOfAnswer(
   agent: Agent,
   view: PlannerView,
@@ -136,6 +139,10 @@ function problemOfAnswer(
   const invented = calls.find((call) => call.problem?.error_code === 'UNKNOWN_TOOL');
   if (invented?.problem !== undefined && !view.last_turn) {
     return { error_code: 'UNKNOWN_TOOL', message: invented.problem.message };
+  }
+  const unreadable = calls.find((call) => call.problem?.error_code === 'UNREADABLE_ARGUMENTS');
+  if (unreadable?.problem !== undefined) {
+    return { error_code: 'INVALID_ARGUMENTS', message: unreadable.problem.message };
   }
   const tooLarge = calls.find((call) => JSON.stringify(call.input).length > LIMIT.chosenInputBytes);
   if (tooLarge !== undefined) {

@@ -99,10 +99,14 @@ function problemOfCall(tool: string, input: unknown, request: ModelRequest): Mod
     message: `the arguments of ${tool} do not fit: ${sentenceOf(problems)}`,
     paths: problems.slice(0, 10).map((problem) => problem.path.slice(0, 120)),
   });
+  const unreadable = (path: string, message: string): ModelCallProblem => ({
+    ...invalid([{ path, message }]),
+    error_code: 'UNREADABLE_ARGUMENTS',
+  });
   // What could not be read as JSON comes as the text that it was.
-  if (!isObject(input)) return invalid([{ path: '$', message: 'expected a JSON object' }]);
+  if (!isObject(input)) return unreadable('$', 'expected a JSON object');
   const deep = pathTooDeep(input);
-  if (deep !== null) return invalid([{ path: deep, message: 'nested too deep' }]);
+  if (deep !== null) return unreadable(deep, 'nested too deep');
   // A schema that cannot be read here is for the tool itself to check.
   const problems = jsonCheckOf(declared.input_schema)?.(input) ?? [];
   return problems.length === 0 ? null : invalid(problems);
@@ -111,7 +115,7 @@ function problemOfCall(tool: string, input: unknown, request: ModelRequest): Mod
 const isObject = (input: unknown): input is MessageCall['input'] =>
   typeof input === 'object' && input !== null && !Array.isArray(input);
 
-/** A conversation takes only objects as arguments: others are kept as the text that they were. */
+/** A conversation takes only objects as arguments: others are shown as the text that they were, and never executed. */
 function asObject(input: unknown): MessageCall['input'] {
   if (isObject(input) && pathTooDeep(input) === null) return input;
   return { unreadable_arguments: (typeof input === 'string' ? input : 'no JSON object').slice(0, 2_000) };

@@ -12,7 +12,8 @@ export interface ModelUsage {
 
 /** Why a call that a model asked for cannot be made, in words for the model. */
 export interface ModelCallProblem {
-  error_code: 'UNKNOWN_TOOL' | 'INVALID_ARGUMENTS';
+  /** `UNREADABLE_ARGUMENTS`: no JSON object at all, so that nobody can tell what was meant. */
+  error_code: 'UNKNOWN_TOOL' | 'INVALID_ARGUMENTS' | 'UNREADABLE_ARGUMENTS';
   message: string;
   paths: string[];
 }

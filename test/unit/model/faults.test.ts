@@ -110,7 +110,12 @@ const ROWS: Row[] = [
     expected: (time) => ({
       class: 'ok',
       finish: 'tool_calls',
-      calls: [{ tool: 'fs.read', problem: { error_code: 'INVALID_ARGUMENTS' } }],
+      calls: [
+        {
+          tool: 'fs.read',
+          problem: { error_code: time % 5 === 0 || time % 4 === 3 ? 'INVALID_ARGUMENTS' : 'UNREADABLE_ARGUMENTS' },
+        },
+      ],
       usage: used(time),
     }),
   },

@@ -76,7 +76,7 @@ describe('an agent that thinks', () => {
 
   it('gets wrong arguments back once: one attempt, one more question', async () => {
     const { result, model } = await think([
-      { fault: 'wrong_arguments', tool: 'math.add' },
+      { fault: 'wrong_arguments', tool: 'math_add' },
       { calls: [{ tool: 'math.add', input: { a: 2, b: 3 } }] },
       { text: '5' },
     ]);
@@ -84,6 +84,34 @@ describe('an agent that thinks', () => {
     const told = model.exchanges[1]?.request.messages.at(-2);
     expect(told).toMatchObject({ role: 'tool', output: expect.stringContaining('INVALID_INPUT') });
   });
+
+  it.each([['{"where": "id = 7"'], ['[1]'], ['null'], ['"id=7"'], ['7']])(
+    'never runs a tool with arguments that are no JSON object: %s',
+    async (written) => {
+      const deleted: unknown[] = [];
+      const remove = defineTool({
+        name: 'delete_rows',
+        effect: 'side_effect',
+        input: z.object({ where: z.string().optional() }),
+        output: z.string(),
+        run: (input) => {
+          deleted.push(input);
+          return 'deleted';
+        },
+      });
+      const { result, model } = await think(
+        [
+          { calls: [{ tool: 'delete_rows', arguments: written }] },
+          { calls: [{ tool: 'delete_rows', input: { where: 'id = 7' } }] },
+          { text: 'done' },
+        ],
+        { tools: [remove] },
+      );
+      expect(deleted).toEqual([{ where: 'id = 7' }]);
+      expect(result).toMatchObject({ outcome: 'completed', used: { attempts: 1, model_calls: 3 } });
+      expect(JSON.stringify(model.exchanges[1]?.request.messages.at(-1))).toContain('expected a JSON object');
+    },
+  );
 
   it('mends an invented tool and an answer that breaks its schema within the ledger', async () => {
     const { result, model } = await think(
