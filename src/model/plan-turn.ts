@@ -13,7 +13,7 @@ import type { CallFailed } from '../protocol/tools.ts';
 import { askModel } from './ask-model.ts';
 import type { ModelRequest } from './request.ts';
 import { nameOf, sourceOf } from './source.ts';
-import { reserve, useOf } from './spending.ts';
+import { type NoRoom, reserve, useOf } from './spending.ts';
 import { type Conversation, loadConversation, type MessageStore, saveConversation } from './transcript-store.ts';
 import { turnMessages, wellFormed } from './turn-messages.ts';
 
@@ -56,10 +56,7 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
   });
   const request = requestOf(agent, view, asked);
   const reserved = reserve(agent, nameOf(source), view.left, request);
-  if (typeof reserved === 'string') {
-    const message = `the budget leaves no room for another turn (${reserved})`;
-    return fail({ category: 'quota', error_code: 'BUDGET', certainty: 'not_started', message, over_budget: reserved });
-  }
+  if ('why' in reserved) return fail(nothingSent(reserved));
   const outcome = await askModel(
     { ...request, max_output_tokens: reserved.max_output_tokens },
     { model: source, signal: env.signal, redact: env.redact, now: env.now },
@@ -186,6 +183,15 @@ const failed = ({ message, ...how }: FailedTurn, env: TurnSurroundings, duration
   ...(how.over_budget === undefined ? {} : { over_budget: how.over_budget }),
   message_preview: env.redact(message).slice(0, LIMIT.messagePreviewChars),
   duration_ms,
+});
+
+/** A person can mend it: with a larger budget, or with a price. */
+const nothingSent = ({ budget, why }: NoRoom): FailedTurn => ({
+  category: 'quota',
+  error_code: budget === null ? 'MODEL_NOT_PRICED' : 'BUDGET',
+  certainty: 'not_started',
+  message: why,
+  ...(budget === null ? {} : { over_budget: budget }),
 });
 
 const storeIsAway = (error: unknown): FailedTurn => ({

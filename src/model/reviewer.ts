@@ -109,7 +109,7 @@ function questioner(options: ModelReviewerOptions, view: ReviewOf, context: Revi
     for (let repairs = 1; ; repairs -= 1) {
       const request = { instructions, messages, tools: [], output_schema };
       const reserved = reserve(spender, nameOf(source), left, request);
-      if (typeof reserved === 'string') return { ok: false, why: `the budget leaves no room for it (${reserved})` };
+      if ('why' in reserved) return { ok: false, why: reserved.why };
       if (left.model_calls < 1) return { ok: false, why: 'the budget leaves no room for it (model_calls)' };
       const { max_output_tokens, tokens, cost_micro_usd } = reserved;
       // Reserved before, settled after: a review that is left behind in the middle has still been paid for.

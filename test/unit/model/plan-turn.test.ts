@@ -168,6 +168,20 @@ describe('an agent that thinks', () => {
     expect(result?.used.tokens).toBeLessThanOrEqual(5_000);
   });
 
+  it('sends nothing under a cap on the cost when the model has no price, and says which price to add', async () => {
+    const { result, model, views, state } = await think(
+      [{ text: 'hi', usage: { inputTokens: 1_000_000, outputTokens: 2_000 } }],
+      { prices: { 'gpt-5': { input: 1_000_000, output: 1_000_000 } } },
+      { budget: { max_cost_micro_usd: 10, max_tokens: 5_000_000 } },
+    );
+    expect(model.counts().requests).toBe(0);
+    expect(views).toHaveLength(1);
+    expect(result).toMatchObject({ outcome: 'finalized', used: { tokens: 0, cost_micro_usd: 0 } });
+    const told = JSON.stringify(state);
+    expect(told).toContain('MODEL_NOT_PRICED');
+    expect(told).toContain("scripted has no price: add it to the agent's prices");
+  });
+
   it('says what to set when no model is named', async () => {
     const agent = defineAgent({ name: 'nameless', instructions: 'x', tools: [] });
     const view = { transcript: null, repair: null, steps: [], feedback: [] } as unknown as PlannerView;
