@@ -10,6 +10,7 @@ import { jsonCheckOf } from './json-check.ts';
 import { type ReadAnswer, readAnswer, usageOf } from './read-answer.ts';
 import { ANSWER_LIMIT, isEndpoint, type ModelRequest, type ModelSource } from './request.ts';
 import { tellModelCall } from './seen.ts';
+import { learnTokenParameter, type TokenParameter, tokenParameterOf } from './token-parameter.ts';
 import { createToolNames } from './tool-names.ts';
 
 export interface AskOptions {
@@ -17,12 +18,15 @@ export interface AskOptions {
   /** Aborted when the run is cancelled or the worker has to stop. */
   signal?: AbortSignal;
   redact?: Redact;
+  /** Whether there is room for a second call, where a server only takes the question in another form. */
+  mayAskAgain?: boolean;
   now?: () => number;
 }
 
 /**
  * Asks a model once and tells truthfully how it ended. Never throws for what a model, its server or the network did,
- * and never tries again: that is the run's decision.
+ * and never tries again: that is the run's decision. Only a question that a server refuses for its form is put once more
+ * in the other form, where `mayAskAgain` says so; then `model_calls` is 2.
  */
 export async function askModel(request: ModelRequest, options: AskOptions): Promise<ModelOutcome> {
   const startedAt = Date.now();
@@ -36,7 +40,9 @@ async function askOnce(request: ModelRequest, options: AskOptions): Promise<Mode
   const redact = options.redact ?? createRedactor(isEndpoint(model) && model.api_key ? [model.api_key] : []);
   const startedAt = now();
   const duration = (): number => Math.max(0, now() - startedAt);
-  const fail = (how: Failure): ModelFailed => failed(how, redact, duration());
+  let model_calls = 1;
+  const counted = () => (model_calls === 1 ? {} : { model_calls });
+  const fail = (how: Failure): ModelFailed => ({ ...failed(how, redact, duration()), ...counted() });
 
   const prompt = { ...request, messages: joinNeighbours(request.messages) };
   const refused = problemOf(prompt);
@@ -45,10 +51,19 @@ async function askOnce(request: ModelRequest, options: AskOptions): Promise<Mode
   const checkOutput = request.output_schema === undefined ? null : jsonCheckOf(request.output_schema);
   const names = createToolNames([...request.tools.map(({ name }) => name), ...request.messages.flatMap(toolsIn)]);
 
-  const asked = await withDeadline(signal, request.timeout_ms, async (inner) => {
-    const { generate } = await import('./generate.ts');
-    return generate(model, prompt, names, inner);
-  });
+  const ask = (tokenParameter: TokenParameter): Promise<Asked> =>
+    withDeadline(signal, Math.max(1, request.timeout_ms - duration()), async (abortSignal) => {
+      const { generate } = await import('./generate.ts');
+      return generate(model, prompt, names, { abortSignal, tokenParameter });
+    });
+  const parameter = isEndpoint(model) ? tokenParameterOf(model) : 'max_tokens';
+  let asked = await ask(parameter);
+  if (asked.kind === 'threw' && isEndpoint(model) && learnTokenParameter(model, parameter, asked.error)) {
+    if (options.mayAskAgain === true) {
+      model_calls = 2;
+      asked = await ask(tokenParameterOf(model));
+    }
+  }
   switch (asked.kind) {
     case 'cancelled':
       return { class: 'cancelled', duration_ms: duration() };
@@ -66,7 +81,7 @@ async function askOnce(request: ModelRequest, options: AskOptions): Promise<Mode
       if (!read.usable) {
         return fail({ ...read, certainty: 'failed', usage, paths: read.problems, text: asked.said.text });
       }
-      return answerOf(read, asked.said, usage, duration());
+      return { ...answerOf(read, asked.said, usage, duration()), ...counted() };
     }
   }
 }

@@ -5,6 +5,7 @@ import type { Message, ToolMessage } from '../core/transcript/index.ts';
 import type { Json } from '../protocol/json.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { isEndpoint, type ModelEndpoint, type ModelObject, type ModelRequest, type ModelSource } from './request.ts';
+import type { TokenParameter } from './token-parameter.ts';
 import type { ToolNames } from './tool-names.ts';
 
 /** What came back, as it was said: no judgement yet. */
@@ -25,12 +26,12 @@ export async function generate(
   source: ModelSource,
   request: ModelRequest,
   names: ToolNames,
-  abortSignal: AbortSignal,
+  { abortSignal, tokenParameter }: { abortSignal: AbortSignal; tokenParameter: TokenParameter },
 ): Promise<Generated> {
   const inWords = isEndpoint(source) && source.structured_output === 'json_object';
   const system = instructionsOf(request, inWords);
   const result = await generateText({
-    model: isEndpoint(source) ? modelAt(source) : source,
+    model: isEndpoint(source) ? modelAt(source, tokenParameter) : source,
     ...(system === '' ? {} : { system }),
     messages: request.messages.map((message) => messageFor(message, names)),
     ...(request.tools.length === 0 ? {} : { tools: toolsOf(request, names) }),
@@ -53,12 +54,17 @@ export async function generate(
   };
 }
 
-const modelAt = ({ base_url, api_key, model, structured_output }: ModelEndpoint): ModelObject =>
+const modelAt = (
+  { base_url, api_key, model, structured_output, headers, body }: ModelEndpoint,
+  tokenParameter: TokenParameter,
+): ModelObject =>
   createOpenAICompatible({
     name: PROVIDER,
     baseURL: base_url,
     ...(api_key === undefined ? {} : { apiKey: api_key }),
+    ...(headers === undefined ? {} : { headers }),
     supportsStructuredOutputs: structured_output !== 'json_object',
+    transformRequestBody: ({ max_tokens, ...rest }) => ({ ...rest, [tokenParameter]: max_tokens as Json, ...body }),
     fetch: boundedFetch,
   })(model);
 

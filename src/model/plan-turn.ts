@@ -59,10 +59,14 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
   if ('why' in reserved) return fail(nothingSent(reserved));
   const outcome = await askModel(
     { ...request, max_output_tokens: reserved.max_output_tokens },
-    { model: source, signal: env.signal, redact: env.redact, now: env.now },
+    { model: source, signal: env.signal, redact: env.redact, now: env.now, mayAskAgain: view.left.turns > 0 },
   );
   if (outcome.class === 'cancelled') return outcome;
-  const used = useOf(agent, nameOf(source), outcome, reserved);
+  const { model_calls } = outcome;
+  const used = {
+    ...useOf(agent, nameOf(source), outcome, reserved),
+    ...(model_calls === undefined ? {} : { model_calls }),
+  };
   if (outcome.class === 'failed') return { ...(await withRepair(outcome, env.store)), ...used };
 
   const problem = problemOfAnswer(agent, view, outcome);

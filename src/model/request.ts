@@ -27,6 +27,10 @@ export interface ModelEndpoint {
   model: string;
   /** Servers that know no `json_schema` get the schema in words and `json_object`. */
   structured_output?: 'json_schema' | 'json_object';
+  /** Sent with every question, beside the key. */
+  headers?: Record<string, string>;
+  /** Members of every question's body, such as `reasoning_effort`; they win over ours. */
+  body?: Record<string, Json>;
 }
 
 /** A model object of the AI SDK, from whichever provider. */

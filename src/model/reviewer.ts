@@ -116,7 +116,7 @@ function questioner(options: ModelReviewerOptions, view: ReviewOf, context: Revi
       spend({ tokens, cost_micro_usd, model_calls: 1 });
       const outcome = await askModel(
         { ...request, max_output_tokens, timeout_ms: Math.max(1, endsAt - now()) },
-        { model: source, signal, redact, now },
+        { model: source, signal, redact, now, mayAskAgain: left.model_calls > 0 },
       );
       if (outcome.class === 'cancelled') return { ok: false, why: 'it was cancelled' };
       const used = useOf(spender, nameOf(source), outcome, reserved);
@@ -124,7 +124,7 @@ function questioner(options: ModelReviewerOptions, view: ReviewOf, context: Revi
       spend({
         tokens: used.tokens - tokens,
         cost_micro_usd: used.cost_micro_usd - cost_micro_usd,
-        model_calls: wasSent ? 0 : -1,
+        model_calls: wasSent ? (outcome.model_calls ?? 1) - 1 : -1,
       });
       const parsed = outcome.class === 'ok' ? schema.safeParse(outcome.output) : null;
       if (parsed?.success) return { ok: true, said: parsed.data };

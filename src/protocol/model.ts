@@ -35,6 +35,8 @@ export interface ModelAnswer {
   finish: 'stop' | 'tool_calls' | 'other';
   usage: ModelUsage;
   model: string;
+  /** How often it was asked, where that is not once. */
+  model_calls?: number;
   duration_ms: number;
 }
 

@@ -32,6 +32,7 @@ export function openTurn(state: RunState, ports: RunPorts, isLast: boolean): Tur
     step: newStep('planner', state.next_step_id, call, granted),
     perform: async (step, guidance): Promise<CallOutcome> => {
       const outcome = await ports.callModel(viewOf(state, ports, step, guidance, isLast));
+      if (outcome.class !== 'cancelled') chargeCalls(state, ports, step, outcome.model_calls ?? 1);
       if (outcome.class === 'failed') chargeFailed(state, ports, step, outcome);
       if (outcome.class !== 'ok') return outcome;
       const problem = problemOfUse(outcome) ?? problemOfChoice(state, outcome);
@@ -173,6 +174,13 @@ function chargeFailed(state: RunState, ports: RunPorts, step: StepInFlight, fail
   if (problemOfUse({ tokens, cost_micro_usd }) !== null) return;
   if (tokens > 0) charge(state, ports, 'tokens', tokens);
   if (cost_micro_usd > 0) charge(state, ports, 'cost_micro_usd', cost_micro_usd);
+}
+
+/** A turn that had to ask twice: the second is a call like any other, so the turn may try once less. */
+function chargeCalls(state: RunState, ports: RunPorts, step: StepInFlight, calls: number): void {
+  if (!Number.isInteger(calls) || calls <= 1) return;
+  charge(state, ports, 'model_calls', calls - 1);
+  step.granted -= calls - 1;
 }
 
 /**

@@ -88,6 +88,8 @@ export interface PlannerChoice {
   transcript?: string;
   tokens: number;
   cost_micro_usd: number;
+  /** How often a model was asked in this turn, where that is not once. */
+  model_calls?: number;
   duration_ms: number;
 }
 export type PlannerOutcome = PlannerChoice | CallFailed | CallCancelled;

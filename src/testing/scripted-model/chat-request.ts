@@ -16,7 +16,8 @@ export function readChatRequest(text: string): ChatRequest {
   const body = objectAt('The body', parsed('The body', text));
   const messages = listAt('messages', body['messages']);
   const tools = body['tools'] === undefined ? [] : listAt('tools', body['tools']);
-  const limit = body['max_completion_tokens'] ?? body['max_tokens'];
+  const limitName = (['max_completion_tokens', 'max_tokens'] as const).find((name) => typeof body[name] === 'number');
+  const limit = limitName === undefined ? null : body[limitName];
   const options = body['stream_options'];
   return {
     model: textAt('model', body['model']),
@@ -24,6 +25,7 @@ export function readChatRequest(text: string): ChatRequest {
     tools: tools.map((tool, index) => readTool(tool, `tools[${index}]`)),
     output: readFormat(body['response_format']),
     maxOutputTokens: typeof limit === 'number' ? limit : null,
+    maxOutputTokensName: limitName ?? null,
     stream: body['stream'] === true,
     includeUsage: isObject(options) && options['include_usage'] === true,
   };

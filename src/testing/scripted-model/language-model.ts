@@ -64,6 +64,7 @@ function requestOf(options: CallOptions, model: string, stream: boolean): Omit<S
     ),
     output: format?.type === 'json' ? ((format.schema as Json | undefined) ?? true) : null,
     maxOutputTokens: options.maxOutputTokens ?? null,
+    maxOutputTokensName: null,
     stream,
   };
 }

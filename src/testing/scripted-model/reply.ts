@@ -47,6 +47,11 @@ function faultyReply(turn: FaultTurn, request: ScriptedRequest, nextId: () => st
       const message = "This model's maximum context length is exceeded. Reduce the length of the messages.";
       return errorReply(400, 'context_length_exceeded', message);
     }
+    case 'unsupported_parameter': {
+      const { parameter = 'max_tokens', instead = 'max_completion_tokens' } = turn;
+      const message = `Unsupported parameter: '${parameter}' is not supported with this model. Use '${instead}' instead.`;
+      return errorReply(400, 'unsupported_parameter', message);
+    }
     case 'hang':
       return { kind: 'hang' };
     case 'bad_json':

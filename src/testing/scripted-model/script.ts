@@ -50,6 +50,8 @@ export type FaultTurn = { usage?: Partial<ScriptedUsage> } & (
   | { fault: 'repeated_call'; sameId?: boolean }
   | { fault: 'empty' }
   | { fault: 'context_length' }
+  /** 400 for a member of the request that the model does not take; `max_tokens` unless named, and what to send instead. */
+  | { fault: 'unsupported_parameter'; parameter?: string; instead?: string }
   /** Cut at the token limit. */
   | { fault: 'length'; text?: string }
 );
@@ -64,6 +66,8 @@ export interface ScriptedRequest {
   /** The JSON Schema that the answer must follow; `true` for any JSON. */
   output: Json;
   maxOutputTokens: number | null;
+  /** What the cap was called; null in process, where it has no name. */
+  maxOutputTokensName: 'max_tokens' | 'max_completion_tokens' | null;
   stream: boolean;
 }
 export interface ScriptedTool {
