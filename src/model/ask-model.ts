@@ -10,6 +10,7 @@ import { jsonCheckOf } from './json-check.ts';
 import { type ReadAnswer, readAnswer, usageOf } from './read-answer.ts';
 import { ANSWER_LIMIT, isEndpoint, type ModelRequest, type ModelSource } from './request.ts';
 import { tellModelCall } from './seen.ts';
+import { withSecretsOf } from './secrets.ts';
 import { learnTokenParameter, type TokenParameter, tokenParameterOf } from './token-parameter.ts';
 import { createToolNames } from './tool-names.ts';
 
@@ -37,7 +38,7 @@ export async function askModel(request: ModelRequest, options: AskOptions): Prom
 
 async function askOnce(request: ModelRequest, options: AskOptions): Promise<ModelOutcome> {
   const { model, now = Date.now, signal } = options;
-  const redact = options.redact ?? createRedactor(isEndpoint(model) && model.api_key ? [model.api_key] : []);
+  const redact = withSecretsOf(model, options.redact ?? createRedactor());
   const startedAt = now();
   const duration = (): number => Math.max(0, now() - startedAt);
   let model_calls = 1;
@@ -107,7 +108,7 @@ function failed(how: Failure, redact: Redact, duration_ms: number): ModelFailed 
     message_preview: redact(salientLine(how.message)).slice(0, LIMIT.messagePreviewChars),
     ...(paths.length === 0 ? {} : { paths: paths.slice(0, 10).map(({ path }) => path.slice(0, 120)) }),
     ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
-    ...(text === '' ? {} : { text: text.slice(0, ANSWER_LIMIT.textChars) }),
+    ...(text === '' ? {} : { text: redact(text.slice(0, ANSWER_LIMIT.textChars)) }),
     usage,
     duration_ms,
   };

@@ -12,6 +12,7 @@ import { wholeText } from '../protocol/text.ts';
 import type { CallFailed } from '../protocol/tools.ts';
 import { askModel } from './ask-model.ts';
 import type { ModelRequest } from './request.ts';
+import { withSecretsOf } from './secrets.ts';
 import { nameOf, sourceOf } from './source.ts';
 import { type NoRoom, reserve, useOf } from './spending.ts';
 import { type Conversation, loadConversation, type MessageStore, saveConversation } from './transcript-store.ts';
@@ -31,8 +32,9 @@ export interface TurnSurroundings {
  */
 export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroundings): Promise<PlannerOutcome> {
   const startedAt = env.now();
-  const fail = (how: FailedTurn): CallFailed => failed(how, env, env.now() - startedAt);
   const source = sourceOf(agent.model, env.environment);
+  const redact = typeof source === 'string' ? env.redact : withSecretsOf(source, env.redact);
+  const fail = (how: FailedTurn): CallFailed => failed(how, redact, env.now() - startedAt);
   if (typeof source === 'string') {
     return fail({ category: 'auth', error_code: 'MODEL_NOT_SET', certainty: 'not_started', message: source });
   }
@@ -59,7 +61,7 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
   if ('why' in reserved) return fail(nothingSent(reserved));
   const outcome = await askModel(
     { ...request, max_output_tokens: reserved.max_output_tokens },
-    { model: source, signal: env.signal, redact: env.redact, now: env.now, mayAskAgain: view.left.turns > 0 },
+    { model: source, signal: env.signal, redact, now: env.now, mayAskAgain: view.left.turns > 0 },
   );
   if (outcome.class === 'cancelled') return outcome;
   const { model_calls } = outcome;
@@ -73,12 +75,12 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
   if (problem !== null) {
     const said = outcome.text ?? JSON.stringify(outcome.calls);
     const unusable = fail({ category: 'contract_violation', certainty: 'failed', ...problem });
-    return { ...(await withRepair({ ...unusable, text: said }, env.store)), ...used };
+    return { ...(await withRepair({ ...unusable, text: redact(said) }, env.store)), ...used };
   }
-  const messages: Message[] = [...kept, answered(outcome, env.redact)];
+  const messages: Message[] = [...kept, answered(outcome, redact)];
   try {
     const transcript = await saveConversation(env.store, { messages, feedback_told }, conversation.messages);
-    return { class: 'ok', ...choiceOf(outcome), ...used, transcript, duration_ms: env.now() - startedAt };
+    return { class: 'ok', ...choiceOf(outcome, redact), ...used, transcript, duration_ms: env.now() - startedAt };
   } catch (error) {
     return { ...fail(storeIsAway(error)), ...used };
   }
@@ -167,10 +169,10 @@ const answered = ({ text = '', calls }: ModelAnswer, redact: Redact): AssistantM
   })),
 });
 
-const choiceOf = ({ text, calls, output }: ModelAnswer) => ({
-  calls: calls.map(({ call_id, tool, input }) => ({ call_id, tool, input })),
-  ...(calls.length > 0 ? {} : { output: output ?? text ?? null }),
-  ...(text === undefined ? {} : { message: text.slice(0, LIMIT.textChars) }),
+const choiceOf = ({ text, calls, output }: ModelAnswer, redact: Redact) => ({
+  calls: calls.map(({ call_id, tool, input }) => ({ call_id, tool, input: redactJson(input, redact) })),
+  ...(calls.length > 0 ? {} : { output: redactJson(output ?? text ?? null, redact) }),
+  ...(text === undefined ? {} : { message: redact(text).slice(0, LIMIT.textChars) }),
 });
 
 type FailedTurn = Pick<CallFailed, 'category' | 'error_code' | 'certainty'> & {
@@ -178,14 +180,14 @@ type FailedTurn = Pick<CallFailed, 'category' | 'error_code' | 'certainty'> & {
   over_budget?: CallFailed['over_budget'];
 };
 
-const failed = ({ message, ...how }: FailedTurn, env: TurnSurroundings, duration_ms: number): CallFailed => ({
+const failed = ({ message, ...how }: FailedTurn, redact: Redact, duration_ms: number): CallFailed => ({
   class: 'failed',
   origin: 'tool',
   category: how.category,
   error_code: how.error_code,
   certainty: how.certainty,
   ...(how.over_budget === undefined ? {} : { over_budget: how.over_budget }),
-  message_preview: env.redact(message).slice(0, LIMIT.messagePreviewChars),
+  message_preview: redact(message).slice(0, LIMIT.messagePreviewChars),
   duration_ms,
 });
 

@@ -1,5 +1,6 @@
 import { z } from 'zod';
 import type { ModelPrices } from '../core/pricing/index.ts';
+import type { Redact } from '../core/redaction/index.ts';
 import type { ReviewUse } from '../core/run/ports.ts';
 import { boundedText, type Message, replaceInvalidOutput } from '../core/transcript/index.ts';
 import { wholeText } from '../protocol/text.ts';
@@ -8,6 +9,7 @@ import type { Json } from '../protocol/json.ts';
 import { LIMIT } from '../protocol/limits.ts';
 import { askModel } from './ask-model.ts';
 import type { ModelSource } from './request.ts';
+import { withSecretsOf } from './secrets.ts';
 import { nameOf, sourceOf } from './source.ts';
 import { reserve, type Spender, useOf } from './spending.ts';
 
@@ -37,7 +39,7 @@ export function modelReviewer(options: ModelReviewerOptions = {}): Reviewer {
       summary_valid,
       reflection_persona: 'SAGE',
       ...(pessimist.ok ? { bias_tags: [...new Set(pessimist.said.bias_tags.map(({ tag }) => tag))] } : {}),
-      missed: missed.map((text) => wholeText(context.redact(text)).slice(0, LIMIT.messagePreviewChars)),
+      missed: missed.map((text) => wholeText(ask.redact(text)).slice(0, LIMIT.messagePreviewChars)),
     };
   };
   return Object.assign(review, { asksModel: options.prices === undefined ? 'unpriced' : 'priced' } as const);
@@ -82,12 +84,16 @@ const pessimistSchema = z.object({
 });
 
 type Said<T> = { ok: true; said: T } | { ok: false; why: string };
-type Ask = <T>(instructions: string, schema: z.ZodType<T>) => Promise<Said<T>>;
+interface Ask {
+  <T>(instructions: string, schema: z.ZodType<T>): Promise<Said<T>>;
+  redact: Redact;
+}
 
 /** One question and at most one repair, each within what the run has left. */
 function questioner(options: ModelReviewerOptions, view: ReviewOf, context: ReviewContext): Ask {
-  const { agent, environment, now, redact, signal } = context;
+  const { agent, environment, now, signal } = context;
   const source = sourceOf(options.model ?? agent.model, environment);
+  const redact = typeof source === 'string' ? context.redact : withSecretsOf(source, context.redact);
   const prices = options.prices ?? agent.prices;
   const spender: Spender = {
     maxOutputTokens: options.maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS,
@@ -102,7 +108,7 @@ function questioner(options: ModelReviewerOptions, view: ReviewOf, context: Revi
     context.spend(use);
   };
 
-  return async (instructions, schema) => {
+  const ask = async <T>(instructions: string, schema: z.ZodType<T>): Promise<Said<T>> => {
     if (typeof source === 'string') return { ok: false, why: source };
     const output_schema = z.toJSONSchema(schema, { io: 'input' }) as unknown as Json;
     let messages: Message[] = [{ role: 'user', text: material(view) }];
@@ -134,6 +140,7 @@ function questioner(options: ModelReviewerOptions, view: ReviewOf, context: Revi
       messages = replaceInvalidOutput(messages, text, `That answer could not be used: ${why}. Answer again.`);
     }
   };
+  return Object.assign(ask, { redact });
 }
 
 const DEFAULT_OUTPUT_TOKENS = 2_048;

@@ -1,0 +1,20 @@
+import { createRedactor, type Redact } from '../core/redaction/index.ts';
+import { isEndpoint, type ModelSource } from './request.ts';
+
+const SECRET_NAME = /auth|cookie|credential|key|password|secret|token/i;
+
+/** Takes out, beside what the process knows as secrets, what an agent's own endpoint holds: servers echo keys they refuse. */
+export function withSecretsOf(source: ModelSource, redact: Redact): Redact {
+  const own = createRedactor(secretsIn(source));
+  return (text) => redact(own(text));
+}
+
+function secretsIn(source: ModelSource): string[] {
+  if (!isEndpoint(source)) return [];
+  const { api_key, headers = {}, body = {} } = source;
+  const named = Object.entries({ ...body, ...headers })
+    .filter(([name, value]) => SECRET_NAME.test(name) && typeof value === 'string')
+    // `Bearer <key>`: the key alone is what comes back.
+    .flatMap(([, value]) => [String(value), ...String(value).split(/[\s=;]+/)]);
+  return [...(api_key === undefined ? [] : [api_key]), ...named];
+}
