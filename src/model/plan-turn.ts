@@ -1,9 +1,7 @@
-import { z } from 'zod';
 import { redactJson, type Redact } from '../core/redaction/index.ts';
 import type { PlannerOutcome, PlannerView } from '../core/run/ports.ts';
 import type { AssistantMessage, Message } from '../core/transcript/index.ts';
 import type { Agent } from '../define/define-agent.ts';
-import { problemsOf } from '../define/problems.ts';
 import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
 import { LIMIT } from '../protocol/limits.ts';
@@ -11,6 +9,7 @@ import type { ModelAnswer, ModelFailed } from '../protocol/model.ts';
 import { wholeText } from '../protocol/text.ts';
 import type { CallFailed } from '../protocol/tools.ts';
 import { askModel } from './ask-model.ts';
+import { jsonSchemaOf, problemOfOutput } from './output-schema.ts';
 import type { ModelRequest } from './request.ts';
 import { withSecretsOf } from './secrets.ts';
 import { nameOf, sourceOf } from './source.ts';
@@ -56,7 +55,12 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
     repair,
     outputs,
   });
-  const request = requestOf(agent, view, asked);
+  let request: Omit<ModelRequest, 'max_output_tokens'>;
+  try {
+    request = requestOf(agent, view, asked);
+  } catch (error) {
+    return fail(noJsonSchema(error));
+  }
   const reserved = reserve(agent, nameOf(source), view.left, request);
   if ('why' in reserved) return fail(nothingSent(reserved));
   const outcome = await askModel(
@@ -71,7 +75,7 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
   };
   if (outcome.class === 'failed') return { ...(await withRepair(outcome, env.store)), ...used };
 
-  const problem = problemOfAnswer(agent, view, outcome);
+  const problem = await problemOfAnswer(agent, view, outcome);
   if (problem !== null) {
     const said = outcome.text ?? JSON.stringify(outcome.calls);
     const unusable = fail({ category: 'contract_violation', certainty: 'failed', ...problem });
@@ -122,11 +126,9 @@ const requestOf = (agent: Agent, view: PlannerView, messages: Message[]): Omit<M
     : agent.tools.map((tool) => ({
         name: tool.name,
         description: tool.description ?? tool.name,
-        input_schema: z.toJSONSchema(tool.input, { unrepresentable: 'any', io: 'input' }) as unknown as Json,
+        input_schema: jsonSchemaOf(tool.input),
       })),
-  ...(agent.output === undefined
-    ? {}
-    : { output_schema: z.toJSONSchema(agent.output, { unrepresentable: 'any', io: 'input' }) as unknown as Json }),
+  ...(agent.output === undefined ? {} : { output_schema: jsonSchemaOf(agent.output) }),
   timeout_ms: view.timeout_ms,
 });
 
@@ -134,11 +136,11 @@ const requestOf = (agent: Agent, view: PlannerView, messages: Message[]): Omit<M
  * A tool that nobody declared cannot be called, and neither can one whose arguments nobody can read: to a tool that needs
  * none they would look like none. Arguments that break a schema are for the tool itself to refuse.
  */
-function problemOfAnswer(
+async function problemOfAnswer(
   agent: Agent,
   view: PlannerView,
   { calls, output }: ModelAnswer,
-): { error_code: string; message: string } | null {
+): Promise<{ error_code: string; message: string } | null> {
   const invented = calls.find((call) => call.problem?.error_code === 'UNKNOWN_TOOL');
   if (invented?.problem !== undefined && !view.last_turn) {
     return { error_code: 'UNKNOWN_TOOL', message: invented.problem.message };
@@ -152,10 +154,8 @@ function problemOfAnswer(
     return { error_code: 'INPUT_TOO_LARGE', message: `the arguments of ${tooLarge.tool} are too large` };
   }
   if (agent.output === undefined || output === undefined) return null;
-  const parsed = agent.output.safeParse(output);
-  if (parsed.success) return null;
-  const [first] = problemsOf(parsed.error);
-  return { error_code: 'INVALID_OUTPUT', message: `${first?.path ?? '$'}: ${first?.message ?? 'does not fit'}` };
+  const message = await problemOfOutput(agent.output, output);
+  return message === null ? null : { error_code: 'INVALID_OUTPUT', message };
 }
 
 /** What is kept has no secrets, and no half characters that would not come back as they went. */
@@ -189,6 +189,14 @@ const failed = ({ message, ...how }: FailedTurn, redact: Redact, duration_ms: nu
   ...(how.over_budget === undefined ? {} : { over_budget: how.over_budget }),
   message_preview: redact(message).slice(0, LIMIT.messagePreviewChars),
   duration_ms,
+});
+
+/** An agent that was defined past our door: a tool's or the output's schema that no model can be told. */
+const noJsonSchema = (error: unknown): FailedTurn => ({
+  category: 'invalid_input',
+  error_code: 'INVALID_SCHEMA',
+  certainty: 'not_started',
+  message: `a schema of the agent cannot be written as JSON Schema: ${error instanceof Error ? error.message : ''}`,
 });
 
 /** A person can mend it: with a larger budget, or with a price. */

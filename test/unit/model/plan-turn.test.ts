@@ -4,6 +4,7 @@ import { z } from 'zod';
 import type { PlannerView } from '../../../src/core/run/index.ts';
 import { defineAgent, type AgentDefinition } from '../../../src/define/define-agent.ts';
 import { defineTool } from '../../../src/define/define-tool.ts';
+import { problemOfOutputSchema } from '../../../src/model/output-schema.ts';
 import { planTurn } from '../../../src/model/plan-turn.ts';
 import type { Json } from '../../../src/protocol/json.ts';
 import type { PolicyPatch } from '../../../src/protocol/schemas/policy.ts';
@@ -126,6 +127,31 @@ describe('an agent that thinks', () => {
     expect(result).toMatchObject({ outcome: 'completed', result: { output: { total: 5 } }, used: { model_calls: 4 } });
     expect(model.exchanges[3]?.request.messages.at(-1)).toMatchObject({ role: 'user' });
     expect(JSON.stringify(model.exchanges[3]?.request.messages.at(-1))).toContain('could not be used');
+  });
+
+  it('waits for the checks of an output that take their time', async () => {
+    const output = z.object({ total: z.number() }).refine(async ({ total }) => total === 5, 'must be 5');
+    const { result, model } = await think([{ json: { total: 4 } }, { json: { total: 5 } }], { output });
+    expect(result).toMatchObject({ outcome: 'completed', result: { output: { total: 5 } }, used: { model_calls: 2 } });
+    expect(JSON.stringify(model.exchanges[1]?.request.messages.at(-1))).toContain('must be 5');
+  });
+
+  it('takes a check of an output that throws for an answer that does not fit', async () => {
+    const output = z.object({ list: z.string().transform((text) => JSON.parse(text) as unknown) });
+    const { result } = await think([{ json: { list: 'no JSON' } }, { json: { list: '[1]' } }], { output });
+    expect(result).toMatchObject({ outcome: 'completed', used: { model_calls: 2 } });
+  });
+
+  it('is told of a schema that no model can be asked with, and asks nothing', async () => {
+    const output = z.string();
+    output._zod.toJSONSchema = () => {
+      throw new Error('has no words for this');
+    };
+    expect(problemOfOutputSchema(output)).toContain('has no words for this');
+    expect(problemOfOutputSchema(z.object({ when: z.date(), all: z.map(z.string(), z.bigint()) }))).toBeNull();
+    const { state, model } = await think([], { output });
+    expect(model.counts().requests).toBe(0);
+    expect(JSON.stringify(state)).toContain('INVALID_SCHEMA');
   });
 
   it('replaces a tail of failed calls by one block of guidance', async () => {
