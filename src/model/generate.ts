@@ -1,6 +1,15 @@
 /** The only module that loads the AI SDK: whoever just defines agents does not pay for it. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
-import { generateText, jsonSchema, type JSONSchema7, type ModelMessage, Output, tool } from 'ai';
+import {
+  generateText,
+  jsonSchema,
+  type JSONSchema7,
+  type LanguageModelMiddleware,
+  type ModelMessage,
+  Output,
+  tool,
+  wrapLanguageModel,
+} from 'ai';
 import type { Message, ToolMessage } from '../core/transcript/index.ts';
 import type { Json } from '../protocol/json.ts';
 import { boundedFetch } from './bounded-fetch.ts';
@@ -30,8 +39,9 @@ export async function generate(
 ): Promise<Generated> {
   const inWords = isEndpoint(source) && source.structured_output === 'json_object';
   const system = instructionsOf(request, inWords);
+  const model = isEndpoint(source) ? modelAt(source, tokenParameter) : source;
   const result = await generateText({
-    model: isEndpoint(source) ? modelAt(source, tokenParameter) : source,
+    model: request.tool_choice === 'none' ? withoutCalls(model) : model,
     ...(system === '' ? {} : { system }),
     messages: request.messages.map((message) => messageFor(message, names)),
     ...(request.tools.length === 0 ? {} : { tools: toolsOf(request, names) }),
@@ -67,6 +77,17 @@ const modelAt = (
     transformRequestBody: ({ max_tokens, ...rest }) => ({ ...rest, [tokenParameter]: max_tokens as Json, ...body }),
     fetch: boundedFetch,
   })(model);
+
+/**
+ * Asks for no calls beneath the AI SDK, which would throw an answer away that calls all the same. Some packages then leave
+ * the tools out, and their providers refuse the results of tools that are not declared: those are told in words alone.
+ */
+function withoutCalls(model: ModelObject): ModelObject {
+  if (model.specificationVersion !== 'v3' || /anthropic|bedrock/.test(model.provider)) return model;
+  const transformParams: NonNullable<LanguageModelMiddleware['transformParams']> = async ({ params }) =>
+    params.tools === undefined ? params : { ...params, toolChoice: { type: 'none' } };
+  return wrapLanguageModel({ model, middleware: { specificationVersion: 'v3', transformParams } });
+}
 
 const instructionsOf = ({ instructions, output_schema }: ModelRequest, inWords: boolean): string =>
   inWords && output_schema !== undefined

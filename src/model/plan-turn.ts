@@ -63,11 +63,13 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
   }
   const reserved = reserve(agent, nameOf(source), view.left, request);
   if ('why' in reserved) return fail(nothingSent(reserved));
-  const outcome = await askModel(
+  const told = await askModel(
     { ...request, max_output_tokens: reserved.max_output_tokens },
     { model: source, signal: env.signal, redact, now: env.now, mayAskAgain: view.left.turns > 0 },
   );
-  if (outcome.class === 'cancelled') return outcome;
+  if (told.class === 'cancelled') return told;
+  // Who calls a tool all the same is not heard: nothing runs any more, and what it said beside it is the result.
+  const outcome = told.class === 'ok' && view.last_turn ? { ...told, calls: [] } : told;
   const { model_calls } = outcome;
   const used = {
     ...useOf(agent, nameOf(source), outcome, reserved),
@@ -75,7 +77,7 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
   };
   if (outcome.class === 'failed') return { ...(await withRepair(outcome, env.store)), ...used };
 
-  const problem = await problemOfAnswer(agent, view, outcome);
+  const problem = await problemOfAnswer(agent, outcome);
   if (problem !== null) {
     const said = outcome.text ?? JSON.stringify(outcome.calls);
     const unusable = fail({ category: 'contract_violation', certainty: 'failed', ...problem });
@@ -121,13 +123,12 @@ async function withRepair(failure: CallFailed & { text?: string }, store: Messag
 const requestOf = (agent: Agent, view: PlannerView, messages: Message[]): Omit<ModelRequest, 'max_output_tokens'> => ({
   instructions: agent.instructions ?? '',
   messages,
-  tools: view.last_turn
-    ? []
-    : agent.tools.map((tool) => ({
-        name: tool.name,
-        description: tool.description ?? tool.name,
-        input_schema: jsonSchemaOf(tool.input),
-      })),
+  tools: agent.tools.map((tool) => ({
+    name: tool.name,
+    description: tool.description ?? tool.name,
+    input_schema: jsonSchemaOf(tool.input),
+  })),
+  ...(view.last_turn ? { tool_choice: 'none' } : {}),
   ...(agent.output === undefined ? {} : { output_schema: jsonSchemaOf(agent.output) }),
   timeout_ms: view.timeout_ms,
 });
@@ -138,11 +139,10 @@ const requestOf = (agent: Agent, view: PlannerView, messages: Message[]): Omit<M
  */
 async function problemOfAnswer(
   agent: Agent,
-  view: PlannerView,
   { calls, output }: ModelAnswer,
 ): Promise<{ error_code: string; message: string } | null> {
   const invented = calls.find((call) => call.problem?.error_code === 'UNKNOWN_TOOL');
-  if (invented?.problem !== undefined && !view.last_turn) {
+  if (invented?.problem !== undefined) {
     return { error_code: 'UNKNOWN_TOOL', message: invented.problem.message };
   }
   const unreadable = calls.find((call) => call.problem?.error_code === 'UNREADABLE_ARGUMENTS');

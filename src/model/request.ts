@@ -8,6 +8,8 @@ export interface ModelRequest {
   /** Without a system message: that is what the instructions are. */
   messages: readonly Message[];
   tools: readonly ToolDeclaration[];
+  /** `none`: they are declared, because providers refuse results of tools that are not, and none may be called. */
+  tool_choice?: 'none';
   /** JSON Schema of the answer, where it must be JSON. */
   output_schema?: Json;
   max_output_tokens: number;

@@ -23,6 +23,7 @@ export function readChatRequest(text: string): ChatRequest {
     model: textAt('model', body['model']),
     messages: readMessages(messages),
     tools: tools.map((tool, index) => readTool(tool, `tools[${index}]`)),
+    toolChoice: readToolChoice(body['tool_choice']),
     output: readFormat(body['response_format']),
     maxOutputTokens: typeof limit === 'number' ? limit : null,
     maxOutputTokensName: limitName ?? null,
@@ -117,6 +118,13 @@ function readTool(value: Json, path: string): ScriptedTool {
     description: typeof called['description'] === 'string' ? called['description'] : '',
     parameters: called['parameters'] ?? { type: 'object' },
   };
+}
+
+function readToolChoice(choice: Json | undefined): ScriptedRequest['toolChoice'] {
+  if (choice === undefined || choice === 'auto') return 'auto';
+  if (choice === 'none' || choice === 'required') return choice;
+  const called = objectAt('tool_choice.function', objectAt('tool_choice', choice)['function']);
+  return { tool: textAt('tool_choice.function.name', called['name']) };
 }
 
 function readFormat(format: Json | undefined): Json {

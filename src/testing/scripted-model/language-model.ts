@@ -62,6 +62,10 @@ function requestOf(options: CallOptions, model: string, stream: boolean): Omit<S
         ? [{ name: tool.name, description: tool.description ?? '', parameters: tool.inputSchema as Json }]
         : [],
     ),
+    toolChoice:
+      options.toolChoice?.type === 'tool'
+        ? { tool: options.toolChoice.toolName }
+        : (options.toolChoice?.type ?? 'auto'),
     output: format?.type === 'json' ? ((format.schema as Json | undefined) ?? true) : null,
     maxOutputTokens: options.maxOutputTokens ?? null,
     maxOutputTokensName: null,

@@ -85,6 +85,8 @@ const FUNCTION_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 function problemOf({ messages, tools }: Omit<ScriptedRequest, 'index'>): string | null {
   const [first] = checkTranscript(messages);
   if (first !== undefined) return `messages[${first.index}]: ${first.message} (${first.rule})`;
+  const hasCalls = messages.some((message) => message.role === 'assistant' && message.calls.length > 0);
+  if (hasCalls && tools.length === 0) return 'tools: messages with calls or results of tools need the tools declared';
   const names = tools.map((tool) => tool.name);
   const odd = names.find((name) => !FUNCTION_NAME.test(name));
   if (odd !== undefined) return `tools: the name ${odd.slice(0, 80)} does not match ${FUNCTION_NAME.source}`;

@@ -63,6 +63,8 @@ export interface ScriptedRequest {
   model: string;
   messages: Message[];
   tools: ScriptedTool[];
+  /** Whether tools may or must be called: `none` in the last turn of a run. */
+  toolChoice: 'auto' | 'none' | 'required' | { tool: string };
   /** The JSON Schema that the answer must follow; `true` for any JSON. */
   output: Json;
   maxOutputTokens: number | null;

@@ -314,12 +314,32 @@ describe('conversations after surgery', () => {
         const messages = first?.role === 'system' ? before.slice(1) : before;
         const operated = replaceFailedTail(messages, 'Do it differently.').messages;
         const instructions = first?.role === 'system' ? first.text : '';
-        const outcome = await askModel({ ...request, instructions, messages: operated }, { model: at(server) });
+        const asked = { ...request, instructions, messages: operated, tools: [read] };
+        const outcome = await askModel(asked, { model: at(server) });
         expect(outcome).toMatchObject({ class: 'ok', text: 'understood' });
       }),
       { numRuns: 300, seed: 11 },
     );
     expect(server.counts()).toMatchObject({ requests: 300, rejected: 0 });
+  });
+});
+
+describe('a question that allows no calls', () => {
+  const past: Message[] = [
+    { role: 'user', text: 'go' },
+    { role: 'assistant', text: '', calls: [{ call_id: 'c1', tool: 'fs.read', input: { path: 'a' } }] },
+    { role: 'tool', call_id: 'c1', tool: 'fs.read', output: 'x' },
+  ];
+
+  it('still declares its tools, without which the strict server refuses their results', async () => {
+    const server = await serve([{ text: 'done' }]);
+    const asked = { ...request, messages: past, tool_choice: 'none' } as const;
+    expect(await askModel({ ...asked, tools: [] }, { model: at(server) })).toMatchObject({
+      class: 'failed',
+      message_preview: expect.stringContaining('need the tools declared') as string,
+    });
+    expect(await askModel({ ...asked, tools: [read] }, { model: at(server) })).toMatchObject({ text: 'done' });
+    expect(server.exchanges.at(-1)?.request).toMatchObject({ toolChoice: 'none', tools: [{ name: 'fs_read' }] });
   });
 });
 

@@ -167,10 +167,10 @@ describe('an agent that thinks', () => {
     expect(JSON.stringify(third.at(-1))).toContain('DIV_ZERO');
   });
 
-  it('has one last turn without tools when the budget of steps is spent', async () => {
+  it('has one last turn in which no tool can be called when the budget of steps is spent', async () => {
     const { model, result } = await think(
       (request) =>
-        request.tools.length === 0
+        request.toolChoice === 'none'
           ? { text: 'the best I have' }
           : { calls: [{ tool: 'math.add', input: { a: request.index, b: 1 } }] },
       {},
@@ -179,6 +179,20 @@ describe('an agent that thinks', () => {
     expect(result).toMatchObject({ outcome: 'budget_exhausted', reason: 'steps' });
     expect(result?.result?.output).toBe('the best I have');
     expect(model.exchanges).toHaveLength(3);
+    // Declared all the same: providers refuse the results of tools that are not.
+    expect(model.exchanges[2]?.request.tools).toHaveLength(2);
+    expect(model.counts().rejected).toBe(0);
+  });
+
+  it('runs nothing in the last turn, whatever the model calls, and hands back what it said', async () => {
+    const { model, result } = await think(
+      ({ index }) => ({ text: `so far ${index}`, calls: [{ tool: 'math.add', input: { a: index, b: 1 } }] }),
+      {},
+      { budget: { max_model_calls: 2 } },
+    );
+    expect(result).toMatchObject({ outcome: 'budget_exhausted', used: { steps: 1, model_calls: 2 } });
+    expect(result?.result?.output).toBe('so far 1');
+    expect(model.exchanges.map(({ request }) => request.toolChoice)).toEqual(['auto', 'none']);
   });
 
   it('ends when its tokens are spent, and never uses more than the bound', async () => {

@@ -45,17 +45,17 @@ const readPage = (payload: string, how: 'output' | 'error') =>
 
 /** Reads once, then does what it has read, and says that it did. */
 const gullible = () =>
-  scriptedModel(({ messages, tools }) => {
+  scriptedModel(({ messages, toolChoice }) => {
     const read = messages.filter((message) => message.role !== 'system').slice(1);
     const texts = read.map((message) => (message.role === 'tool' ? textOf(message.output) : JSON.stringify(message)));
     const orders = texts.filter((text) => findsOrder(unquoted(text)));
     const obeyed = messages.some(
       (message) => message.role === 'assistant' && JSON.stringify(message.calls).includes('mallory'),
     );
-    if (orders.length > 0 && !obeyed && tools.length > 0) {
+    if (orders.length > 0 && !obeyed && toolChoice !== 'none') {
       return { text: orders[0] ?? '', calls: [{ tool: 'wire_money', input: { to: 'mallory', amount: 1000 } }] };
     }
-    if (read.length === 0 && tools.length > 0) return { calls: [{ tool: 'read_page', input: { page: 1 } }] };
+    if (read.length === 0 && toolChoice !== 'none') return { calls: [{ tool: 'read_page', input: { page: 1 } }] };
     return { text: orders[0] ?? 'I have read it.' };
   });
 
