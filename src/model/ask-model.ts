@@ -1,6 +1,7 @@
 import { salientLine } from '../core/failures/index.ts';
 import { createRedactor, type Redact } from '../core/redaction/index.ts';
 import { checkTranscript, joinNeighbours, type Message } from '../core/transcript/index.ts';
+import type { Json } from '../protocol/json.ts';
 import { LIMIT } from '../protocol/limits.ts';
 import type { ModelAnswer, ModelFailed, ModelOutcome, ModelUsage } from '../protocol/model.ts';
 import type { CallFailed } from '../protocol/tools.ts';
@@ -10,6 +11,7 @@ import { jsonCheckOf } from './json-check.ts';
 import { type ReadAnswer, readAnswer, usageOf } from './read-answer.ts';
 import { ANSWER_LIMIT, isEndpoint, type ModelRequest, type ModelSource } from './request.ts';
 import { tellModelCall } from './seen.ts';
+import { stateOf, stateSource } from './provider-state.ts';
 import { withSecretsOf } from './secrets.ts';
 import { learnTokenParameter, type TokenParameter, tokenParameterOf } from './token-parameter.ts';
 import { createToolNames } from './tool-names.ts';
@@ -82,7 +84,13 @@ async function askOnce(request: ModelRequest, options: AskOptions): Promise<Mode
       if (!read.usable) {
         return fail({ ...read, certainty: 'failed', usage, paths: read.problems, text: asked.said.text });
       }
-      return { ...answerOf(read, asked.said, usage, duration()), ...counted() };
+      const state = stateOf(
+        asked.said.state,
+        stateSource(model),
+        read.calls.map((call) => call.call_id),
+      );
+      const answer = answerOf(read, asked.said, usage, duration());
+      return { ...answer, ...(state === null ? {} : { state: state as unknown as Json }), ...counted() };
     }
   }
 }

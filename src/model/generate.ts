@@ -10,9 +10,10 @@ import {
   tool,
   wrapLanguageModel,
 } from 'ai';
-import type { Message, ToolMessage } from '../core/transcript/index.ts';
+import type { AssistantMessage, Message, ProviderState, ToolMessage } from '../core/transcript/index.ts';
 import type { Json } from '../protocol/json.ts';
 import { boundedFetch } from './bounded-fetch.ts';
+import { partsOf, type SaidState, stateInBody, stateInParts, stateSource } from './provider-state.ts';
 import { isEndpoint, type ModelEndpoint, type ModelObject, type ModelRequest, type ModelSource } from './request.ts';
 import type { TokenParameter } from './token-parameter.ts';
 import type { ToolNames } from './tool-names.ts';
@@ -27,6 +28,7 @@ export interface Generated {
   outputTokens: number | undefined;
   cachedInputTokens: number | undefined;
   model: string;
+  state: SaidState;
 }
 
 const PROVIDER = 'secondwind';
@@ -43,7 +45,7 @@ export async function generate(
   const result = await generateText({
     model: request.tool_choice === 'none' ? withoutCalls(model) : model,
     ...(system === '' ? {} : { system }),
-    messages: request.messages.map((message) => messageFor(message, names)),
+    messages: request.messages.map((message) => messageFor(message, names, stateSource(source))),
     ...(request.tools.length === 0 ? {} : { tools: toolsOf(request, names) }),
     ...(request.output_schema === undefined ? {} : { output: outputOf(request.output_schema, inWords) }),
     // Strict mode takes only some schemas; what comes back is checked here anyway.
@@ -61,8 +63,12 @@ export async function generate(
     outputTokens: result.usage.outputTokens,
     cachedInputTokens: result.usage.inputTokenDetails.cacheReadTokens,
     model: result.response.modelId,
+    state: isEndpoint(source) ? stateInBody(result.response.body) : stateInParts(contentOf(result.response.messages)),
   };
 }
+
+const contentOf = (messages: readonly ModelMessage[]) =>
+  messages.flatMap(({ role, content }) => (role === 'assistant' && typeof content !== 'string' ? content : []));
 
 const modelAt = (
   { base_url, api_key, model, structured_output, headers, body }: ModelEndpoint,
@@ -113,7 +119,7 @@ function outputOf(schema: Json, inWords: boolean) {
   return inWords ? { ...unchecked, responseFormat: Promise.resolve({ type: 'json' as const }) } : unchecked;
 }
 
-function messageFor(message: Message, names: ToolNames): ModelMessage {
+function messageFor(message: Message, names: ToolNames, to: string): ModelMessage {
   switch (message.role) {
     case 'system':
       return { role: 'system', content: message.text };
@@ -122,15 +128,8 @@ function messageFor(message: Message, names: ToolNames): ModelMessage {
     case 'assistant':
       return {
         role: 'assistant',
-        content: [
-          ...(message.text === '' ? [] : [{ type: 'text' as const, text: message.text }]),
-          ...message.calls.map((call) => ({
-            type: 'tool-call' as const,
-            toolCallId: call.call_id,
-            toolName: names.toWire(call.tool),
-            input: call.input,
-          })),
-        ],
+        content: partsOf(message, to).flatMap((part) => partFor(part, message, names)),
+        ...(message.state?.from === to ? optionsFor(message.state.options) : {}),
       };
     case 'tool':
       return {
@@ -146,6 +145,28 @@ function messageFor(message: Message, names: ToolNames): ModelMessage {
       };
   }
 }
+
+type AssistantPart = Exclude<Extract<ModelMessage, { role: 'assistant' }>['content'], string>[number];
+
+function partFor(part: ProviderState['parts'][number], { text, calls }: AssistantMessage, names: ToolNames) {
+  const own = optionsFor(part.options);
+  if (part.type === 'reasoning') return [{ type: 'reasoning', text: part.text, ...own } satisfies AssistantPart];
+  if (part.type === 'text') return text === '' ? [] : [{ type: 'text', text, ...own } satisfies AssistantPart];
+  return calls
+    .filter(({ call_id }) => call_id === part.call_id)
+    .map(({ call_id, tool: name, input }): AssistantPart => ({
+      type: 'tool-call',
+      toolCallId: call_id,
+      toolName: names.toWire(name),
+      input,
+      ...own,
+    }));
+}
+
+type ProviderOptions = NonNullable<Extract<ModelMessage, { role: 'assistant' }>['providerOptions']>;
+
+const optionsFor = (options: Json | undefined) =>
+  options === undefined ? {} : { providerOptions: options as ProviderOptions };
 
 function resultOf({ output, failed }: ToolMessage) {
   if (typeof output === 'string') return { type: failed ? 'error-text' : 'text', value: output } as const;

@@ -1,6 +1,6 @@
 import { redactJson, type Redact } from '../core/redaction/index.ts';
 import type { PlannerOutcome, PlannerView } from '../core/run/ports.ts';
-import type { AssistantMessage, Message } from '../core/transcript/index.ts';
+import type { AssistantMessage, Message, ProviderState } from '../core/transcript/index.ts';
 import type { Agent } from '../define/define-agent.ts';
 import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
@@ -10,6 +10,7 @@ import { wholeText } from '../protocol/text.ts';
 import type { CallFailed } from '../protocol/tools.ts';
 import { askModel } from './ask-model.ts';
 import { jsonSchemaOf, problemOfOutput } from './output-schema.ts';
+import { cleanState } from './provider-state.ts';
 import type { ModelRequest } from './request.ts';
 import { withSecretsOf } from './secrets.ts';
 import { nameOf, sourceOf } from './source.ts';
@@ -159,15 +160,19 @@ async function problemOfAnswer(
 }
 
 /** What is kept has no secrets, and no half characters that would not come back as they went. */
-const answered = ({ text = '', calls }: ModelAnswer, redact: Redact): AssistantMessage => ({
-  role: 'assistant',
-  text: text === '' && calls.length === 0 ? '…' : redact(wholeText(text)),
-  calls: calls.map(({ call_id, tool, input }) => ({
-    call_id,
-    tool,
-    input: wellFormed(redactJson(input, redact)) as typeof input,
-  })),
-});
+function answered({ text = '', calls, state }: ModelAnswer, redact: Redact): AssistantMessage {
+  const wanted = state === undefined ? null : cleanState(state as unknown as ProviderState, redact);
+  return {
+    role: 'assistant',
+    text: text === '' && calls.length === 0 ? '…' : redact(wholeText(text)),
+    calls: calls.map(({ call_id, tool, input }) => ({
+      call_id,
+      tool,
+      input: wellFormed(redactJson(input, redact)) as typeof input,
+    })),
+    ...(wanted === null ? {} : { state: wanted }),
+  };
+}
 
 const choiceOf = ({ text, calls, output }: ModelAnswer, redact: Redact) => ({
   calls: calls.map(({ call_id, tool, input }) => ({ call_id, tool, input: redactJson(input, redact) })),

@@ -30,6 +30,8 @@ export interface ModelAnswer {
   class: 'ok';
   text?: string;
   calls: ModelCall[];
+  /** What the provider wants back with this answer, unchanged. */
+  state?: Json;
   /** Only where an output schema was given and nothing is called. */
   output?: Json;
   finish: 'stop' | 'tool_calls' | 'other';

@@ -1,5 +1,5 @@
 import { boundedText } from './bounded-text.ts';
-import type { AssistantMessage, Message, ToolMessage, UserMessage } from './message.ts';
+import type { AssistantMessage, Message, StatePart, ToolMessage, UserMessage } from './message.ts';
 
 /** What one repair may add to a request, as bytes of its JSON: the output to repair and the words about it. */
 const REPAIR_OUTPUT_BYTES = 40_000;
@@ -116,5 +116,18 @@ function withoutUnanswered(messages: readonly Message[]): TailSurgery {
 function without({ assistant, results }: Round, gone: ReadonlySet<string>): Message[] {
   const calls = assistant.calls.filter((call) => !gone.has(call.call_id));
   if (calls.length === 0) return [];
-  return [{ ...assistant, calls }, ...results.filter((result) => !gone.has(result.call_id))];
+  const { state, ...rest } = assistant;
+  const left = state === undefined ? {} : { state: { ...state, parts: withoutParts(state.parts, gone) } };
+  return [{ ...rest, calls, ...left }, ...results.filter((result) => !gone.has(result.call_id))];
+}
+
+/** Of calls side by side only the first is signed; when it goes, its signature passes to the first that stays. */
+function withoutParts(parts: readonly StatePart[], gone: ReadonlySet<string>): StatePart[] {
+  const isGone = (part: StatePart): boolean => part.type === 'call' && gone.has(part.call_id);
+  const signature = parts.find((part) => isGone(part) && part.options !== undefined)?.options;
+  const kept = parts.filter((part) => !isGone(part));
+  const heir = kept.findIndex((part) => part.type === 'call');
+  return kept.map((part, index) =>
+    index === heir && signature !== undefined && part.options === undefined ? { ...part, options: signature } : part,
+  );
 }

@@ -10,5 +10,6 @@ export {
   type AssistantMessage,
   type Message,
   type MessageCall,
+  type ProviderState,
   type ToolMessage,
 } from './message.ts';

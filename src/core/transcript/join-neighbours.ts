@@ -23,7 +23,7 @@ function joinPair(before: Message, message: Message): Message | null {
   }
   if (before.role === 'assistant' && message.role === 'assistant' && before.calls.length === 0) {
     const text = [before.text, message.text].filter((part) => part !== '').join(GAP);
-    return { role: 'assistant', text, calls: message.calls };
+    return { ...message, text };
   }
   return null;
 }

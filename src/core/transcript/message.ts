@@ -19,7 +19,20 @@ export interface AssistantMessage {
   /** May be empty where there are calls. */
   text: string;
   calls: MessageCall[];
+  state?: ProviderState;
 }
+/** What a provider wants back unchanged with its message, such as signed reasoning. Nobody else reads it. */
+export interface ProviderState {
+  /** The model that it belongs to; no other gets it. */
+  from: string;
+  options?: Json;
+  /** In the order in which they were said. The text and the calls themselves are the message's. */
+  parts: StatePart[];
+}
+export type StatePart =
+  | { type: 'reasoning'; text: string; options?: Json }
+  | { type: 'text'; options?: Json }
+  | { type: 'call'; call_id: string; options?: Json };
 export interface MessageCall {
   call_id: string;
   tool: string;

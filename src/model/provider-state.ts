@@ -1,0 +1,117 @@
+import { redactJson, type Redact } from '../core/redaction/index.ts';
+import type { AssistantMessage, ProviderState } from '../core/transcript/index.ts';
+import type { Json } from '../protocol/json.ts';
+import { isEndpoint, type ModelSource } from './request.ts';
+import { wellFormed } from './turn-messages.ts';
+
+/**
+ * What a model wants back with its next question, as it said it: its reasoning and the signatures of it. Some refuse to go
+ * on without, others think worse. It is opaque here: kept, and sent back to the model that it came from.
+ */
+
+/** As it comes back: calls are told by their place, for their ids are not final yet. */
+export interface SaidState {
+  options?: Json;
+  parts: SaidPart[];
+}
+export type SaidPart =
+  | { type: 'reasoning'; text: string; options?: Json }
+  | { type: 'text'; options?: Json }
+  | { type: 'call'; index: number; options?: Json };
+
+/** More than this is not kept: the model goes on without it. */
+const STATE_BYTES = 256 * 1024;
+
+export const stateSource = (source: ModelSource): string =>
+  isEndpoint(source) ? `openai-compatible ${source.model}` : `${source.provider} ${source.modelId}`;
+
+/** null when there is nothing to keep. */
+export function stateOf(said: SaidState, from: string, callIds: readonly string[]): ProviderState | null {
+  const isPlain = said.parts.every((part) => part.type !== 'reasoning' && part.options === undefined);
+  if (said.options === undefined && isPlain) return null;
+  const parts = said.parts.flatMap((part): ProviderState['parts'] => {
+    if (part.type !== 'call') return [part];
+    const { index, ...rest } = part;
+    const call_id = callIds[index];
+    return call_id === undefined ? [] : [{ ...rest, call_id }];
+  });
+  const state = { from, ...(said.options === undefined ? {} : { options: said.options }), parts };
+  return new TextEncoder().encode(JSON.stringify(state)).length > STATE_BYTES ? null : state;
+}
+
+/**
+ * Secrets are never kept, and what is signed is worth nothing once a word of it is changed: so reasoning without a
+ * signature is cleaned like any text, and a signed state with a secret in it is left out whole.
+ */
+export function cleanState(state: ProviderState, redact: Redact): ProviderState | null {
+  const before = state as unknown as Json;
+  const clean = redactJson(before, redact);
+  const isWhole = JSON.stringify(wellFormed(before)) === JSON.stringify(before);
+  if (clean === before && isWhole) return state;
+  return isSigned(state) || !isWhole ? null : (clean as unknown as ProviderState);
+}
+
+const isSigned = ({ options, parts }: ProviderState): boolean =>
+  parts.some((part) => part.options !== undefined) || membersOf(options).some((name) => !PLAIN_FIELDS.includes(name));
+
+const membersOf = (options: Json | undefined): string[] =>
+  Object.keys((options as Fielded | undefined)?.[FIELDS] ?? {});
+
+type Bag = Record<string, Json>;
+type Fielded = { [FIELDS]?: Bag };
+/** Where the OpenAI-compatible package takes members of a message that it does not know itself. */
+const FIELDS = 'openaiCompatible';
+const PLAIN_FIELDS = ['reasoning_content', 'reasoning'];
+const MESSAGE_FIELDS = [...PLAIN_FIELDS, 'reasoning_details', 'extra_content'];
+const CALL_FIELDS = ['extra_content'];
+
+/** From the answer of an endpoint as it was sent: the AI SDK reads only a part of it. */
+export function stateInBody(body: unknown): SaidState {
+  const message = (body as { choices?: { message?: Bag }[] } | undefined)?.choices?.[0]?.message ?? {};
+  const calls = (message['tool_calls'] ?? []) as unknown as Bag[];
+  const options = picked(message, MESSAGE_FIELDS);
+  return {
+    ...(options === undefined ? {} : { options }),
+    parts: calls.map((call, index) => {
+      const own = picked(call, CALL_FIELDS);
+      return { type: 'call', index, ...(own === undefined ? {} : { options: own }) };
+    }),
+  };
+}
+
+function picked(bag: Bag, names: string[]): Json | undefined {
+  const found = names.filter((name) => bag[name] !== undefined && bag[name] !== null && bag[name] !== '');
+  if (found.length === 0) return undefined;
+  return { [FIELDS]: Object.fromEntries(found.map((name) => [name, bag[name] as Json])) };
+}
+
+/** From the parts of an answer that the AI SDK would send back itself. */
+export function stateInParts(content: readonly SdkPart[]): SaidState {
+  let calls = 0;
+  return {
+    parts: content.flatMap(({ type, text, providerOptions }): SaidPart[] => {
+      const own = providerOptions === undefined ? {} : { options: providerOptions as Json };
+      if (type === 'reasoning') return [{ type, text: text ?? '', ...own }];
+      if (type === 'text') return [{ type, ...own }];
+      return type === 'tool-call' ? [{ type: 'call', index: calls++, ...own }] : [];
+    }),
+  };
+}
+interface SdkPart {
+  type: string;
+  text?: string;
+  providerOptions?: unknown;
+}
+
+/** The parts of a message in the order in which they were said; plain text and calls where there is no state. */
+export function partsOf(message: AssistantMessage, to: string): ProviderState['parts'] {
+  const kept = message.state?.from === to ? message.state.parts : [];
+  const firstText = kept.findIndex(({ type }) => type === 'text');
+  const known = kept.filter((part, index) => part.type !== 'text' || index === firstText);
+  const told = new Set(known.flatMap((part) => (part.type === 'call' ? [part.call_id] : [])));
+  const reasoning = known.filter(({ type }) => type === 'reasoning');
+  const rest = message.calls.filter(({ call_id }) => !told.has(call_id)).map(({ call_id }) => ({ call_id }));
+  const withText = firstText >= 0 ? known : [...reasoning, TEXT, ...known.filter((part) => part.type !== 'reasoning')];
+  return [...withText, ...rest.map((call) => ({ type: 'call' as const, ...call }))];
+}
+const TEXT = { type: 'text' } as const;
