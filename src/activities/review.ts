@@ -1,26 +1,63 @@
 import type { Redact } from '../core/redaction/index.ts';
-import type { Reviewed, ReviewOutcome, ReviewUse, ReviewView } from '../core/run/index.ts';
+import { previewOf, type Reviewed, type ReviewOutcome, type ReviewUse, type ReviewView } from '../core/run/index.ts';
 import type { Agent, ReviewOf } from '../define/define-agent.ts';
 import type { Registry } from '../define/registry.ts';
+import type { Json } from '../protocol/json.ts';
+import { LIMIT } from '../protocol/limits.ts';
 import { askOrLeave, type TurnEnvironment } from './left-behind.ts';
 import { returnOrThrow, withHeartbeat } from './run-in-activity.ts';
+import type { ActivityStore } from './store-port.ts';
 
 export interface ReviewDeps {
   registry: Registry;
+  store: Pick<ActivityStore, 'artifacts'>;
   redact: Redact;
   /** Where a model is named that neither the reviewer nor its agent names. */
   environment?: Record<string, string | undefined>;
 }
 
 /** `review`: the agent's own judgement of a finished loop, outside the workflow, because it is the user's code. */
-export function createReviewActivities({ registry, redact, environment = {} }: ReviewDeps) {
+export function createReviewActivities({ registry, store, redact, environment = {} }: ReviewDeps) {
   return {
     review: (view: ReviewView): Promise<Reviewed> =>
       withHeartbeat(async (around) => {
         const env = { ...around, redact, now: () => Date.now(), environment };
-        return returnOrThrow<Reviewed>(await reviewBy(registry.agents.get(view.agent), view, env));
+        const whole = await withStoredOutputs(view, store.artifacts);
+        return returnOrThrow<Reviewed>(await reviewBy(registry.agents.get(view.agent), whole, env));
       }),
   };
+}
+
+/** Only the latest are fetched: a review must not read the whole store. */
+const STORED_OUTPUTS = 20;
+
+/** What the run no longer holds itself is shown from the store; without it a step is judged by how it ended. */
+export async function withStoredOutputs(
+  view: ReviewView,
+  artifacts: Pick<ActivityStore['artifacts'], 'getMany'>,
+): Promise<ReviewView> {
+  const missing = view.steps
+    .filter(({ status, input, output }) => status === 'ok' && input !== undefined && output === undefined)
+    .flatMap(({ artifact_id }) => artifact_id ?? [])
+    .slice(-STORED_OUTPUTS);
+  if (missing.length === 0) return view;
+  // A store that is away must not hold up a judgement.
+  const found = await artifacts.getMany([...new Set(missing)]).catch(() => []);
+  const shown = new Map(found.map(({ id, bytes }) => [id, outputIn(bytes)]));
+  const steps = view.steps.map((step) => {
+    const output = step.output === undefined && step.artifact_id !== null ? shown.get(step.artifact_id) : undefined;
+    return output === undefined ? step : { ...step, output };
+  });
+  return { ...view, steps };
+}
+
+function outputIn(bytes: Uint8Array): Json {
+  const text = new TextDecoder().decode(bytes.subarray(0, 4 * LIMIT.reviewedChars + 4));
+  try {
+    return previewOf(JSON.parse(text) as Json);
+  } catch {
+    return previewOf(text);
+  }
 }
 
 /** Asks an agent's reviewer. What it used is told whichever way it ended. */

@@ -17,6 +17,9 @@ export const LIMIT = {
   chosenOutputBytes: 32 * 1024,
   /** What a planner gets to see of its earlier steps, in characters. */
   plannerViewChars: 96 * 1024,
+  /** What a reviewer gets to see of the steps it judges, and of each input and output among them, in characters. */
+  reviewViewChars: 48 * 1024,
+  reviewedChars: 2_000,
   /** The longest that one turn of a planner or one review may take. */
   turnMs: 600_000,
   /** What people said that the state keeps, in characters. */

@@ -7,3 +7,4 @@ export { refuseRun } from './refuse-run.ts';
 export { openRun, type RunState } from './state.ts';
 export { toldToParent } from './sub-runs.ts';
 export { statusOf } from './status.ts';
+export { previewOf } from './steps-to-judge.ts';

@@ -100,7 +100,7 @@ export interface ReviewView {
   agent: string;
   goal: string;
   loop_id: string;
-  steps: { step_id: number; tool: string; status: PlannerStep['status']; artifact_id: string | null }[];
+  steps: ReviewedStep[];
   output: Json;
   /** What the rules say: alignment as the share of steps that succeeded. */
   by_rules: { alignment_score: number; drift_score: number; summary_valid: boolean };
@@ -109,6 +109,17 @@ export interface ReviewView {
   /** What a reviewer that asks a model may use. */
   left: { model_calls: number; tokens: number; cost_micro_usd: number | null };
   timeout_ms: number;
+}
+export interface ReviewedStep {
+  step_id: number;
+  tool: string;
+  status: PlannerStep['status'];
+  artifact_id: string | null;
+  /** What it was called with and what came of it, each cut where it is long; none of it for steps too far back. */
+  input?: Json;
+  output?: Json;
+  error_code?: string;
+  message_preview?: string;
 }
 /** What a review used, where it asked a model. */
 export interface ReviewUse {

@@ -20,6 +20,7 @@ import type { ReviewUse, ReviewView, RunPorts } from './ports.ts';
 import { type Answered, askHuman, publish } from './questions.ts';
 import { resultOfLoop, rowsOf } from './result.ts';
 import { millisecondsLeft } from './step.ts';
+import { stepsToJudge } from './steps-to-judge.ts';
 import { endWith, openLoop, type RunState, type StepResult } from './state.ts';
 
 /**
@@ -129,7 +130,7 @@ function viewOf(state: RunState, ports: RunPorts, byRules: ReviewReport, detecte
     agent: run.agent,
     goal: run.goal,
     loop_id: loop.loop_id,
-    steps: loop.results.map(({ step_id, tool, status, artifact_id }) => ({ step_id, tool, status, artifact_id })),
+    steps: stepsToJudge(state),
     output: resultOfLoop(state)?.output ?? null,
     by_rules: { ...scores(byRules), summary_valid: true },
     detected,

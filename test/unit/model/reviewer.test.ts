@@ -10,7 +10,7 @@ import type { ReviewView } from '../../../src/core/run/index.ts';
 import type { PolicyPatch } from '../../../src/protocol/schemas/policy.ts';
 import { scriptedModel, type Script, type ScriptedTurn } from '../../../src/testing.ts';
 import { liveThinking } from '../../support/thinking.ts';
-import { reviewBy } from '../../../src/activities/review.ts';
+import { reviewBy, withStoredOutputs } from '../../../src/activities/review.ts';
 import { quietEnvironment } from '../../support/thinking.ts';
 
 const look = defineTool({
@@ -115,6 +115,43 @@ describe('a model that reviews', () => {
     expect(judging.counts().requests).toBe(1);
     expect(result?.used.model_calls).toBe(2);
     expect(state.guard.loops[0]?.verdict?.review.reflection_persona).toBe('SAGE');
+  });
+
+  it('sees what went into each step and what came of it', async () => {
+    const turns = [
+      { calls: [{ tool: 'look', input: { at: 'shelf 7' } }] },
+      { calls: [{ tool: 'look', input: { at: 7 } }] },
+      { calls: [{ tool: 'look', input: { at: 'w'.repeat(5_000) } }] },
+      { text: 'The balance is 1000000 EUR.' },
+    ];
+    const { judging } = await live([sage(good), pessimist()], { does: turns });
+    for (const { request } of judging.exchanges) {
+      const { steps } = JSON.parse((request.messages[1] as { text: string }).text) as { steps: { output?: string }[] };
+      expect(steps).toMatchObject([
+        { tool: 'look', status: 'ok', input: { at: 'shelf 7' }, output: 'shelf 7 is there' },
+        { tool: 'look', status: 'failed', input: { at: 7 }, error_code: 'INVALID_INPUT' },
+        { tool: 'look', status: 'ok', input: expect.stringMatching(/^\{"at":"w+…$/) as string },
+      ]);
+      expect(steps[2]?.output?.length).toBeLessThan(2_100);
+    }
+  });
+
+  it('is shown from the store what the run no longer holds, and judges without it when the store is away', async () => {
+    const step = { tool: 'look', status: 'ok', artifact_id: 'a1', input: null } as const;
+    const view = {
+      steps: [
+        { ...step, step_id: 1 },
+        { ...step, step_id: 2, output: 'held' },
+      ],
+    } as unknown as ReviewView;
+    const bytes = new TextEncoder().encode(JSON.stringify({ price: 55 }));
+    const shown = await withStoredOutputs(view, { getMany: async () => [{ id: 'a1', bytes }] });
+    expect(shown.steps).toMatchObject([{ output: { price: 55 } }, { output: 'held' }]);
+    const long = new TextEncoder().encode(JSON.stringify('ü'.repeat(50_000)));
+    const cut = await withStoredOutputs(view, { getMany: async () => [{ id: 'a1', bytes: long }] });
+    expect(cut.steps[0]?.output).toMatch(/^"ü+…$/);
+    const away = await withStoredOutputs(view, { getMany: () => Promise.reject(new Error('away')) });
+    expect(away).toEqual(view);
   });
 
   it('takes orders in the work for what they are: material', async () => {
