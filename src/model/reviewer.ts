@@ -6,7 +6,9 @@ import { boundedText, type Message, replaceInvalidOutput } from '../core/transcr
 import { wholeText } from '../protocol/text.ts';
 import type { ReviewContext, Reviewer, ReviewOf } from '../define/define-agent.ts';
 import type { Json } from '../protocol/json.ts';
+import type { FailureCategory } from '../protocol/failure-categories.ts';
 import { LIMIT } from '../protocol/limits.ts';
+import type { ModelFailed } from '../protocol/model.ts';
 import { askModel } from './ask-model.ts';
 import type { ModelSource } from './request.ts';
 import { withSecretsOf } from './secrets.ts';
@@ -90,7 +92,7 @@ interface Ask {
   redact: Redact;
 }
 
-/** One question and at most one repair, each within what the run has left. */
+/** One question, at most one repair, and a few more where the model is busy: each within what the run has left. */
 function questioner(options: ModelReviewerOptions, view: ReviewOf, context: ReviewContext): Ask {
   const { agent, environment, now, signal } = context;
   const source = sourceOf(options.model ?? agent.model, environment);
@@ -113,7 +115,9 @@ function questioner(options: ModelReviewerOptions, view: ReviewOf, context: Revi
     if (typeof source === 'string') return { ok: false, why: source };
     const output_schema = z.toJSONSchema(schema, { io: 'input' }) as unknown as Json;
     let messages: Message[] = [{ role: 'user', text: material(view) }];
-    for (let repairs = 1; ; repairs -= 1) {
+    let repairs = 1;
+    let retries = 0;
+    for (;;) {
       const request = { instructions, messages, tools: [], output_schema };
       const reserved = reserve(spender, nameOf(source), left, request);
       if ('why' in reserved) return { ok: false, why: reserved.why };
@@ -136,13 +140,45 @@ function questioner(options: ModelReviewerOptions, view: ReviewOf, context: Revi
       const parsed = outcome.class === 'ok' ? schema.safeParse(outcome.output) : null;
       if (parsed?.success) return { ok: true, said: parsed.data };
       const why = outcome.class === 'failed' ? outcome.message_preview : 'the answer does not fit its schema';
+      const waitMs = outcome.class === 'failed' && retries < RETRIES ? waitBefore(outcome, retries) : null;
+      if (waitMs !== null && now() + waitMs < endsAt) {
+        retries += 1;
+        await waited(waitMs, signal);
+        continue;
+      }
       const text = outcome.text ?? '';
       if (repairs === 0 || text === '') return { ok: false, why };
+      repairs -= 1;
       messages = replaceInvalidOutput(messages, text, `That answer could not be used: ${why}. Answer again.`);
     }
   };
   return Object.assign(ask, { redact });
 }
+
+/** Of one question: a moment's trouble must not decide that the rules judge. */
+const RETRIES = 2;
+const BASE_WAIT_MS = 500;
+/** A server that asks for a longer pause than this is not waited for. */
+const LONGEST_WAIT_MS = 20_000;
+const PASSING: readonly FailureCategory[] = ['rate_limit', 'server_error', 'network', 'timeout'];
+
+/** null when time mends nothing here, or too much of it would be needed. */
+function waitBefore({ category, retry_after_ms }: ModelFailed, retries: number): number | null {
+  const waitMs = Math.max(retry_after_ms ?? 0, BASE_WAIT_MS * 2 ** retries);
+  return PASSING.includes(category) && waitMs <= LONGEST_WAIT_MS ? waitMs : null;
+}
+
+const waited = (ms: number, signal: AbortSignal): Promise<void> =>
+  new Promise((resolve) => {
+    const end = (): void => {
+      clearTimeout(timer);
+      signal.removeEventListener('abort', end);
+      resolve();
+    };
+    const timer = setTimeout(end, ms);
+    signal.addEventListener('abort', end);
+    if (signal.aborted) end();
+  });
 
 const DEFAULT_OUTPUT_TOKENS = 2_048;
 /** The rest is for telling what was used. */

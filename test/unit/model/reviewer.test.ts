@@ -21,6 +21,8 @@ const look = defineTool({
   run: ({ at }) => `${at} is there`,
 });
 
+const times = (count: number, turn: ScriptedTurn): ScriptedTurn[] => Array.from({ length: count }, () => turn);
+
 const good = { alignment_score: 0.9, drift_score: 0.1, summary_valid: true, missed: [] };
 const poor = { ...good, alignment_score: 0.3, missed: ['The price is missing.', 'No source is named.'] };
 const sage = (json: typeof poor): ScriptedTurn => ({ json, usage: { inputTokens: 100, outputTokens: 20 } });
@@ -93,8 +95,10 @@ describe('a model that reviews', () => {
 
   it.each<[string, ScriptedTurn[], number]>([
     ['says twice what cannot be used', [{ text: 'I like it.' }, { json: { alignment_score: 7 } }], 2],
-    ['is down', [{ fault: 'server_error', status: 500 }], 1],
-    ['is lost on the way', [{ fault: 'cut_stream' }], 1],
+    ['is down', times(3, { fault: 'server_error', status: 500 }), 3],
+    ['is lost on the way', times(3, { fault: 'cut_stream' }), 3],
+    ['wants to be left alone for long', [{ fault: 'rate_limit', retryAfterSeconds: 3_600 }], 1],
+    ['refuses the key', [{ fault: 'http_error', status: 401 }], 1],
   ])('leaves the judgement to the rules when it %s, and is still in the ledger', async (_what, script, calls) => {
     const { result, state, logs, judging } = await live(script);
     expect(result).toMatchObject({ outcome: 'completed', used: { model_calls: 1 + calls } });
@@ -102,6 +106,22 @@ describe('a model that reviews', () => {
     expect(logs).toContainEqual(expect.objectContaining({ event: 'review_failed' }));
     const { inputTokens, outputTokens } = judging.counts();
     expect(result?.used.tokens).toBeGreaterThanOrEqual(11 + inputTokens + outputTokens);
+  });
+
+  it('is asked again when it is busy, and every call is in the ledger', async () => {
+    const busy: ScriptedTurn = { fault: 'rate_limit', retryAfterSeconds: 1 };
+    const { result, state, judging } = await live([busy, sage(poor), busy, pessimist(), sage(good), pessimist()]);
+    expect(state.guard.loops.map((loop) => loop.verdict?.review.reflection_persona)).toEqual(['SAGE', 'SAGE']);
+    expect(judging.counts().requests).toBe(6);
+    expect(result).toMatchObject({ loops: 2, used: { model_calls: 2 + 6 } });
+  });
+
+  it('is asked no more often than the run has calls left', async () => {
+    const { result, judging } = await live(times(3, { fault: 'server_error', status: 503 }), {
+      policy: { budget: { max_model_calls: 3 } },
+    });
+    expect(judging.counts().requests).toBe(2);
+    expect(result?.used.model_calls).toBe(3);
   });
 
   it('is believed about the goal when it only fails to name biases', async () => {
