@@ -87,16 +87,30 @@ function answeredFacts(bag: Bag, body: string | null): ErrorFacts {
 
 const bodyOf = (bag: Bag): string | null => (typeof bag['responseBody'] === 'string' ? bag['responseBody'] : null);
 
+/** What a body says went wrong: under `error`, as OpenAI has it, or at the top, as vLLM and FastAPI have it. */
 function errorIn(body: string | null): Bag | null {
   if (body === null) return null;
   try {
     const parsed: unknown = JSON.parse(body);
-    const told = isBag(parsed) ? parsed['error'] : undefined;
-    if (typeof told === 'string') return { message: told };
-    return isBag(told) ? told : null;
+    const [top] = Array.isArray(parsed) ? (parsed as unknown[]) : [parsed];
+    if (!isBag(top) || 'choices' in top) return null;
+    const told = top['error'];
+    if (isBag(told)) return told;
+    const { type, code, detail } = top;
+    const message = [told, top['message'], wordsOf(detail)].find((words) => typeof words === 'string');
+    return message === undefined ? null : { message, type, code };
   } catch {
     return null;
   }
+}
+
+/** A text, or a list of what is wrong where. */
+function wordsOf(detail: unknown): string | undefined {
+  if (typeof detail === 'string') return detail;
+  if (isBag(detail) && typeof detail['message'] === 'string') return detail['message'];
+  const texts = Array.isArray(detail) ? detail.map((one: unknown) => (isBag(one) ? one['msg'] : one)) : [];
+  const words = texts.filter((text) => typeof text === 'string').join('; ');
+  return words === '' ? undefined : words;
 }
 
 const MAX_DEPTH = 5;

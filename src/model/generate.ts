@@ -13,6 +13,7 @@ import {
 import type { AssistantMessage, Message, ProviderState, ToolMessage } from '../core/transcript/index.ts';
 import type { Json } from '../protocol/json.ts';
 import { boundedFetch } from './bounded-fetch.ts';
+import { bodyWithTextArguments } from './object-arguments.ts';
 import { partsOf, type SaidState, stateInBody, stateInParts, stateSource } from './provider-state.ts';
 import { isEndpoint, type ModelEndpoint, type ModelObject, type ModelRequest, type ModelSource } from './request.ts';
 import type { TokenParameter } from './token-parameter.ts';
@@ -33,15 +34,40 @@ export interface Generated {
 
 const PROVIDER = 'secondwind';
 
+interface How {
+  abortSignal: AbortSignal;
+  tokenParameter: TokenParameter;
+}
+
 export async function generate(
   source: ModelSource,
   request: ModelRequest,
   names: ToolNames,
-  { abortSignal, tokenParameter }: { abortSignal: AbortSignal; tokenParameter: TokenParameter },
+  how: How,
+): Promise<Generated> {
+  try {
+    return await generateBy(boundedFetch, source, request, names, how);
+  } catch (error) {
+    const body = isEndpoint(source) ? bodyWithTextArguments(error) : null;
+    if (body === null) throw error;
+    // It has been answered: what came is only read once more.
+    const answered = (): Promise<Response> => Promise.resolve(new Response(body, { headers: JSON_BODY }));
+    return generateBy(answered, source, request, names, how);
+  }
+}
+
+const JSON_BODY = { 'content-type': 'application/json' };
+
+async function generateBy(
+  fetchAnswer: typeof fetch,
+  source: ModelSource,
+  request: ModelRequest,
+  names: ToolNames,
+  { abortSignal, tokenParameter }: How,
 ): Promise<Generated> {
   const inWords = isEndpoint(source) && source.structured_output === 'json_object';
   const system = instructionsOf(request, inWords);
-  const model = isEndpoint(source) ? modelAt(source, tokenParameter) : source;
+  const model = isEndpoint(source) ? modelAt(source, tokenParameter, fetchAnswer) : source;
   const result = await generateText({
     model: request.tool_choice === 'none' ? withoutCalls(model) : model,
     ...(system === '' ? {} : { system }),
@@ -73,6 +99,7 @@ const contentOf = (messages: readonly ModelMessage[]) =>
 const modelAt = (
   { base_url, api_key, model, structured_output, headers, body }: ModelEndpoint,
   tokenParameter: TokenParameter,
+  fetchAnswer: typeof fetch,
 ): ModelObject =>
   createOpenAICompatible({
     name: PROVIDER,
@@ -81,7 +108,7 @@ const modelAt = (
     ...(headers === undefined ? {} : { headers }),
     supportsStructuredOutputs: structured_output !== 'json_object',
     transformRequestBody: ({ max_tokens, ...rest }) => ({ ...rest, [tokenParameter]: max_tokens as Json, ...body }),
-    fetch: boundedFetch,
+    fetch: fetchAnswer,
   })(model);
 
 /**

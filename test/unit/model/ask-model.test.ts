@@ -343,6 +343,57 @@ describe('a question that allows no calls', () => {
   });
 });
 
+describe('servers that speak a dialect', () => {
+  const answering = (status: number, body: object) =>
+    serveRaw((_request, response) => {
+      response.writeHead(status, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(body));
+    });
+  const long = "This model's maximum context length is 4096 tokens. However, you requested 5000 tokens";
+
+  it.each<[string, number, object, object]>([
+    ['at the top', 400, { object: 'error', message: long, type: 'BadRequestError', code: 400 }, {}],
+    ['at the top of a 200', 200, { object: 'error', message: long, code: 400 }, {}],
+    ['as detail', 400, { detail: long }, {}],
+    ['as a list of details', 422, { detail: [{ loc: ['body'], msg: long, type: 'value_error' }] }, {}],
+    ['in a list', 400, [{ error: { code: 400, message: long, status: 'INVALID_ARGUMENT' } }], {}],
+    ['as a mere word', 503, { message: 'loading' }, { category: 'server_error', message_preview: 'loading' }],
+  ])('are understood when they say what went wrong %s', async (_where, status, body, expected) => {
+    const model = { base_url: await answering(status, body), model: 'm' };
+    const outcome = await askModel(request, { model });
+    expect(outcome).toMatchObject({
+      class: 'failed',
+      category: 'context_length',
+      certainty: 'failed',
+      ...(status === 503 ? {} : { message_preview: long }),
+      ...expected,
+    });
+  });
+
+  it('may write the arguments of a call as an object', async () => {
+    let asked = 0;
+    const url = await serveRaw((_request, response) => {
+      asked += 1;
+      const called = { name: 'fs_read', arguments: { path: 'a.txt' } };
+      const message = {
+        role: 'assistant',
+        content: null,
+        tool_calls: [{ id: 'c1', type: 'function', function: called }],
+      };
+      const usage = { prompt_tokens: 7, completion_tokens: 3, total_tokens: 10 };
+      response.setHeader('content-type', 'application/json');
+      response.end(JSON.stringify({ id: 'x', choices: [{ index: 0, message, finish_reason: 'tool_calls' }], usage }));
+    });
+    const outcome = await askModel({ ...request, tools: [read] }, { model: { base_url: url, model: 'm' } });
+    expect(outcome).toMatchObject({
+      class: 'ok',
+      calls: [{ call_id: 'c1', tool: 'fs.read', input: { path: 'a.txt' } }],
+      usage: { input_tokens: 7, output_tokens: 3 },
+    });
+    expect(asked).toBe(1);
+  });
+});
+
 describe('the settings', () => {
   it('name an endpoint', () => {
     const environment = { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', OPENAI_API_KEY: 'k', MODEL: 'm' };
