@@ -13,6 +13,7 @@ import { ANSWER_LIMIT, isEndpoint, type ModelRequest, type ModelSource } from '.
 import { tellModelCall } from './seen.ts';
 import { stateOf, stateSource } from './provider-state.ts';
 import { withSecretsOf } from './secrets.ts';
+import { OWN, type SettingNames, setupHint } from './setup-hint.ts';
 import { learnTokenParameter, type TokenParameter, tokenParameterOf } from './token-parameter.ts';
 import { createToolNames } from './tool-names.ts';
 
@@ -23,6 +24,8 @@ export interface AskOptions {
   redact?: Redact;
   /** Whether there is room for a second call, where a server only takes the question in another form. */
   mayAskAgain?: boolean;
+  /** What the settings of the endpoint are called, where they are not its own. */
+  settings?: SettingNames;
   now?: () => number;
 }
 
@@ -76,7 +79,8 @@ async function askOnce(request: ModelRequest, options: AskOptions): Promise<Mode
     }
     case 'threw': {
       const verdict = verdictOfThrown(asked.error, now());
-      return fail({ ...verdict, usage: verdict.certainty === 'unknown' ? null : NOTHING });
+      const hint = isEndpoint(model) ? setupHint(model, asked.error, options.settings ?? OWN) : '';
+      return fail({ ...verdict, hint, usage: verdict.certainty === 'unknown' ? null : NOTHING });
     }
     case 'answered': {
       const usage = usageOf(asked.said, prompt);
@@ -103,17 +107,20 @@ type Failure = Pick<CallFailed, 'category' | 'error_code' | 'certainty' | 'retry
   usage: ModelUsage | null;
   paths?: { path: string }[];
   text?: string;
+  /** What to do about it; it is never what is cut. */
+  hint?: string;
 };
 
 function failed(how: Failure, redact: Redact, duration_ms: number): ModelFailed {
   const { category, error_code, certainty, usage, retry_after_ms, paths = [], text = '' } = how;
+  const ending = how.hint === undefined || how.hint === '' ? '' : `; ${how.hint}`;
   return {
     class: 'failed',
     certainty,
     origin: 'tool',
     category,
     error_code,
-    message_preview: redact(salientLine(how.message)).slice(0, LIMIT.messagePreviewChars),
+    message_preview: redact(salientLine(how.message)).slice(0, LIMIT.messagePreviewChars - ending.length) + ending,
     ...(paths.length === 0 ? {} : { paths: paths.slice(0, 10).map(({ path }) => path.slice(0, 120)) }),
     ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
     ...(text === '' ? {} : { text: redact(text.slice(0, ANSWER_LIMIT.textChars)) }),

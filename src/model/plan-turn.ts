@@ -13,7 +13,7 @@ import { jsonSchemaOf, problemOfOutput } from './output-schema.ts';
 import { cleanState } from './provider-state.ts';
 import type { ModelRequest } from './request.ts';
 import { withSecretsOf } from './secrets.ts';
-import { nameOf, sourceOf } from './source.ts';
+import { nameOf, settingsOf, sourceOf } from './source.ts';
 import { type NoRoom, reserve, useOf } from './spending.ts';
 import { type Conversation, loadConversation, type MessageStore, saveConversation } from './transcript-store.ts';
 import { turnMessages, wellFormed } from './turn-messages.ts';
@@ -66,7 +66,14 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
   if ('why' in reserved) return fail(nothingSent(reserved));
   const told = await askModel(
     { ...request, max_output_tokens: reserved.max_output_tokens },
-    { model: source, signal: env.signal, redact, now: env.now, mayAskAgain: view.left.turns > 0 },
+    {
+      model: source,
+      signal: env.signal,
+      redact,
+      now: env.now,
+      mayAskAgain: view.left.turns > 0,
+      settings: settingsOf(agent.model),
+    },
   );
   if (told.class === 'cancelled') return told;
   // Who calls a tool all the same is not heard: nothing runs any more, and what it said beside it is the result.

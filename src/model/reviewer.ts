@@ -12,7 +12,7 @@ import type { ModelFailed } from '../protocol/model.ts';
 import { askModel } from './ask-model.ts';
 import type { ModelSource } from './request.ts';
 import { withSecretsOf } from './secrets.ts';
-import { nameOf, sourceOf } from './source.ts';
+import { nameOf, settingsOf, sourceOf } from './source.ts';
 import { reserve, type Spender, useOf } from './spending.ts';
 
 export interface ModelReviewerOptions {
@@ -97,6 +97,7 @@ function questioner(options: ModelReviewerOptions, view: ReviewOf, context: Revi
   const { agent, environment, now, signal } = context;
   const source = sourceOf(options.model ?? agent.model, environment);
   const redact = typeof source === 'string' ? context.redact : withSecretsOf(source, context.redact);
+  const settings = settingsOf(options.model ?? agent.model);
   const prices = options.prices ?? agent.prices;
   const spender: Spender = {
     maxOutputTokens: options.maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS,
@@ -127,7 +128,7 @@ function questioner(options: ModelReviewerOptions, view: ReviewOf, context: Revi
       spend({ tokens, cost_micro_usd, model_calls: 1 });
       const outcome = await askModel(
         { ...request, max_output_tokens, timeout_ms: Math.max(1, endsAt - now()) },
-        { model: source, signal, redact, now, mayAskAgain: left.model_calls > 0 },
+        { model: source, signal, redact, now, mayAskAgain: left.model_calls > 0, settings },
       );
       if (outcome.class === 'cancelled') return { ok: false, why: 'it was cancelled' };
       const used = useOf(spender, nameOf(source), outcome, reserved);

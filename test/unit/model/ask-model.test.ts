@@ -5,6 +5,8 @@ import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
 import { type Message, replaceFailedTail } from '../../../src/core/transcript/index.ts';
 import { askModel, type ModelRequest, readModelSettings } from '../../../src/model/index.ts';
+import type { ModelEndpoint } from '../../../src/model/request.ts';
+import { ENVIRONMENT } from '../../../src/model/setup-hint.ts';
 import {
   type Script,
   scriptedModel,
@@ -391,6 +393,38 @@ describe('servers that speak a dialect', () => {
       usage: { input_tokens: 7, output_tokens: 3 },
     });
     expect(asked).toBe(1);
+  });
+});
+
+describe('settings that are wrong', () => {
+  const refusing = (status: number) =>
+    serve(() => ({ fault: 'http_error', status, message: `no. ${'x'.repeat(400)}` }));
+  const previewOf = async (model: ModelEndpoint, settings?: typeof ENVIRONMENT): Promise<string> => {
+    const outcome = await askModel(request, { model, ...(settings === undefined ? {} : { settings }) });
+    return outcome.class === 'failed' ? outcome.message_preview : outcome.class;
+  };
+
+  it.each([
+    ['', 'OPENAI_BASE_URL usually ends in /v1'],
+    ['/', 'OPENAI_BASE_URL usually ends in /v1'],
+    ['/v1/chat/completions', 'OPENAI_BASE_URL usually ends in /v1'],
+  ])('are named when nothing is at the address that ends in "%s"', async (path, words) => {
+    const server = await serve([]);
+    const base_url = server.url.replace(/\/v1$/, path);
+    expect(await previewOf({ base_url, model: 'm' }, ENVIRONMENT)).toContain(words);
+  });
+
+  it('are not blamed when the address looks right: then it is the model that is not there', async () => {
+    const server = await refusing(404);
+    expect(await previewOf({ base_url: server.url, model: 'm' }, ENVIRONMENT)).not.toContain('OPENAI_BASE_URL');
+  });
+
+  it('are named when the key is refused, however long the refusal is', async () => {
+    const model = { base_url: (await refusing(401)).url, model: 'm' };
+    const key = 'some-key-of-mine';
+    expect(await previewOf({ ...model, api_key: key }, ENVIRONMENT)).toMatch(/the key comes from OPENAI_API_KEY$/);
+    expect(await previewOf({ ...model, api_key: key })).toMatch(/the key comes from the api_key of the model$/);
+    expect(await previewOf(model, ENVIRONMENT)).toMatch(/no key was sent: set OPENAI_API_KEY$/);
   });
 });
 
