@@ -28,9 +28,16 @@ export function createPlannerActivities({ registry, store, redact, environment =
         if (agent === undefined || !thinks(agent)) {
           return returnOrThrow(await choose(agent?.planner, view, env, agent?.tools));
         }
-        const turn = await planTurn(agent, view, { ...env, store: messages, environment });
+        let use = {};
+        const reserved = (most: { tokens: number; cost_micro_usd: number }): void => {
+          use = most;
+          // Should the worker be lost, its last beat says what the turn may have used.
+          around.heartbeat({ reserved: most });
+        };
+        const turn = await planTurn(agent, view, { ...env, store: messages, environment, reserved });
         const isLost = turn.class === 'cancelled' && around.stopped() === 'shutdown';
-        const told = returnOrThrow<PlannerChoice>(isLost ? WORKER_HAD_TO_STOP : turn);
+        const ended = turn.class === 'cancelled' ? { ...(isLost ? WORKER_HAD_TO_STOP : turn), ...use } : turn;
+        const told = returnOrThrow<PlannerChoice>(ended);
         return { ...told, calls: withLoopKeys(told.calls, agent.tools) };
       }),
   };

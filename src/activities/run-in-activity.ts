@@ -44,7 +44,9 @@ export async function withHeartbeat<T>(work: (around: Surroundings) => Promise<T
  */
 export function returnOrThrow<Ok extends { class: 'ok' }>(outcome: Ok | CallFailed | CallCancelled): Ok {
   if (outcome.class === 'ok') return outcome;
-  if (outcome.class === 'cancelled') throw new CancelledFailure(`${activityInfo().activityType} was cancelled`);
+  if (outcome.class === 'cancelled') {
+    throw new CancelledFailure(`${activityInfo().activityType} was cancelled`, [outcome]);
+  }
   throw ApplicationFailure.create({
     message: `${outcome.error_code}: ${outcome.message_preview}`,
     type: outcome.category,

@@ -93,8 +93,8 @@ export interface FeedbackTaken {
 }
 export type StoppedRun = { state: 'ended'; status: RunStatus } | { state: 'stopping'; waiting_for: string[] };
 
-/** How a run ended. `reason` and `loops` are null once nobody remembers more than the outcome. */
+/** How a run ended. `reason`, `loops` and `questions` are null once nobody remembers more than the outcome. */
 export type RunEnd<Output = Json> = Pick<
   RunResult<Output>,
   'run_id' | 'agent' | 'outcome' | 'result' | 'used' | 'bound' | 'failures' | 'started_at' | 'ended_at'
-> & { reason: string | null; why: string; loops: number | null };
+> & { reason: string | null; why: string; loops: number | null; questions: number | null };

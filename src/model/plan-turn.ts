@@ -24,6 +24,8 @@ export interface TurnSurroundings {
   signal: AbortSignal;
   now: () => number;
   environment: Record<string, string | undefined>;
+  /** Told right before a model is asked: the most that the turn may use. */
+  reserved?(most: { tokens: number; cost_micro_usd: number }): void;
 }
 
 /**
@@ -64,6 +66,7 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
   }
   const reserved = reserve(agent, nameOf(source), view.left, request);
   if ('why' in reserved) return fail(nothingSent(reserved));
+  env.reserved?.({ tokens: reserved.tokens, cost_micro_usd: reserved.cost_micro_usd });
   const told = await askModel(
     { ...request, max_output_tokens: reserved.max_output_tokens },
     {

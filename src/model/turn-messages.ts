@@ -60,10 +60,16 @@ const opening = ({ prompt, input, rerun }: PlannerView): Message => ({
 });
 
 /** A rerun begins anew, but not as if nothing had been: it is told what the review of the pass before missed. */
-const again = ({ reason, missed }: RerunReason): string =>
+const again = ({ reason, missed, done = [] }: RerunReason): string =>
   [
     `This has been tried before, and it was not good enough (${reason}).`,
     ...(missed.length === 0 ? [] : ['What was missed:', ...missed.map((text) => `- ${text}`)]),
+    ...(done.length === 0
+      ? []
+      : [
+          'These are done and stay done; the same call again gets what it gave then:',
+          ...done.map((text) => `- ${text}`),
+        ]),
     'Do it again, and do better.',
   ].join('\n');
 

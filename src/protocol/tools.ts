@@ -171,6 +171,9 @@ export interface CallFailed extends ToldByAttempt {
 }
 export interface CallCancelled {
   class: 'cancelled';
+  /** What a turn had reserved when it was stopped: nobody can tell how much of it was used. */
+  tokens?: number;
+  cost_micro_usd?: number;
   duration_ms: number;
 }
 export type CallOutcome = CallSucceeded | CallFailed | CallCancelled;

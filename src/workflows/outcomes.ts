@@ -7,6 +7,7 @@ import {
   TimeoutType,
 } from '@temporalio/common';
 import { isFailureCategory } from '../protocol/failure-categories.ts';
+import { isRecord } from '../protocol/json.ts';
 import type { CallCancelled, CallFailed } from '../protocol/tools.ts';
 
 /**
@@ -16,7 +17,9 @@ import type { CallCancelled, CallFailed } from '../protocol/tools.ts';
 export function outcomeOfFailure(error: unknown, durationMs: number): CallFailed | CallCancelled {
   if (!(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
-  if (cause instanceof CancelledFailure) return { class: 'cancelled', duration_ms: durationMs };
+  if (cause instanceof CancelledFailure) {
+    return { class: 'cancelled', ...useIn(cause.details?.[0]), duration_ms: durationMs };
+  }
   if (cause instanceof TemporalFailure) return outcomeOfCause(cause, durationMs);
   throw error;
 }
@@ -28,10 +31,20 @@ export function outcomeOfCause(cause: TemporalFailure, durationMs: number): Call
   return unknownError(cause.name, cause.message, durationMs);
 }
 
+/** What a turn says it has reserved before it asks a model: all of it counts as used when nobody hears of it again. */
+function useIn(told: unknown): { tokens?: number; cost_micro_usd?: number } {
+  const { tokens, cost_micro_usd } = isRecord(told) ? told : {};
+  return {
+    ...(typeof tokens === 'number' && { tokens }),
+    ...(typeof cost_micro_usd === 'number' && { cost_micro_usd }),
+  };
+}
+
 function outcomeOfTimeout(cause: TimeoutFailure, durationMs: number): CallFailed {
+  const reserved = useIn(isRecord(cause.lastHeartbeatDetails) ? cause.lastHeartbeatDetails['reserved'] : null);
   switch (cause.timeoutType) {
     case TimeoutType.HEARTBEAT:
-      return lost('HEARTBEAT_LOST', 'unknown', 'the worker stopped answering', durationMs);
+      return { ...lost('HEARTBEAT_LOST', 'unknown', 'the worker stopped answering', durationMs), ...reserved };
     case TimeoutType.SCHEDULE_TO_START:
     case TimeoutType.SCHEDULE_TO_CLOSE:
       return lost('NO_WORKER', 'not_started', 'no worker took the call', durationMs);
@@ -44,6 +57,7 @@ function outcomeOfTimeout(cause: TimeoutFailure, durationMs: number): CallFailed
         category: 'timeout',
         error_code: 'TIMEOUT',
         message_preview: 'gave no answer within its time',
+        ...reserved,
         duration_ms: durationMs,
       };
   }

@@ -12,6 +12,7 @@ import { defineTool } from '../../src/define/define-tool.ts';
 import { ToolError } from '../../src/define/tool-error.ts';
 import { scriptedModel, type ScriptedServer, serveScriptedModel, type ScriptedTurn } from '../../src/testing.ts';
 import { createDataConverter } from '../../src/worker/data-converter.ts';
+import { eventually } from '../support/eventually.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 import { workflowBundlePath } from '../support/stack.ts';
 
@@ -54,6 +55,7 @@ const models = {
     { calls: [{ tool: 'read_page', input: { page: 1 } }] },
     { text: 'Lorem ipsum.' },
   ]),
+  silent: scriptedModel([{ fault: 'hang' }]),
   busy: scriptedModel([{ calls: [{ tool: 'fetch_stock', input: { item: 'bolt' } }] }, { text: '7' }]),
 };
 const servers: ScriptedServer[] = [];
@@ -173,5 +175,22 @@ describe('what goes wrong with a call', () => {
     expect(await toolActivities(run_id)).toEqual(Array(3).fill('tool.fetch_stock'));
     expect(models.busy.counts().requests).toBe(2);
     expect(JSON.stringify(models.busy.exchanges[1]?.request.messages)).not.toContain('503');
+  });
+});
+
+describe('a turn that is cancelled while the model thinks', () => {
+  it('counts as having used what it had reserved, since nobody can tell', async () => {
+    const runId = world.newRunId('silent');
+    await world.runs.start({ agent: 'silent', goal: 'Say something.', run_id: runId });
+    await eventually(
+      async () => models.silent.exchanges.length,
+      (asked) => asked === 1,
+    );
+    await world.runs.cancel(runId, { by: 'ada' });
+    const { outcome, used } = await world.runs.result(runId);
+    expect(outcome).toBe('cancelled');
+    expect(used.model_calls).toBe(1);
+    // The longest answer, and what was asked.
+    expect(used.tokens).toBeGreaterThan(4_096);
   });
 });

@@ -57,6 +57,7 @@ async function judgeByModel(
     loop_id,
     steps: steps.map(({ tool, status }, index) => ({ step_id: index + 1, tool, status, artifact_id: null })),
     output,
+    raw_output: output,
     by_rules: {
       alignment_score: steps.length === 0 ? 1 : succeeded / steps.length,
       drift_score: 0,

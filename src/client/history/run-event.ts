@@ -97,6 +97,7 @@ export interface RunEnding {
   why: string;
   /** What the run counted; null when it was closed from outside before it could. */
   loops: number | null;
+  questions: number | null;
   used: Json;
   failures: Json;
   artifact_id: string | null;

@@ -108,6 +108,7 @@ function endOf(status: RunStatus, ending: Ending | null): RunEnd {
     why: ending?.why ?? status.why,
     result: status.result ?? null,
     loops: ending?.loops ?? null,
+    questions: ending?.questions ?? null,
     used: (ending?.used as RunResult['used'] | null | undefined) ?? status.budget.used,
     bound: status.bound,
     failures: (ending?.failures as RunResult['failures'] | null | undefined) ?? status.failures,

@@ -34,6 +34,7 @@ export function openTurn(state: RunState, ports: RunPorts, isLast: boolean): Tur
       const outcome = await ports.callModel(viewOf(state, ports, step, guidance, isLast));
       if (outcome.class !== 'cancelled') chargeCalls(state, ports, step, outcome.model_calls ?? 1);
       if (outcome.class === 'failed') chargeFailed(state, ports, step, outcome);
+      if (outcome.class === 'cancelled') chargeUse(state, ports, outcome);
       if (outcome.class !== 'ok') return outcome;
       const problem = problemOfUse(outcome) ?? problemOfChoice(state, outcome);
       if (problemOfUse(outcome) === null) {
@@ -170,7 +171,11 @@ function leftForTurn(state: RunState): PlannerView['left'] {
 function chargeFailed(state: RunState, ports: RunPorts, step: StepInFlight, failure: CallFailed): void {
   step.repair = failure.repair ?? null;
   if (failure.over_budget !== undefined) return budgetSpent(state, failure.over_budget);
-  const { tokens = 0, cost_micro_usd = 0 } = failure;
+  chargeUse(state, ports, failure);
+}
+
+function chargeUse(state: RunState, ports: RunPorts, told: Pick<CallFailed, 'tokens' | 'cost_micro_usd'>): void {
+  const { tokens = 0, cost_micro_usd = 0 } = told;
   if (problemOfUse({ tokens, cost_micro_usd }) !== null) return;
   if (tokens > 0) charge(state, ports, 'tokens', tokens);
   if (cost_micro_usd > 0) charge(state, ports, 'cost_micro_usd', cost_micro_usd);
