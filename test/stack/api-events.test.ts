@@ -49,6 +49,18 @@ describe('the events of one run', () => {
     expect([nothing.status, await nothing.text()]).toEqual([204, '']);
   });
 
+  it('end after as many seconds as the reader asked for, and the rest comes later', async () => {
+    const runId = await start('short', { agent: 'endless', plan: endlessPlan() });
+    const seen = await takeEvents(await world.fetch(`/v1/runs/${runId}/events?seconds=1`), never);
+    expect(seen[0]).toMatchObject({ event: 'run_started' });
+    expect(seen.map((event) => event.event)).not.toContain('run_ended');
+    expect(await takeEvents(await world.fetch('/v1/events?seconds=1'), never)).toBeInstanceOf(Array);
+    expect((await world.fetch(`/v1/runs/${runId}/events?seconds=0`)).status).toBe(422);
+    await world.ask('POST', `/v1/runs/${runId}/cancel`, { body: { by: 'ann' } });
+    const rest = await takeEvents(await eventsOf(runId, seen.at(-1)?.id), never);
+    expect(idsOf([...seen, ...rest])).toEqual((await world.runs.events(runId)).map((event) => event.id));
+  });
+
   it('arrive while the run is under way, and go on with what came after the reader left', async () => {
     const runId = await start('live', { agent: 'endless', plan: endlessPlan() });
     const before = await takeEvents(await eventsOf(runId), (event) => event.event === 'step_started');
@@ -120,7 +132,7 @@ describe('the events of all runs', () => {
     const before = await takeEvents(await world.fetch('/v1/events'), (event) => event.data['run_id'] === first);
     const last = before.at(-1);
     const second = await start('gap-2');
-    await world.runs.result(second);
+    await Promise.all([first, second].map((runId) => world.runs.result(runId)));
     const headers = { 'last-event-id': last?.id ?? '' };
     const after = await takeEvents(await world.fetch('/v1/events', { headers }), isEndOf(second));
     for (const runId of [first, second]) {

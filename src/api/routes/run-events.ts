@@ -1,10 +1,15 @@
+import { z } from 'zod';
 import { compareEventIds, RunNotFoundError } from '../../client/index.ts';
 import type { ApiContext, ApiDeps } from '../context.ts';
 import { runIdOf } from '../read/ids.ts';
+import { readQuery } from '../read/read-query.ts';
 import type { Route } from '../route.ts';
+import { wholeNumber } from '../schemas/parts.ts';
 import { eventStream, type StreamMessage } from '../watch/event-stream.ts';
 
 const LAST_EVENT_ID = { name: 'Last-Event-ID', description: 'The id of the last event that was seen' };
+/** For those that cannot hold a line open for ever: they come back with the id of the last event. */
+const streamQuery = z.strictObject({ seconds: wholeNumber(1, 3_600).optional() });
 const STREAM = { status: 200, description: 'Server-sent events', media: 'text/event-stream' } as const;
 
 /** What a reader shows when it comes back; whatever is no id of ours is as good as none. */
@@ -21,11 +26,13 @@ export const runEvents: Route = {
   role: 'viewer',
   summary: 'What happens to a run, from its start or from where a reader left off, until it has ended',
   headers: [LAST_EVENT_ID],
+  query: streamQuery,
   answer: STREAM,
   moreAnswers: [{ status: 204, description: 'The run has ended and the reader has seen it all' }],
   problems: ['run_not_found'],
   handle: async (c, deps) => {
     const { runs } = deps;
+    const { seconds } = readQuery(c, streamQuery);
     const runId = runIdOf(c);
     const afterId = lastEventId(c);
     // Asked before the stream begins: afterwards there is no status to say it with. A browser that is told 204 stays away.
@@ -38,7 +45,7 @@ export const runEvents: Route = {
         yield { id: event.id, event: event.event, data: { run_id: runId, ...event } };
       }
     };
-    return eventStream(c, open, failing(deps, c));
+    return eventStream(c, open, { seconds, onError: failing(deps, c) });
   },
 };
 
@@ -53,14 +60,16 @@ export const allEvents: Route = {
   role: 'viewer',
   summary: 'What happens to all runs from now on, or from where a reader left off',
   headers: [LAST_EVENT_ID],
+  query: streamQuery,
   answer: STREAM,
   handle: (c, deps) => {
+    const { seconds } = readQuery(c, streamQuery);
     const afterId = lastEventId(c);
     const open = async function* (signal: AbortSignal): AsyncGenerator<StreamMessage> {
       for await (const { id, run_id, event } of deps.runs.feed.subscribe({ signal, ...(afterId && { afterId }) })) {
         yield { id, event: event.event, data: { run_id, ...event } };
       }
     };
-    return eventStream(c, open, failing(deps, c));
+    return eventStream(c, open, { seconds, onError: failing(deps, c) });
   },
 };

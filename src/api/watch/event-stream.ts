@@ -11,6 +11,12 @@ export interface StreamMessage {
 const BEAT_MS = 15_000;
 const RETRY_MS = 2_000;
 
+export interface StreamOptions {
+  /** The stream ends after so long, whatever may still come. Default: with its source or its reader. */
+  seconds?: number | undefined;
+  onError: (error: unknown) => void;
+}
+
 /**
  * Server-sent events from a source that ends with the signal. A reader that is slow slows the source: no more than one
  * message waits here.
@@ -18,7 +24,7 @@ const RETRY_MS = 2_000;
 export function eventStream(
   c: ApiContext,
   open: (signal: AbortSignal) => AsyncIterable<StreamMessage>,
-  onError: (error: unknown) => void,
+  { seconds, onError }: StreamOptions,
 ): Response {
   const ending = new AbortController();
   const hungUp = (): void => ending.abort();
@@ -26,8 +32,10 @@ export function eventStream(
   const encoder = new TextEncoder();
   const messages = open(ending.signal)[Symbol.asyncIterator]();
   let beat: NodeJS.Timeout | undefined;
+  const timeUp = seconds === undefined ? undefined : setTimeout(hungUp, seconds * 1_000);
   const close = (): void => {
     clearInterval(beat);
+    clearTimeout(timeUp);
     ending.abort();
     c.req.raw.signal.removeEventListener('abort', hungUp);
   };
