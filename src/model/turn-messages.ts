@@ -14,6 +14,8 @@ import { wholeText } from '../protocol/text.ts';
 const OUTPUT_BYTES = 24_000;
 /** What is left of old outputs when the conversation has grown too long for the model. */
 const SHORTENED_BYTES = 600;
+/** And of the latest, where the older ones are not what makes it long. */
+const LATEST_BYTES = 2_400;
 /** So many rounds that failed, one after another, and they are taken out: the guidance says what they taught. */
 const FAILED_ROUNDS = 2;
 
@@ -40,8 +42,8 @@ export interface TurnMessages {
 export function turnMessages({ view, messages, feedbackTold, repair, outputs }: TurnInput): TurnMessages {
   const said = messages.length === 0 ? [opening(view)] : withResults(messages, view, outputs);
   const heard = [...said, ...view.feedback.slice(feedbackTold).map(fromPerson)];
-  const shortened = view.mending?.category === 'context_length' ? shortenOutputs(heard) : heard;
-  const kept = failedRounds(shortened) >= FAILED_ROUNDS ? withoutFailedRounds(shortened, view) : shortened;
+  const fitting = view.mending?.category === 'context_length' ? shortenOutputs(heard) : heard;
+  const kept = failedRounds(fitting) >= FAILED_ROUNDS ? withoutFailedRounds(fitting, view) : fitting;
   const told = momentGuidance(view, kept);
   const guided = told === '' ? kept : [...kept, { role: 'user' as const, text: told, guidance: true as const }];
   const asked = repair === null ? guided : replaceInvalidOutput(guided, repair.text, repairWords(repair.why, view));
@@ -135,15 +137,23 @@ export function wellFormed(value: Json): Json {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [wholeText(key), wellFormed(inner)]));
 }
 
-/** The latest results stay whole: they are what the model is about to use. */
+/**
+ * The latest results stay whole, for they are what the model is about to use, unless it is they that are too long: when
+ * the older ones give less than the latest take.
+ */
 function shortenOutputs(messages: readonly Message[]): Message[] {
   const lastCall = messages.findLastIndex((message) => message.role === 'assistant');
-  return messages.map((message, index) =>
-    message.role === 'tool' && index < lastCall
-      ? { ...message, output: bounded(message.output, SHORTENED_BYTES) }
-      : message,
-  );
+  const older = messages.slice(0, lastCall).map((message) => shortened(message, SHORTENED_BYTES));
+  const latest = messages.slice(lastCall);
+  const shorter = latest.map((message) => shortened(message, LATEST_BYTES));
+  const gained = sizeOf(messages.slice(0, lastCall)) - sizeOf(older);
+  return [...older, ...(gained < sizeOf(latest) - sizeOf(shorter) ? shorter : latest)];
 }
+
+const shortened = (message: Message, bytes: number): Message =>
+  message.role === 'tool' ? { ...message, output: bounded(message.output, bytes) } : message;
+
+const sizeOf = (messages: readonly Message[]): number => JSON.stringify(messages).length;
 
 /** Rounds at the end of the conversation in which every call failed. */
 function failedRounds(messages: readonly Message[]): number {

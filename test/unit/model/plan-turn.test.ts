@@ -167,6 +167,31 @@ describe('an agent that thinks', () => {
     expect(JSON.stringify(third.at(-1))).toContain('DIV_ZERO');
   });
 
+  it.each([
+    ['the latest output, when that is what is too long', [7_000], 'w w … cut'],
+    ['older outputs, and leaves a short latest one as it is', [7_000, 40], 'w w w w w w w w w w w w w w w w w w w w '],
+    ['both, when the latest is the longer one', [3_000, 7_000], 'w w … cut'],
+  ])('shortens %s, when the conversation is too long for the model', async (_which, lengths, latest) => {
+    const read = defineTool({
+      name: 'read',
+      effect: 'read',
+      input: z.object({ chars: z.number() }),
+      output: z.string(),
+      run: ({ chars }) => 'w '.repeat(chars / 2),
+    });
+    const { result, model } = await think(
+      ({ messages }) => {
+        if (JSON.stringify(messages).length > 7_000) return { fault: 'context_length' };
+        const chars = lengths[messages.filter(({ role }) => role === 'tool').length];
+        return chars === undefined ? { text: 'ok' } : { calls: [{ tool: 'read', input: { chars } }] };
+      },
+      { tools: [read] },
+    );
+    expect(result).toMatchObject({ outcome: 'completed', result: { output: 'ok' } });
+    const last = model.exchanges.at(-1)?.request.messages.findLast(({ role }) => role === 'tool');
+    expect(JSON.stringify(last).replaceAll(/(?:w )+w? ?\\n\[…/g, 'w w …')).toContain(latest);
+  });
+
   it('has one last turn in which no tool can be called when the budget of steps is spent', async () => {
     const { model, result } = await think(
       (request) =>
