@@ -9,6 +9,7 @@ import type { ModelAnswer, ModelFailed } from '../protocol/model.ts';
 import { wholeText } from '../protocol/text.ts';
 import type { CallFailed } from '../protocol/tools.ts';
 import { askModel } from './ask-model.ts';
+import { countedBefore, hashOfHead } from './input-tokens.ts';
 import { jsonSchemaOf, problemOfOutput } from './output-schema.ts';
 import { cleanState } from './provider-state.ts';
 import type { ModelRequest } from './request.ts';
@@ -64,10 +65,16 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
   } catch (error) {
     return fail(noJsonSchema(error));
   }
-  const reserved = reserve(agent, nameOf(source), view.left, request);
+  const reserved = reserve(
+    agent,
+    nameOf(source),
+    view.left,
+    request,
+    countedBefore(conversation.counted, conversation.messages),
+  );
   if ('why' in reserved) return fail(nothingSent(reserved));
   env.reserved?.({ tokens: reserved.tokens, cost_micro_usd: reserved.cost_micro_usd });
-  const told = await askModel(
+  const heard = await askModel(
     { ...request, max_output_tokens: reserved.max_output_tokens },
     {
       model: source,
@@ -78,9 +85,9 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
       settings: settingsOf(agent.model),
     },
   );
-  if (told.class === 'cancelled') return told;
+  if (heard.class === 'cancelled') return heard;
   // Who calls a tool all the same is not heard: nothing runs any more, and what it said beside it is the result.
-  const outcome = told.class === 'ok' && view.last_turn ? { ...told, calls: [] } : told;
+  const outcome = heard.class === 'ok' && view.last_turn ? { ...heard, calls: [] } : heard;
   const { model_calls } = outcome;
   const used = {
     ...useOf(agent, nameOf(source), outcome, reserved),
@@ -96,12 +103,18 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
   }
   const messages: Message[] = [...kept, answered(outcome, redact)];
   try {
-    const transcript = await saveConversation(env.store, { messages, feedback_told }, conversation.messages);
+    const counted = countedNow(outcome, request, nameOf(source));
+    const told = { messages, feedback_told, ...(counted === null ? {} : { counted }) };
+    const transcript = await saveConversation(env.store, told, conversation.messages);
     return { class: 'ok', ...choiceOf(outcome, redact), ...used, transcript, duration_ms: env.now() - startedAt };
   } catch (error) {
     return { ...fail(storeIsAway(error)), ...used };
   }
 }
+
+/** Only where the model has really counted. */
+const countedNow = ({ usage }: ModelAnswer, request: Omit<ModelRequest, 'max_output_tokens'>, model: string) =>
+  usage.estimated === true ? null : { tokens: usage.input_tokens, head: hashOfHead(request, model) };
 
 const storedOutputs = (view: PlannerView): string[] =>
   view.steps.flatMap(({ status, output, artifact_id }) =>

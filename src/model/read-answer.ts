@@ -5,6 +5,7 @@ import { pathTooDeep } from '../protocol/json.ts';
 import type { ModelCall, ModelCallProblem, ModelUsage } from '../protocol/model.ts';
 import type { RequestProblem } from '../protocol/run.ts';
 import type { Generated } from './generate.ts';
+import { bytesOf, mostInputTokens } from './input-tokens.ts';
 import { type JsonCheck, jsonCheckOf, jsonFromText, sentenceOf } from './json-check.ts';
 import { ANSWER_LIMIT, type ModelRequest } from './request.ts';
 import type { ToolNames } from './tool-names.ts';
@@ -121,9 +122,6 @@ function asObject(input: unknown): MessageCall['input'] {
   return { unreadable_arguments: (typeof input === 'string' ? input : 'no JSON object').slice(0, 2_000) };
 }
 
-/** Bytes for a token, chosen low: English has four and more, and an estimate must not be too small. */
-const BYTES_PER_TOKEN = 3;
-
 export function usageOf(said: Generated, request: ModelRequest): ModelUsage {
   const { inputTokens, outputTokens, cachedInputTokens } = said;
   if (isCount(inputTokens) && isCount(outputTokens)) {
@@ -135,11 +133,9 @@ export function usageOf(said: Generated, request: ModelRequest): ModelUsage {
         : {}),
     };
   }
-  const tokens = (value: unknown): number =>
-    Math.ceil(new TextEncoder().encode(JSON.stringify(value)).length / BYTES_PER_TOKEN);
   return {
-    input_tokens: tokens([request.instructions, request.messages, request.tools]),
-    output_tokens: tokens([said.text, said.calls]),
+    input_tokens: mostInputTokens(request, '', null),
+    output_tokens: Math.min(bytesOf([said.text, said.calls]), request.max_output_tokens),
     estimated: true,
   };
 }

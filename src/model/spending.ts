@@ -1,11 +1,11 @@
 import { type ModelPrices, priceOf } from '../core/pricing/index.ts';
 import type { ModelAnswer, ModelFailed, ModelUsage } from '../protocol/model.ts';
+import { type CountedInput, mostInputTokens } from './input-tokens.ts';
 import type { ModelRequest } from './request.ts';
 
 const DEFAULT_OUTPUT_TOKENS = 4_096;
 /** Less room than this for an answer is no room. */
 const LEAST_OUTPUT_TOKENS = 16;
-const BYTES_PER_TOKEN = 3;
 
 /** Who asks: how long an answer may be, and what tokens cost. */
 export interface Spender {
@@ -31,10 +31,10 @@ export function reserve(
   spender: Spender,
   model: string,
   left: { tokens: number; cost_micro_usd: number | null },
-  { instructions, messages, tools }: Pick<ModelRequest, 'instructions' | 'messages' | 'tools'>,
+  request: Pick<ModelRequest, 'instructions' | 'messages' | 'tools' | 'output_schema'>,
+  counted: CountedInput | null = null,
 ): Reservation | NoRoom {
-  const bytes = new TextEncoder().encode(JSON.stringify([instructions, messages, tools])).length;
-  const input_tokens = Math.ceil(bytes / BYTES_PER_TOKEN);
+  const input_tokens = mostInputTokens(request, model, counted);
   const wanted = spender.maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS;
   const max_output_tokens = Math.min(wanted, left.tokens - input_tokens);
   if (max_output_tokens < LEAST_OUTPUT_TOKENS) return noRoom('tokens');

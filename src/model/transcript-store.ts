@@ -12,10 +12,13 @@ export interface MessageStore {
 export interface Conversation {
   messages: Message[];
   feedback_told: number;
+  /** What the model counted for all but its last message, and a hash of what it was asked with beside them. */
+  counted?: { tokens: number; head: string };
 }
 interface Index {
   ids: string[];
   feedback_told: number;
+  counted?: { tokens: number; head: string };
 }
 
 const EMPTY: Conversation = { messages: [], feedback_told: 0 };
@@ -31,18 +34,19 @@ export async function loadConversation(store: MessageStore, id: string | null): 
   const found = await store.getMany([...new Set(index.ids)]);
   const resolved = resolveTranscript(index.ids, (one) => found.get(one) as unknown as Message | undefined);
   if (!resolved.ok) throw new TranscriptLostError(`${resolved.missing.length} messages are not in the store`);
-  return { messages: resolved.messages, feedback_told: index.feedback_told };
+  const { feedback_told, counted } = index;
+  return { messages: resolved.messages, feedback_told, ...(counted === undefined ? {} : { counted }) };
 }
 
 /** Only what is new is written: the messages that `known` has are there already. */
 export async function saveConversation(
   store: MessageStore,
-  { messages, feedback_told }: Conversation,
+  { messages, feedback_told, counted }: Conversation,
   known: readonly Message[],
 ): Promise<string> {
   const written = new Set(known.map(messageId));
   const ids = messages.map(messageId);
-  const index = { ids, feedback_told } satisfies Index;
+  const index = { ids, feedback_told, ...(counted === undefined ? {} : { counted }) } satisfies Index;
   const id = hashOfJson(index);
   const fresh = messages.flatMap((message, at) => {
     const own = ids[at] ?? '';
