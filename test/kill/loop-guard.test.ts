@@ -5,13 +5,13 @@
  */
 import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { fileURLToPath } from 'node:url';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import type { LoopAnswer } from '../../src/core/guardrails/index.ts';
 import { GUARD_MESSAGE } from '../../src/protocol/names.ts';
 import { guardsOf, LOW, newFamily, report, TIRELESS } from '../support/guard-world.ts';
 import type { GuardWorkerOptions } from '../support/guard-worker-process.ts';
+import { program } from '../support/programs.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 import { workflowBundlePath } from '../support/stack.ts';
 
@@ -22,7 +22,6 @@ const GUARDS = 4;
 const START_TO_CLOSE = new Set<unknown>([1]);
 const isLostTask = (event: HistoryEvent): boolean =>
   START_TO_CLOSE.has(event.workflowTaskTimedOutEventAttributes?.timeoutType);
-const SCRIPT = fileURLToPath(new URL('../support/guard-worker-process.ts', import.meta.url));
 
 type HistoryEvent = NonNullable<Awaited<ReturnType<WorkflowHandle['fetchHistory']>>['events']>[number];
 
@@ -47,7 +46,7 @@ function prepareWorker(taskQueue: string, diesAnswering: string[], afterMs: numb
     diesAnswering,
     afterMs,
   };
-  const child = spawn(process.execPath, ['--import', 'tsx', SCRIPT, JSON.stringify(options)], {
+  const child = spawn(process.execPath, [program('test/support/guard-worker-process.ts'), JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   children.push(child);

@@ -9,18 +9,17 @@ import { readFileSync, existsSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
-import { fileURLToPath } from 'node:url';
 import { Client as PgClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { RunStatus } from '../../src/protocol/run.ts';
 import { killableAgent, type WorkerProcessOptions } from '../support/killable-agent.ts';
+import { program } from '../support/programs.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 import { workflowBundlePath } from '../support/stack.ts';
 
 const RUNS = 20;
 /** The goal is this plus 2 s, and the figure is printed; what is asserted leaves room for a machine that is busy. */
 const HEARTBEAT_TIMEOUT_MS = 5_000;
-const SCRIPT = fileURLToPath(new URL('../support/worker-process.ts', import.meta.url));
 
 let world: RunWorld;
 let folder: string;
@@ -49,7 +48,7 @@ async function startWorkerProcess(standby = false): Promise<WorkerProcess> {
     noteFile,
     standby,
   };
-  const child = spawn(process.execPath, ['--import', 'tsx', SCRIPT, JSON.stringify(options)], {
+  const child = spawn(process.execPath, [program('test/support/worker-process.ts'), JSON.stringify(options)], {
     stdio: ['pipe', 'pipe', 'inherit'],
   });
   children.push(child);

@@ -6,7 +6,7 @@ import { describe, expect, inject, it, onTestFinished } from 'vitest';
 import { serveScriptedModel } from '../../src/testing.ts';
 import { temporaryFolder } from '../support/own-stack.ts';
 import { createTestDatabase } from '../support/stack.ts';
-import { runCommand, startCommand } from './cli-process.ts';
+import { FROM_SOURCE, runCommand, startCommand } from './cli-process.ts';
 
 const ENTRY = fileURLToPath(new URL('../../src/index.ts', import.meta.url));
 
@@ -46,7 +46,7 @@ describe.skipIf(process.platform !== 'linux')('agents from a folder', () => {
     const folder = agentsFolder('dev-agents', { 'greeter.ts': greeter });
     const dataDir = temporaryFolder('dev-agents-data');
     const flags = ['--no-demo', '--port', '0', '--data-dir', dataDir];
-    const dev = startCommand(['dev', folder, ...flags], await scriptedEnvironment());
+    const dev = startCommand(['dev', folder, ...flags], await scriptedEnvironment(), FROM_SOURCE);
     const url = (await dev.line(/^ready (http:\S+)$/))[1] ?? '';
     expect(dev.stdout()).toMatch(/Agents +demo, greeter\n/);
     await greets(url, readFileSync(join(dataDir, 'token'), 'utf8').trim());
@@ -63,8 +63,8 @@ describe.skipIf(process.platform !== 'linux')('agents from a folder', () => {
       SECONDWIND_DATA_DIR: temporaryFolder('apart-agents-data'),
       SECONDWIND_TOKEN: 'compose-token',
     };
-    const worker = startCommand(['worker', '--agents', folder], env);
-    const api = startCommand(['api', '--port', '0', '--agents', folder], env);
+    const worker = startCommand(['worker', '--agents', folder], env, FROM_SOURCE);
+    const api = startCommand(['api', '--port', '0', '--agents', folder], env, FROM_SOURCE);
     await worker.line(/^ready worker/);
     const url = (await api.line(/^ready (http:\S+)$/))[1] ?? '';
     expect(url).not.toBe('');
@@ -79,7 +79,11 @@ describe.skipIf(process.platform !== 'linux')('agents from a folder', () => {
       [{ 'a.ts': greeter, 'b.ts': greeter }, ['The agent greeter is defined in a.ts and in b.ts', 'another name']],
     ];
     for (const [files, words] of bad) {
-      const { code, stderr, stdout } = await runCommand(['dev', agentsFolder('bad', files), '--data-dir', dataDir]);
+      const { code, stderr, stdout } = await runCommand(
+        ['dev', agentsFolder('bad', files), '--data-dir', dataDir],
+        {},
+        FROM_SOURCE,
+      );
       expect({ code, stdout }).toEqual({ code: 2, stdout: '' });
       for (const word of words) expect(stderr).toContain(word);
       expect(stderr).not.toContain('Unexpected');

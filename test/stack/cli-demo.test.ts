@@ -3,11 +3,10 @@ import { execFile } from 'node:child_process';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { promisify } from 'node:util';
 import { afterAll, expect, it } from 'vitest';
+import { program } from '../support/programs.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'secondwind-demo-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
@@ -15,7 +14,7 @@ it(
   'the demo completes: a failure mended, a killed worker, one question; right at once the next day; stuck after four reads',
   { timeout: 120_000 },
   async () => {
-    const args = ['--import', 'tsx', MAIN, 'demo', '--json', '--data-dir', join(folder, 'data')];
+    const args = [program('src/cli/main.ts'), 'demo', '--json', '--data-dir', join(folder, 'data')];
     const env = { ...process.env, TEMPORAL_ADDRESS: '', DATABASE_URL: '' };
     const { stdout } = await promisify(execFile)(process.execPath, args, { env });
     expect(JSON.parse(stdout)).toMatchObject({

@@ -3,8 +3,8 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
+import { program } from '../support/programs.ts';
 
-const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
 const CLEAN = /^(?:SECONDWIND_(?!CACHE_DIR$)|TEMPORAL_(?!CLI_PATH$)|(?:DATABASE_URL|FORCE_COLOR|NO_COLOR)$)/;
 
 export interface Command {
@@ -18,8 +18,8 @@ export interface Command {
 }
 
 /** Ended with the test that started it. */
-export function startCommand(args: string[], env: NodeJS.ProcessEnv = {}): Command {
-  const command = launch(args, env);
+export function startCommand(args: string[], env: NodeJS.ProcessEnv = {}, main?: string[]): Command {
+  const command = launch(args, env, main);
   onTestFinished(async () => {
     command.signal('SIGKILL');
     await command.exited;
@@ -27,15 +27,18 @@ export function startCommand(args: string[], env: NodeJS.ProcessEnv = {}): Comma
   return command;
 }
 
+/** From the sources, as `npm start` does: needed by agents in TypeScript, and slower to start than the built one. */
+export const FROM_SOURCE = ['--import', 'tsx', fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url))];
+
 /** What a process is started with, for those that are started by others. */
-export function commandLine(args: string[], env: NodeJS.ProcessEnv = {}) {
+export function commandLine(args: string[], env: NodeJS.ProcessEnv = {}, main = [program('src/cli/main.ts')]) {
   const inherited = Object.fromEntries(Object.entries(process.env).filter(([name]) => !CLEAN.test(name)));
-  return { command: process.execPath, args: ['--import', 'tsx', MAIN, ...args], env: { ...inherited, ...env } };
+  return { command: process.execPath, args: [...main, ...args], env: { ...inherited, ...env } };
 }
 
 /** For a whole file: whoever starts it ends it. */
-export function launch(given: string[], more: NodeJS.ProcessEnv = {}): Command {
-  const { command, args, env } = commandLine(given, more);
+export function launch(given: string[], more: NodeJS.ProcessEnv = {}, main?: string[]): Command {
+  const { command, args, env } = commandLine(given, more, main);
   const child = spawn(command, args, { env });
   let [stdout, stderr] = ['', ''];
   child.stdout.on('data', (chunk: Buffer) => (stdout += chunk.toString()));
@@ -65,8 +68,8 @@ export function launch(given: string[], more: NodeJS.ProcessEnv = {}): Command {
   };
 }
 
-export async function runCommand(args: string[], env: NodeJS.ProcessEnv = {}) {
-  const command = startCommand(args, env);
+export async function runCommand(args: string[], env: NodeJS.ProcessEnv = {}, main?: string[]) {
+  const command = startCommand(args, env, main);
   const code = await command.exited;
   return { code, stdout: command.stdout(), stderr: command.stderr() };
 }

@@ -6,13 +6,12 @@ import { mkdtempSync, readdirSync, rmSync, symlinkSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { beforeEach, describe, expect, it, onTestFinished } from 'vitest';
 import { lockOwner, takeFolderLock } from '../../src/stack/machine/folder-lock.ts';
 import { stopLeftovers } from '../../src/stack/machine/leftovers.ts';
 import { identityOf, isRunning, ownIdentity } from '../../src/stack/machine/process-identity.ts';
+import { program } from '../support/programs.ts';
 
-const TAKER = fileURLToPath(new URL('../support/lock-taker.ts', import.meta.url));
 let folder: string;
 
 beforeEach(() => {
@@ -69,7 +68,9 @@ describe('a folder', () => {
   it('left by a dead owner goes to exactly one of many who want it at the same moment', async () => {
     symlinkSync('999999999@a-start-long-ago', join(folder, 'owner.1'));
     const takers = Array.from({ length: 6 }, () => {
-      const child = spawn(process.execPath, ['--import', 'tsx', TAKER, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
+      const child = spawn(process.execPath, [program('test/support/lock-taker.ts'), folder], {
+        stdio: ['pipe', 'pipe', 'inherit'],
+      });
       onTestFinished(() => void child.kill('SIGKILL'));
       return { child, lines: createInterface({ input: child.stdout })[Symbol.asyncIterator]() };
     });

@@ -4,13 +4,12 @@
  * `npx tsx scripts/record-histories.ts`.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { describe, expect, it } from 'vitest';
 import { createDataConverter } from '../../src/worker/data-converter.ts';
+import '../support/quiet-runtime.ts';
 import { workflowBundlePath } from '../support/stack.ts';
-
-Runtime.install({ logger: new DefaultLogger('ERROR') });
 
 const FOLDER = new URL('../replay/histories/', import.meta.url);
 const files = readdirSync(FOLDER).filter((name) => name.endsWith('.json'));

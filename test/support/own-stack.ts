@@ -6,13 +6,11 @@ import { mkdtempSync, readFileSync, readdirSync, readlinkSync, rmSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { fileURLToPath } from 'node:url';
 import { onTestFinished } from 'vitest';
 import type { StackErrorData } from '../../src/stack/errors.ts';
 import type { StackOptions } from '../../src/stack/index.ts';
 import type { StackFile } from '../../src/stack/keeper/stack-file.ts';
-
-const SCRIPT = fileURLToPath(new URL('stack-parent.ts', import.meta.url));
+import { program } from './programs.ts';
 
 export interface ReadyStack {
   temporalAddress: string;
@@ -38,7 +36,7 @@ export class StackParent {
 
   constructor(options: Omit<StackOptions, 'progress'>) {
     const env = { ...process.env, TEMPORAL_ADDRESS: '', DATABASE_URL: '', TEMPORAL_NAMESPACE: '', ...options.env };
-    const args = ['--import', 'tsx', SCRIPT, JSON.stringify({ ...options, env })];
+    const args = [program('test/support/stack-parent.ts'), JSON.stringify({ ...options, env })];
     this.child = spawn(process.execPath, args, { stdio: ['pipe', 'pipe', 'inherit'] });
     const { stdout } = this.child;
     if (!stdout) throw new Error('The parent was started without a pipe.');

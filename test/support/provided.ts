@@ -1,4 +1,10 @@
-/** What the global setup hands to every test file of the projects `stack` and `kill`, by `inject(name)`. */
+/** What the global setups hand to every test file, by `inject(name)`. */
+export interface ProvidedPrograms {
+  /** The folder of `buildPrograms`. For one of them: `program(source)`. */
+  programs: string;
+}
+
+/** For the projects `stack` and `kill` only. */
 export interface ProvidedStack {
   temporalAddress: string;
   namespace: string;
@@ -10,5 +16,5 @@ export interface ProvidedStack {
 
 declare module 'vitest' {
   // oxlint-disable-next-line typescript/no-empty-object-type -- merging an interface is how vitest wants to be told
-  export interface ProvidedContext extends ProvidedStack {}
+  export interface ProvidedContext extends ProvidedStack, ProvidedPrograms {}
 }

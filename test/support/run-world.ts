@@ -1,11 +1,12 @@
 /** A worker, a client and a store of a test file's own, on the shared stack. */
-import { NativeConnection, Runtime, DefaultLogger, type Worker } from '@temporalio/worker';
+import { NativeConnection, type Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
 import { connectClient, createRunsClient, type RunsClient } from '../../src/client/index.ts';
 import { createRegistry, type Registry } from '../../src/define/registry.ts';
 import type { Agent } from '../../src/define/define-agent.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { createWorker } from '../../src/worker/create-worker.ts';
+import './quiet-runtime.ts';
 import { createTestDatabase, idPrefix, uniqueTaskQueue, workflowBundlePath } from './stack.ts';
 
 export interface RunWorld {
@@ -20,8 +21,6 @@ export interface RunWorld {
   startWorker(): Promise<() => Promise<void>>;
   close(): Promise<void>;
 }
-
-Runtime.install({ logger: new DefaultLogger('ERROR') });
 
 let ids = 0;
 

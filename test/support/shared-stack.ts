@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { SEARCH_ATTRIBUTE_TYPES } from '../../src/protocol/names.ts';
 import { startStack } from '../../src/stack/index.ts';
 import { lockOwner } from '../../src/stack/machine/folder-lock.ts';
-import { bundleWorkflows } from './bundle.ts';
+import { bundleForTests } from './bundle.ts';
 import type { ProvidedStack } from './provided.ts';
 import { makeTemplateDatabase } from './template-database.ts';
 
@@ -29,7 +29,7 @@ export async function startSharedStack(): Promise<SharedStack> {
     postgresSettings: { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' },
   });
   try {
-    const [stack, bundlePath] = await Promise.all([starting, bundleWorkflows(folder)]);
+    const [stack, bundlePath] = await Promise.all([starting, bundleForTests()]);
     await makeTemplateDatabase(stack.databaseUrl);
     console.log(`Test stack ready after ${((Date.now() - began) / 1000).toFixed(1)} s`);
     const { temporalAddress, namespace, databaseUrl } = stack;

@@ -6,7 +6,7 @@ import { findTemporalCli } from '../../src/stack/temporal/find-cli.ts';
 import './provided.ts';
 import { TEMPLATE_DATABASE, runAsAdmin, urlOfDatabase } from './template-database.ts';
 
-/** The same within a test file, different in every other: ids of runs that start with it never meet. */
+/** The same for the test files of a process, different in every other: what comes after it has to be the file's own. */
 export const idPrefix = `t${randomBytes(5).toString('hex')}`;
 
 let taskQueues = 0;

@@ -3,9 +3,10 @@
  * Needs nothing. That no path in the source leads there either is the rule in .dependency-cruiser.cjs.
  */
 import { execFile } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
+import { fileURLToPath, pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { describe, expect, it } from 'vitest';
+import { program } from '../support/programs.ts';
 
 const HEAVY = [
   '@temporalio/',
@@ -28,14 +29,14 @@ export async function load(url, context, next) { writeSync(1, 'loaded ' + url + 
 const register = `import { register } from 'node:module';
 register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hook)}`)});`;
 
-async function loadedBy(entry: string): Promise<{ exported: string[]; modules: string[] }> {
-  const url = new URL(`../../src/${entry}`, import.meta.url).href;
+async function loadedBy(entry: 'index.ts' | 'server.ts'): Promise<{ exported: string[]; modules: string[] }> {
+  const url = pathToFileURL(program(`src/${entry}`)).href;
   // CommonJS inside CommonJS does not pass the hook; it is in the cache.
   const script = `import { createRequire } from 'node:module';
     const entry = await import(${JSON.stringify(url)});
     for (const file of Object.keys(createRequire(${JSON.stringify(url)}).cache)) console.log('loaded ' + file);
     console.log('exports ' + Object.keys(entry).join(' '));`;
-  const args = ['--import', 'tsx', '--import', `data:text/javascript,${encodeURIComponent(register)}`];
+  const args = ['--import', `data:text/javascript,${encodeURIComponent(register)}`];
   const { stdout } = await promisify(execFile)(process.execPath, [...args, '--input-type=module', '-e', script], {
     cwd: fileURLToPath(new URL('../..', import.meta.url)),
     maxBuffer: 64 * 1024 * 1024,
@@ -70,7 +71,7 @@ describe('the light entry', () => {
           'createClient',
         ]),
       );
-      expect(modules.some((module) => module.endsWith('src/define/define-tool.ts'))).toBe(true);
+      expect(modules.some((module) => module.endsWith('src/define/define-tool.js'))).toBe(true);
       expect(heavyOf(modules)).toEqual([]);
     },
   );

@@ -1,13 +1,11 @@
 /** The command `secondwind api` as a process: it opens no door beyond this machine without a lock. Needs no server. */
 import { spawnSync } from 'node:child_process';
-import { fileURLToPath } from 'node:url';
 import { describe, expect, it } from 'vitest';
-
-const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
+import { program } from '../../support/programs.ts';
 
 const api = (env: NodeJS.ProcessEnv, host = '0.0.0.0') => {
   const { PATH, HOME } = process.env;
-  const args = ['--import', 'tsx', MAIN, 'api', '--port', '0', '--host', host];
+  const args = [program('src/cli/main.ts'), 'api', '--port', '0', '--host', host];
   const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8', env: { PATH, HOME, ...env } });
   return { status, stderr };
 };

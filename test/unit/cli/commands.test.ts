@@ -3,17 +3,16 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { DEFAULT_POLICY } from '../../../src/protocol/policy.ts';
+import { program } from '../../support/programs.ts';
 
-const MAIN = fileURLToPath(new URL('../../../src/cli/main.ts', import.meta.url));
 const folder = mkdtempSync(join(tmpdir(), 'secondwind-cli-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 const run = (...args: string[]) => runWith('', ...args);
 const runWith = (input: string, ...args: string[]) => {
-  const { status, stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', MAIN, ...args], {
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program('src/cli/main.ts'), ...args], {
     encoding: 'utf8',
     input,
   });

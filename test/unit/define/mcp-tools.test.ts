@@ -4,7 +4,6 @@ import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { fileURLToPath } from 'node:url';
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { executeTool } from '../../../src/activities/tools/execute-tool.ts';
@@ -13,9 +12,9 @@ import { secretsOfServer } from '../../../src/define/mcp-secrets.ts';
 import { secretsOfRegistry } from '../../../src/define/secrets.ts';
 import { createRegistry, defineAgent, mcpTools, type McpServer, type McpTools } from '../../../src/index.ts';
 import type { CallOutcome, ToolCallRequest } from '../../../src/protocol/tools.ts';
+import { program } from '../../support/programs.ts';
 
-const SCRIPT = fileURLToPath(new URL('../../support/mcp-server.ts', import.meta.url));
-const ARGS = ['--import', 'tsx', SCRIPT];
+const ARGS = [program('test/support/mcp-server.ts')];
 /** On a busy machine a process takes its time to start. */
 const PATIENT = { connectTimeoutMs: 45_000 };
 

@@ -7,6 +7,7 @@ import { answer, drawFates } from '../../../eval/provider.ts';
 import { BARS, runEval } from '../../../eval/run-eval.ts';
 import { seedCase } from '../../../eval/seed-case.ts';
 import { enhancePrompt } from '../../../src/core/retry/index.ts';
+import { program } from '../../support/programs.ts';
 
 const QUICK = 140;
 
@@ -112,7 +113,7 @@ describe("the seed's 14 evaluations, lived", () => {
 describe('npm run eval', () => {
   it('prints one JSON object last with --json, and says that no model was measured', { timeout: 120_000 }, () => {
     const root = resolve(import.meta.dirname, '../../..');
-    const done = spawnSync(process.execPath, ['--import', 'tsx', 'eval/main.ts', '--quick', '--json'], {
+    const done = spawnSync(process.execPath, [program('eval/main.ts'), '--quick', '--json'], {
       cwd: root,
       encoding: 'utf8',
     });

@@ -15,6 +15,7 @@ import {
 import { spawnSync } from 'node:child_process';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { executeTool } from '../../../src/activities/tools/execute-tool.ts';
@@ -24,6 +25,7 @@ import { commandTool } from '../../../src/tools/command/command-tool.ts';
 import type { CommandOptions } from '../../../src/tools/command/definition.ts';
 import { isolation } from '../../../src/tools/command/namespace.ts';
 import { processesNamed } from '../../support/processes.ts';
+import { program } from '../../support/programs.ts';
 import { failed, request, succeeded, toolEnvironment } from '../../support/tool-environment.ts';
 
 const scratch = mkdtempSync(join(tmpdir(), 'secondwind-test-'));
@@ -525,7 +527,7 @@ describe('the protocol', () => {
 describe('a worker that is killed', () => {
   it('takes its commands along where the system has PID namespaces', { timeout: 20_000 }, async () => {
     const marker = newMarker();
-    const entry = new URL('../../../src/tools/command/command-tool.ts', import.meta.url).href;
+    const entry = pathToFileURL(program('src/tools/command/command-tool.ts')).href;
     const code = `const { commandTool } = await import(${JSON.stringify(entry)});
       const { z } = await import(${JSON.stringify(import.meta.resolve('zod'))});
       const tool = commandTool({ name: 't', effect: 'read', input: z.unknown(), argv: () => ['sh', '-c', 'while :; do sleep 1; done', ${JSON.stringify(marker)}] });
@@ -533,7 +535,7 @@ describe('a worker that is killed', () => {
       setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1500);
       await tool.run({}, { guidance: { rows: [], text: '' }, attempt: 1, constraints: {}, idempotencyKey: 'k', signal: new AbortController().signal,
         heartbeat: nothing, changed: nothing, enhance: async (text) => text, log: nothing, keep: async () => null });`;
-    const args = ['--import', 'tsx', '--input-type=module', '-e', code];
+    const args = ['--input-type=module', '-e', code];
     // Killed, it cannot tidy up: what it leaves goes with the test's own folder.
     const env = { ...process.env, TMPDIR: scratch };
     expect(spawnSync(process.execPath, args, { stdio: 'ignore', env, timeout: 15_000 }).signal).toBe('SIGKILL');

@@ -1,6 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
 import ts from 'typescript';
+import { vi } from 'vitest';
 
 const core = resolve(import.meta.dirname, '../../../../src/core');
 
@@ -42,6 +43,8 @@ async function builtBy(path: string, where: string): Promise<Found[]> {
 
 /** Every regular expression of the core: the literals of its sources and those built when it is loaded. */
 export async function allRegexes(): Promise<Found[]> {
+  // Another test file of this process may have loaded them, and a file builds its expressions only once.
+  vi.resetModules();
   const files = readdirSync(core, { recursive: true, encoding: 'utf8' }).filter((name) => name.endsWith('.ts'));
   const found: Found[] = [];
   for (const name of files.sort()) {
