@@ -10,8 +10,8 @@ import { z } from 'zod';
 import type { Figures } from './report.ts';
 
 const STEPS = 10;
-/** Runs that share each turn of the event loop; all on one core. */
-const AT_ONCE = 100;
+/** Runs that share each turn of the event loop, as many as `simulate` has; all on one core. */
+const AT_ONCE = 16;
 
 const tool = defineTool({ name: 'bench.step', effect: 'read', input: z.json(), output: z.json(), run: () => null });
 const registry = createRegistry([defineAgent({ name: 'bench', tools: [tool] })]);

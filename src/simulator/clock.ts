@@ -19,7 +19,8 @@ export class VirtualClock {
     const due = { at: this.now + ms, order: (this.#asked += 1), happen };
     let index = this.#queue.length;
     while (index > 0 && (this.#queue[index - 1]?.at ?? 0) > due.at) index -= 1;
-    this.#queue.splice(index, 0, due);
+    if (index === this.#queue.length) this.#queue.push(due);
+    else this.#queue.splice(index, 0, due);
     return () => {
       const position = this.#queue.indexOf(due);
       if (position !== -1) this.#queue.splice(position, 1);

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
 import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, type Logger } from '@temporalio/worker';
@@ -46,6 +47,6 @@ async function hashOfSources(traced: boolean): Promise<string> {
     const paths = files.filter((file) => file.isFile()).map((file) => join(file.parentPath, file.name));
     for (const path of paths.sort()) hash.update(path.slice(dirname(SOURCE).length)).update(await readFile(path));
   }
-  const sdk = await readFile(fileURLToPath(import.meta.resolve('@temporalio/workflow/package.json')));
+  const sdk = await readFile(createRequire(import.meta.url).resolve('@temporalio/workflow/package.json'));
   return hash.update(sdk).digest('hex');
 }

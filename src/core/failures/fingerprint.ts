@@ -31,6 +31,22 @@ const chunkSet = (ids: readonly string[]): string[] => [...new Set(ids)].sort();
  * alike in the prefix still differ. Equal on any machine.
  */
 export const fingerprintOf = (fields: FingerprintFields): string => {
+  const { signal_type, tool_name, error_code, query, chunk_ids, message } = fields;
+  const asked = JSON.stringify([signal_type, tool_name, error_code, query, chunk_ids, message]);
+  const known = fingerprints.get(asked);
+  if (known !== undefined) return known;
+  const fingerprint = computed(fields);
+  if (fingerprints.size >= KEPT) fingerprints.clear();
+  if (asked.length <= KEPT_CHARS) fingerprints.set(asked, fingerprint);
+  return fingerprint;
+};
+
+/** A call that fails mostly fails again in the same way, and the work is in the message. */
+const fingerprints = new Map<string, string>();
+const KEPT = 100;
+const KEPT_CHARS = 2_000;
+
+const computed = (fields: FingerprintFields): string => {
   const tool = fields.tool_name || null;
   const code = fields.error_code || null;
   const hash = sha256Hex(

@@ -19,11 +19,14 @@ export function waitsFor(plan: Plan): number[][] {
 
 /** All steps whose predecessors are done, in plan order; empty when the plan is finished. */
 export function nextOfPlan(state: RunState, plan: Plan): PlannedCall[] {
-  const done = new Set(state.loop.results.map((result) => result.plan_index));
+  const done: boolean[] = plan.steps.map(() => false);
+  for (const { plan_index: index } of state.loop.results) if (index !== null) done[index] = true;
+  const isDone = (earlier: number): boolean => done[earlier] === true;
   const waits = waitsFor(plan);
   const ready: PlannedCall[] = [];
-  for (const [index, step] of plan.steps.entries()) {
-    if (done.has(index) || !waits[index]?.every((earlier) => done.has(earlier))) continue;
+  for (let index = 0; index < plan.steps.length; index += 1) {
+    const step = plan.steps[index];
+    if (step === undefined || isDone(index) || !waits[index]?.every(isDone)) continue;
     ready.push({
       plan_index: index,
       phase: step.phase,
