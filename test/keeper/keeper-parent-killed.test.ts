@@ -52,7 +52,7 @@ it.skipIf(process.platform !== 'linux')(
         `${acknowledged.length} rows and ${workflows.length} workflows kept`,
     );
   },
-  180_000,
+  300_000,
 );
 
 /** Inserts row by row; once enough are acknowledged the parent is killed, and the insert under way may get lost. */

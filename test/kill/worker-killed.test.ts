@@ -1,6 +1,5 @@
 /**
- * Workers that are killed in the middle of a step, as processes of their own, on the shared stack. Measures seconds, so it
- * runs alone. Does not prove anything about a lost machine's disk: Temporal and Postgres stay up, except where Postgres
+ * Workers that are killed in the middle of a step, as processes of their own, on a stack of its own. Does not prove anything about a lost machine's disk: Temporal and Postgres stay up, except where Postgres
  * itself is killed.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';

@@ -1,6 +1,6 @@
 /**
  * The three endpoints for loops, with the names and bodies of the document that they come from: for loops that run
- * elsewhere and for those of own runs. On a real Temporal, store and worker; a process killed in between is in test/kill.
+ * elsewhere and for those of own runs. On a real Temporal, store and worker; a process killed in between is in loop-guard-killed.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { decisionOfOwnLoop } from '../../src/client/index.ts';

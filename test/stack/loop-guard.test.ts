@@ -1,6 +1,6 @@
 /**
  * Families of loops that another orchestrator runs, reported to guards on real Temporal. Needs the shared stack. That a
- * worker may be killed at any moment is shown in test/kill/loop-guard.test.ts.
+ * worker may be killed at any moment is shown in loop-guard-killed.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GuardsClient } from '../../src/client/guards/index.ts';

@@ -124,6 +124,7 @@ describe('a long conversation', () => {
       const chain = await chainOf(run_id);
       const bytes = chain.reduce((sum, part) => sum + part.bytes, 0);
       const startedAt = performance.now();
+      const cpuBefore = process.cpuUsage();
       const replayed = Worker.runReplayHistories(
         { workflowBundle: { codePath: workflowBundlePath() }, dataConverter: createDataConverter() },
         chain.map(({ history }) => ({ workflowId: world.runs.workflowId(run_id), history })),
@@ -134,15 +135,18 @@ describe('a long conversation', () => {
         replays += 1;
       }
       const replayMs = performance.now() - startedAt;
+      const cpu = process.cpuUsage(cpuBefore);
+      // What the replay takes, all threads together; not what other processes of a busy machine take from it.
+      const replayCpuMs = (cpu.user + cpu.system) / 1_000;
       console.log(
         `${CALLS} model calls, the last over ${conversation} tokens: ${chain.length} executions, ` +
-          `${(bytes / 1e6).toFixed(2)} MB of history, replayed in ${(replayMs / 1000).toFixed(2)} s`,
+          `${(bytes / 1e6).toFixed(2)} MB of history, replayed in ${(replayMs / 1000).toFixed(2)} s (${(replayCpuMs / 1000).toFixed(2)} s of work)`,
       );
       expect(chain.length).toBeGreaterThan(1);
       expect(replays).toBe(chain.length);
       expect(bytes).toBeGreaterThan(0);
       expect(bytes).toBeLessThan(5_000_000);
-      expect(replayMs).toBeLessThan(5_000);
+      expect(replayCpuMs).toBeLessThan(5_000);
     },
   );
 });

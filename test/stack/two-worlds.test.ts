@@ -19,7 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-describe.concurrent.each(scenarios)('$name', (scenario) => {
+// Many share one worker, and the machine may be busy.
+describe.concurrent.each(scenarios)('$name', { timeout: 120_000 }, (scenario) => {
   it('ends in the same state in the simulator and on Temporal, records included', async () => {
     const runId = world.newRunId('two');
     const simulated = await liveInSimulator(scenario, world.registry, runId);

@@ -188,9 +188,10 @@ describe('scanning is linear', () => {
   ];
   it.each(hostile)('a megabyte of %j takes under 250 ms', (unit) => {
     const text = unit.repeat(Math.ceil(1_000_000 / unit.length));
-    const start = performance.now();
+    // Of this process alone: how busy the machine is says nothing about the expressions.
+    const before = process.cpuUsage();
     normaliseMessage(salientLine(text));
     normaliseMessage(text);
-    expect(performance.now() - start).toBeLessThan(250);
+    expect(process.cpuUsage(before).user / 1_000).toBeLessThan(250);
   });
 });

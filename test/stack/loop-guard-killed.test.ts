@@ -60,47 +60,52 @@ function prepareWorker(taskQueue: string, diesAnswering: string[], afterMs: numb
   };
 }
 
-it('a guard killed 20 times between acceptance and answer: the retry gets the same bytes, counts moved once', async () => {
-  const began = Date.now();
-  const families = Array.from({ length: GUARDS }, () => newFamily(world, 'killed'));
-  const loopsAt = (round: number): string[] => families.map((family) => (round === 0 ? family : `${family}_r${round}`));
-  const workerOf = (round: number) =>
-    prepareWorker(world.taskQueue, round < MOMENTS_MS.length ? loopsAt(round) : [], MOMENTS_MS[round] ?? 0);
-  const guards = guardsOf(world, TIRELESS);
-  const handleOf = (loop: string) => world.client.workflow.getHandle(guards.workflowId(loop));
+it(
+  'a guard killed 20 times between acceptance and answer: the retry gets the same bytes, counts moved once',
+  { timeout: 180_000 },
+  async () => {
+    const began = Date.now();
+    const families = Array.from({ length: GUARDS }, () => newFamily(world, 'killed'));
+    const loopsAt = (round: number): string[] =>
+      families.map((family) => (round === 0 ? family : `${family}_r${round}`));
+    const workerOf = (round: number) =>
+      prepareWorker(world.taskQueue, round < MOMENTS_MS.length ? loopsAt(round) : [], MOMENTS_MS[round] ?? 0);
+    const guards = guardsOf(world, TIRELESS);
+    const handleOf = (loop: string) => world.client.workflow.getHandle(guards.workflowId(loop));
 
-  let worker = workerOf(0);
-  await worker.work();
-  for (const round of MOMENTS_MS.keys()) {
-    const next = workerOf(round + 1);
-    const bodies = loopsAt(round).map((loop) => report(loop, LOW, { max_reruns: 10 }));
-    const first = Promise.all(bodies.map((body) => guards.completeLoop(body)));
-    expect(await worker.killed).toBe('SIGKILL');
-    await next.work();
-    const retried = await Promise.all(bodies.map((body) => guards.completeLoop(body)));
-    expect(JSON.stringify(await first)).toBe(JSON.stringify(retried));
-    // Past the server's own memory of update ids: the guard itself knows the report.
-    const bare = bodies.map((body) =>
-      handleOf(body.loop_id).executeUpdate<LoopAnswer, [unknown]>(GUARD_MESSAGE.loopComplete, { args: [body] }),
-    );
-    expect(JSON.stringify(await Promise.all(bare))).toBe(JSON.stringify(retried));
-    for (const [index, loop] of loopsAt(round).entries()) {
-      expect(retried[index]?.decision_result).toMatchObject({ decision: 'rerun', rerun_count: round + 1 });
-      expect(await guards.status(loop)).toMatchObject({ rerun_count: round + 1 });
+    let worker = workerOf(0);
+    await worker.work();
+    for (const round of MOMENTS_MS.keys()) {
+      const next = workerOf(round + 1);
+      const bodies = loopsAt(round).map((loop) => report(loop, LOW, { max_reruns: 10 }));
+      const first = Promise.all(bodies.map((body) => guards.completeLoop(body)));
+      expect(await worker.killed).toBe('SIGKILL');
+      await next.work();
+      const retried = await Promise.all(bodies.map((body) => guards.completeLoop(body)));
+      expect(JSON.stringify(await first)).toBe(JSON.stringify(retried));
+      // Past the server's own memory of update ids: the guard itself knows the report.
+      const bare = bodies.map((body) =>
+        handleOf(body.loop_id).executeUpdate<LoopAnswer, [unknown]>(GUARD_MESSAGE.loopComplete, { args: [body] }),
+      );
+      expect(JSON.stringify(await Promise.all(bare))).toBe(JSON.stringify(retried));
+      for (const [index, loop] of loopsAt(round).entries()) {
+        expect(retried[index]?.decision_result).toMatchObject({ decision: 'rerun', rerun_count: round + 1 });
+        expect(await guards.status(loop)).toMatchObject({ rerun_count: round + 1 });
+      }
+      worker = next;
     }
-    worker = next;
-  }
 
-  let lost = 0;
-  for (const [index, family] of families.entries()) {
-    const { trace } = await guards.trace(family);
-    const rounds = [...MOMENTS_MS.keys(), MOMENTS_MS.length];
-    expect(trace.map((item) => item.loop_id)).toEqual(rounds.map((round) => loopsAt(round)[index]));
-    const { events } = await handleOf(family).fetchHistory();
-    lost += (events ?? []).filter(isLostTask).length;
-  }
-  const kills = MOMENTS_MS.length * GUARDS;
-  console.log(`${kills} kills, ${lost} before the server had the answer, in ${Date.now() - began} ms`);
-  expect(kills).toBe(20);
-  expect(lost).toBeGreaterThanOrEqual(3 * GUARDS);
-});
+    let lost = 0;
+    for (const [index, family] of families.entries()) {
+      const { trace } = await guards.trace(family);
+      const rounds = [...MOMENTS_MS.keys(), MOMENTS_MS.length];
+      expect(trace.map((item) => item.loop_id)).toEqual(rounds.map((round) => loopsAt(round)[index]));
+      const { events } = await handleOf(family).fetchHistory();
+      lost += (events ?? []).filter(isLostTask).length;
+    }
+    const kills = MOMENTS_MS.length * GUARDS;
+    console.log(`${kills} kills, ${lost} before the server had the answer, in ${Date.now() - began} ms`);
+    expect(kills).toBe(20);
+    expect(lost).toBeGreaterThanOrEqual(3 * GUARDS);
+  },
+);
