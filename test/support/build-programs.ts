@@ -20,15 +20,15 @@ interface Resolving {
   kind: string;
 }
 interface Esbuild {
-  build(options: object): Promise<unknown>;
+  build: (options: object) => Promise<unknown>;
 }
 interface EsbuildPlugin {
-  onResolve(where: { filter: RegExp }, how: (asked: Resolving) => object | undefined): void;
+  onResolve: (where: { filter: RegExp }, how: (asked: Resolving) => object | undefined) => void;
 }
 
 export interface Programs {
   folder: string;
-  remove(): Promise<void>;
+  remove: () => Promise<void>;
 }
 
 export async function buildPrograms(): Promise<Programs> {
