@@ -7,9 +7,9 @@ const killing = { testTimeout: 180_000, hookTimeout: 60_000 };
 export default defineConfig({
   test: {
     pool: 'forks',
-    // All projects run side by side: those on stacks mostly wait for timers and processes, so two more than the two cores
-    // of the smallest machine fill the gaps. A project with another number would run after all the others.
-    maxWorkers: 4,
+    // Measured on 2 cores: tests on the stack mostly wait for timers, so a third worker fills the gaps. All projects run
+    // side by side; one with another number of workers, or without file parallelism, would run after all the others.
+    maxWorkers: 3,
     // Files share processes: loading the same modules anew for each file took a fifth of the time.
     isolate: false,
     sequence: { sequencer: LongestWaitFirst },

@@ -20,7 +20,7 @@ export async function provideStack(project: TestProject, name: string): Promise<
   for (const key of Object.keys(provided) as (keyof ProvidedStack)[]) project.provide(key, provided[key]);
   await bundled;
   return async () => {
-    await letGo();
     await letProgramsGo();
+    await letGo();
   };
 }

@@ -265,13 +265,13 @@ describe('selection is fast', () => {
       memory.by_fingerprint.push({ ...base, fingerprint, last_seen_step_id: (n * 7919) % 10_000 });
     }
     const taken = Array.from({ length: 200 }, () => {
-      const start = performance.now();
+      const before = process.cpuUsage();
       selectGuidance(
         memory,
         { tool_name: 'fetch', phase: 'fetch', error_code: 'HTTP_503', signal_type: 'tool_error' },
         ROOM,
       );
-      return performance.now() - start;
+      return process.cpuUsage(before).user / 1_000;
     }).sort((a, b) => a - b);
     expect(taken[100]!).toBeLessThan(5);
   });
