@@ -3,6 +3,7 @@ import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { DEFAULT_POLICY } from '../../../src/protocol/policy.ts';
 import { program } from '../../support/programs.ts';
@@ -57,16 +58,16 @@ describe('secondwind', { timeout: 60_000 }, () => {
 
   it('bound tells it for an agent of a folder, and ends though the agent keeps something open', () => {
     const agents = mkdtempSync(join(folder, 'agents-'));
-    const index = JSON.stringify(new URL('../../../src/index.ts', import.meta.url).href);
+    const index = JSON.stringify(pathToFileURL(program('src/index.ts')).href);
     const agent = (name: string, max_steps: number) => `
       import { defineAgent } from ${index};
       setInterval(() => {}, 1_000);
       const policy = { budget: { max_steps: ${max_steps} } };
       export default defineAgent({ name: '${name}', instructions: 'Work.', tools: [], policy });
     `;
-    writeFileSync(join(agents, 'two.ts'), agent('two-steps', 2));
+    writeFileSync(join(agents, 'two.mjs'), agent('two-steps', 2));
     expect(JSON.parse(run('bound', '--agents', agents, '--json').stdout)).toMatchObject({ steps: 2 });
-    writeFileSync(join(agents, 'three.ts'), agent('three-steps', 3));
+    writeFileSync(join(agents, 'three.mjs'), agent('three-steps', 3));
     expect(JSON.parse(run('bound', '--agents', agents, '--agent', 'three-steps', '--json').stdout)).toMatchObject({
       steps: 3,
     });
