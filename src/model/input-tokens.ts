@@ -1,6 +1,5 @@
 import { type Message, messageId } from '../core/transcript/index.ts';
 import { hashOfJson } from '../protocol/ids.ts';
-import type { Json } from '../protocol/json.ts';
 import type { ModelRequest } from './request.ts';
 
 /** What the model said it counted for an earlier question of the same conversation. */
@@ -43,8 +42,7 @@ function withoutKnown(messages: readonly Message[], known: readonly string[]): M
   });
 }
 
-export const hashOfHead = (question: Question, model: string): string =>
-  hashOfJson([model, ...headOf(question)] as unknown as Json);
+export const hashOfHead = (question: Question, model: string): string => hashOfJson([model, ...headOf(question)]);
 
 const headOf = ({ instructions, tools, output_schema = null }: Question) => [instructions, tools, output_schema];
 

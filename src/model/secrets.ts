@@ -13,8 +13,9 @@ function secretsIn(source: ModelSource): string[] {
   if (!isEndpoint(source)) return [];
   const { api_key, headers = {}, body = {} } = source;
   const named = Object.entries({ ...body, ...headers })
-    .filter(([name, value]) => SECRET_NAME.test(name) && typeof value === 'string')
     // `Bearer <key>`: the key alone is what comes back.
-    .flatMap(([, value]) => [String(value), ...String(value).split(/[\s=;]+/)]);
+    .flatMap(([name, value]) =>
+      SECRET_NAME.test(name) && typeof value === 'string' ? [value, ...value.split(/[\s=;]+/)] : [],
+    );
   return [...(api_key === undefined ? [] : [api_key]), ...named];
 }

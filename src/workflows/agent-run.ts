@@ -14,7 +14,16 @@ import { boundOfRun, computeBound } from '../core/bound/index.ts';
 import { tightened } from '../core/policy/index.ts';
 import { isPrepared } from './is-prepared.ts';
 import { guardrailsStatus, loopTrace } from '../core/guardrails/index.ts';
-import { apply, failuresOf, openRun, refuseRun, runAgent, type RunState, statusOf } from '../core/run/index.ts';
+import {
+  apply,
+  failuresOf,
+  openRun,
+  refuseRun,
+  runAgent,
+  type RunState,
+  statusOf,
+  upToDate,
+} from '../core/run/index.ts';
 import { runIdOfWorkflow } from '../protocol/ids.ts';
 import { NOTHING_REMEMBERED } from '../protocol/lessons.ts';
 import { QUERY } from '../protocol/names.ts';
@@ -77,7 +86,7 @@ function trusted(input: AgentRunInput): AgentRunInput {
   const { state, prepared, ...rest } = input;
   return {
     ...rest,
-    ...(state !== undefined && workflowInfo().continuedFromExecutionRunId !== undefined && { state }),
+    ...(state !== undefined && workflowInfo().continuedFromExecutionRunId !== undefined && { state: upToDate(state) }),
     ...(prepared !== undefined && isPrepared(prepared) && { prepared: withOwnBound(prepared) }),
   };
 }

@@ -286,6 +286,14 @@ function familyOfRun(run: PreparedRun, now: number): GuardState {
   return opened.state;
 }
 
+/** A state that an older version of the story handed over: what it did not know yet is empty. */
+export const upToDate = (state: RunState): RunState => ({
+  ...state,
+  questions_lent: state.questions_lent ?? 0,
+  effects: state.effects ?? [],
+  loop: { ...state.loop, dearest: state.loop.dearest ?? { tokens: 0, cost_micro_usd: 0 } },
+});
+
 /** The end is decided once; what comes later cannot change why a run ended. */
 export function endWith(state: RunState, ending: Ending): void {
   state.ending ??= ending;

@@ -144,6 +144,7 @@ describe('an agent that thinks', () => {
 
   it('is told of a schema that no model can be asked with, and asks nothing', async () => {
     const output = z.string();
+    // oxlint-disable-next-line no-underscore-dangle -- zod has no other schema that cannot be told
     output._zod.toJSONSchema = () => {
       throw new Error('has no words for this');
     };

@@ -33,13 +33,15 @@ interface Asked {
 async function serveMessages(messages: object[]): Promise<{ url: string; asked: Asked[] }> {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
-    void readText(request).then((body) => {
+    const answer = async (): Promise<void> => {
+      const body = await readText(request);
       const message = { role: 'assistant', content: null, ...messages[asked.length] };
       asked.push(JSON.parse(body) as Asked);
       const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
       response.setHeader('content-type', 'application/json');
       response.end(JSON.stringify({ id: 'x', model: 'm', choices: [{ index: 0, message }], usage }));
-    });
+    };
+    void answer();
   });
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);

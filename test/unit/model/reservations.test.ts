@@ -43,7 +43,11 @@ describe('a turn that could be counted as more than is left', () => {
   it.each<[string, number, Partial<AgentDefinition>]>([
     ['dense instructions', 2_000, { instructions: dense }],
     ['a wide output', 3_000, { output: wide }],
-    ['a wide tool', 3_000, { tools: [defineTool({ ...look, name: 'wide', input: wide, run: () => '' })] }],
+    [
+      'a wide tool',
+      3_000,
+      { tools: [defineTool({ name: 'wide', effect: 'read', input: wide, output: z.string(), run: () => '' })] },
+    ],
   ])('is not sent: %s', async (_what, max_tokens, more) => {
     const { result, model } = await live([{ text: 'ok' }], max_tokens, more);
     expect(model.counts().requests).toBe(0);

@@ -47,7 +47,7 @@ describe('a turn', () => {
         if (view.turn > 1) return { calls: [], output: 'seen' };
         return { calls: Array.from({ length: 14 }, (_, n) => look(n)) };
       },
-      call: ({ input }) => succeeded(`${String(input)}${'y'.repeat(7_000)}`),
+      call: ({ input }) => succeeded([input, 'y'.repeat(7_000)]),
     });
     const unseen = views[1]?.steps.filter((step) => step.output === undefined) ?? [];
     expect(views[1]?.steps).toHaveLength(14);
