@@ -48,8 +48,10 @@ const recordings: Recording[] = [
   { what: 'parallel', scenario: 'four steps side by side, two of which fail at first' },
   {
     what: 'planner',
-    scenario: 'a planner that fails, adapts, is sent back by the review and does better in its second pass',
+    scenario: 'a planner that fails, is sent back by the review and does better in its second pass',
   },
+  { what: 'paid-once', scenario: 'a second pass that would pay again, and gets the receipt of the first' },
+  { what: 'sub-runs', scenario: 'two agents asked at once, then one that uses up its share of the budget' },
   { what: 'bad-messages', scenario: 'messages that nobody can use, a feedback and an override that waits' },
   { what: 'cancelled', scenario: 'a failure for good, and a person who says retry', cancel: true },
   { what: 'remembers', scenario: 'a server that is away twice', remembers: true },
