@@ -41,7 +41,7 @@ async function exportedBy(file: string): Promise<LoopReviewer> {
 }
 
 /** Whoever ran the loop is no agent of ours; the model is the environment's. */
-const ELSEWHERE = defineAgent({ name: 'elsewhere', tools: [], plan: { steps: [] } });
+const ELSEWHERE = defineAgent({ name: 'elsewhere', instructions: 'Run loops elsewhere.', tools: [] });
 
 async function judgeByModel(
   { loop_id }: LoopReport,
