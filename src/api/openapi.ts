@@ -97,7 +97,8 @@ const headerParameters = ({ headers = [] }: Route): JsonObject[] =>
 
 const goodAnswer = (answer: Answer, links: JsonObject): [string, JsonObject] => {
   const { status, description, schema, media } = answer;
-  const content = schema ? contentOf(schema) : media ? { [media]: { schema: { type: 'string' } } } : null;
+  const shape: JsonObject = schema ? { $ref: `#/components/schemas/${schema}` } : { type: 'string' };
+  const content = schema || media ? { [media ?? 'application/json']: { schema: shape } } : null;
   const hasLinks = Object.keys(links).length > 0;
   return [String(status), { description, ...(content && { content }), ...(hasLinks && { links }) }];
 };

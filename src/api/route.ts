@@ -8,7 +8,7 @@ import type { SchemaName } from './schemas/index.ts';
 export interface Answer {
   status: 200 | 201 | 202 | 204;
   description: string;
-  /** Of a JSON answer. */
+  /** Of a JSON answer, or of each event of a stream. */
   schema?: SchemaName;
   /** Of an answer that is no JSON. */
   media?: string;

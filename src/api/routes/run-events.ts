@@ -10,7 +10,12 @@ import { eventStream, type StreamMessage } from '../watch/event-stream.ts';
 const LAST_EVENT_ID = { name: 'Last-Event-ID', description: 'The id of the last event that was seen' };
 /** For those that cannot hold a line open for ever: they come back with the id of the last event. */
 const streamQuery = z.strictObject({ seconds: wholeNumber(1, 3_600).optional() });
-const STREAM = { status: 200, description: 'Server-sent events', media: 'text/event-stream' } as const;
+const STREAM = {
+  status: 200,
+  description: 'Server-sent events',
+  media: 'text/event-stream',
+  schema: 'SentEvent',
+} as const;
 
 /** What a reader shows when it comes back; whatever is no id of ours is as good as none. */
 const lastEventId = (c: ApiContext): string | undefined => c.req.header('last-event-id')?.slice(0, 400) || undefined;

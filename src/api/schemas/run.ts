@@ -218,6 +218,11 @@ export const RUN_SCHEMAS = {
   Overrides: z.strictObject({ overrides: z.array(overrideEntry) }),
   Guidance: shownGuidance,
   /** The data of each event of a stream; what else it has depends on what happened. */
+  SentEvent: z.looseObject({
+    id: z.string(),
+    event: z.enum(EVENTS),
+    data: z.string().describe('A RunEvent as JSON, in one line'),
+  }),
   RunEvent: z.looseObject({ id: z.string(), run_id: z.string(), at: z.string(), event: z.enum(EVENTS) }),
   AnswerRequest: z.strictObject({
     question_id: z.string().min(1).max(LIMIT.textChars),
