@@ -13,9 +13,8 @@ function secretsIn(source: ModelSource): string[] {
   if (!isEndpoint(source)) return [];
   const { api_key, headers = {}, body = {} } = source;
   const named = Object.entries({ ...body, ...headers })
+    .filter(([name]) => SECRET_NAME.test(name))
     // `Bearer <key>`: the key alone is what comes back.
-    .flatMap(([name, value]) =>
-      SECRET_NAME.test(name) && typeof value === 'string' ? [value, ...value.split(/[\s=;]+/)] : [],
-    );
+    .flatMap(([, value]) => (typeof value === 'string' ? [value, ...value.split(/[\s=;]+/)] : []));
   return [...(api_key === undefined ? [] : [api_key]), ...named];
 }

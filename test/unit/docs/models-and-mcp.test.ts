@@ -44,6 +44,7 @@ describe('docs/agents.md', () => {
     const reviewer = membersOf('src/model/reviewer.ts', 'ModelReviewerOptions');
     expect(options('An agent that thinks')).toEqual(agent);
     expect(options('Review')).toEqual(reviewer);
+    expect(options('Where the model is')).toEqual(membersOf('src/model/request.ts', 'ModelEndpoint'));
     expect(options('Agents that work for agents')).toEqual(membersOf('src/define/agent-tool.ts', 'AgentToolOptions'));
   });
 });

@@ -1,5 +1,5 @@
 /** Reasoning and its signatures go back to the model that said them, byte by byte. Real sockets; needs nothing. */
-import { createServer } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { afterEach, describe, expect, it } from 'vitest';
@@ -32,17 +32,15 @@ interface Asked {
 /** A server that says one thing after another and keeps what it was asked. */
 async function serveMessages(messages: object[]): Promise<{ url: string; asked: Asked[] }> {
   const asked: Asked[] = [];
-  const server = createServer((request, response) => {
-    const answer = async (): Promise<void> => {
-      const body = await readText(request);
-      const message = { role: 'assistant', content: null, ...messages[asked.length] };
-      asked.push(JSON.parse(body) as Asked);
-      const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
-      response.setHeader('content-type', 'application/json');
-      response.end(JSON.stringify({ id: 'x', model: 'm', choices: [{ index: 0, message }], usage }));
-    };
-    void answer();
-  });
+  const answer = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+    const body = await readText(request);
+    const message = { role: 'assistant', content: null, ...messages[asked.length] };
+    asked.push(JSON.parse(body) as Asked);
+    const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+    response.setHeader('content-type', 'application/json');
+    response.end(JSON.stringify({ id: 'x', model: 'm', choices: [{ index: 0, message }], usage }));
+  };
+  const server = createServer((request, response) => void answer(request, response));
   await new Promise<void>((resolve) => {
     server.listen(0, '127.0.0.1', resolve);
   });
