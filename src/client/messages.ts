@@ -26,7 +26,7 @@ export async function sendMessage(
 }
 
 /** For the server a closed workflow is "not found" too; people want to know which of the two it is. */
-async function endedOrUnknown(client: Client, runId: string, cause: Error): Promise<Error> {
+export async function endedOrUnknown(client: Client, runId: string, cause: Error): Promise<Error> {
   try {
     await client.workflow.getHandle(workflowIdOfRun(runId)).describe();
     return new RunEndedError(runId, cause);

@@ -13,10 +13,12 @@ import { MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../protocol/names.ts';
 import type { PreparedRun } from '../protocol/run.ts';
 import { loadStartMemory, type StartMemoryStore } from '../store/start-memory.ts';
 import type { AgentRunInput, AgentRunOptions } from '../workflows/agent-run-input.ts';
+import { withinGrant } from '../core/bound/index.ts';
 import { familyOf } from '../core/guardrails/index.ts';
 import { RunExistsError, RunRequestError } from './errors.ts';
 import { holdKey, otherRequest, type StartKey, startKeyOf, type StartKeyStore } from './start-key.ts';
 import type { StartedRun } from './views.ts';
+import { borrowBudget } from './borrow-budget.ts';
 import { claimForRun, type FamilyStore } from './families.ts';
 import { isKnown } from './runs/ask-run.ts';
 
@@ -45,18 +47,27 @@ export async function startRun(deps: StartDeps, request: unknown, options: Start
   const runId = runIdFor(request, key);
   const outcome = prepareRun(request, deps.registry, runId);
   if (!outcome.ok) throw new RunRequestError(outcome.problems);
-  const prepared = await withMemory(outcome.prepared, deps);
+  const borrowed = await borrowBudget(deps.client, outcome.prepared);
+  const prepared = await withMemory(withinGrant(outcome.prepared, borrowed?.grant ?? null), deps);
   const requestHash = hashOfJson(request);
   const input: AgentRunInput = {
     prepared,
-    options: { ...options.workflow, search_attributes: deps.searchAttributes },
+    options: {
+      ...options.workflow,
+      search_attributes: deps.searchAttributes,
+      ...(borrowed !== null && { borrowed: true as const }),
+    },
   };
   const started: StartedRun = { run_id: runId, workflow_id: workflowIdOfRun(runId), bound: prepared.bound };
-  const giveBack = key && (await holdKey(key, runId, deps.keys));
+  const dropKey = key && (await holdKey(key, runId, deps.keys));
+  const giveBack = async (): Promise<void> => {
+    await dropKey?.();
+    await borrowed?.giveBack();
+  };
   const known = (id: string): Promise<boolean> => isKnown(deps.client, id);
   const claim = deps.families ? claimForRun(known, deps.families, prepared) : Promise.resolve({ taken: false });
   const { taken } = await claim.catch(async (error: unknown) => {
-    await giveBack?.();
+    await giveBack();
     throw error;
   });
   try {
@@ -81,9 +92,12 @@ export async function startRun(deps: StartDeps, request: unknown, options: Start
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     const first = await startedWith(deps.client, started.workflow_id);
     const isSameKey = key !== undefined && first.key === key.hash;
-    if (isSameKey && first.requestHash === requestHash) return started;
+    if (isSameKey && first.requestHash === requestHash) {
+      await borrowed?.giveBack();
+      return started;
+    }
     if (taken) await deps.families?.loopFamilies.release(familyOf(prepared.loop_id), { run_id: runId });
-    await giveBack?.();
+    await giveBack();
     throw isSameKey ? otherRequest() : new RunExistsError(runId, error);
   }
   return started;

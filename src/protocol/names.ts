@@ -14,6 +14,9 @@ export const MESSAGE = {
   cancelRun: 'cancel_run',
 } as const;
 
+/** Between a run and one that was started elsewhere to work for it: an update, and a signal when that one ends. */
+export const BUDGET_MESSAGE = { lend: 'lend_budget', giveBack: 'give_back_budget' } as const;
+
 /** What a guard of another orchestrator's loops takes; each a signal too, as with runs. */
 export const GUARD_MESSAGE = { loopComplete: 'loop_complete', override: MESSAGE.override } as const;
 

@@ -15,6 +15,14 @@ export interface Grant {
   humans: Policy['humans'];
 }
 
+/** What a run answers to one that was started elsewhere to work for it. */
+export interface Loan {
+  /** Null: nothing is left to draw on, or it has ended. */
+  grant: Grant | null;
+  /** False where the same run had asked before. */
+  is_new: boolean;
+}
+
 /** Where a run that is a step of another stands in it. */
 export interface SubRunPlace {
   run_id: string;

@@ -1,5 +1,4 @@
-import { boundOfRun } from '../core/bound/index.ts';
-import { tightened } from '../core/policy/index.ts';
+import { withinGrant } from '../core/bound/index.ts';
 import { prepareRun } from '../define/prepare-run.ts';
 import type { Registry } from '../define/registry.ts';
 import type { PreparedRun } from '../protocol/run.ts';
@@ -18,8 +17,7 @@ export async function simulateSubRun(
     const why = asked.problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
     return { outcome: { class: 'not_started', why, duration_ms: 0 }, simulated: null };
   }
-  const tight = { ...asked.prepared, policy: tightened(asked.prepared.policy, grant) };
-  const run = { ...tight, bound: boundOfRun(tight) };
+  const run = withinGrant(asked.prepared, grant);
   const simulated = await simulateRun(run, { world: worldOf(run) });
   const { result } = simulated.state;
   if (result === null) throw new TypeError('a sub-run ended without a result');

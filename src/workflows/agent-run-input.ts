@@ -9,6 +9,8 @@ export interface AgentRunOptions {
   /** Hand over after this many history events instead of when the server suggests it. */
   hand_over_after_events?: number;
   /** Of a run that works for another: what it may draw on, and where it stands in that one. */
+  /** It has drawn on the budget of its parent, and gives back what it leaves. */
+  borrowed?: true;
   sub_run?: { grant: Grant; place: SubRunPlace };
 }
 

@@ -10,8 +10,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { boundOfRun, computeBound } from '../core/bound/index.ts';
-import { tightened } from '../core/policy/index.ts';
+import { boundOfRun, computeBound, withinGrant } from '../core/bound/index.ts';
 import { isPrepared } from './is-prepared.ts';
 import { guardrailsStatus, loopTrace } from '../core/guardrails/index.ts';
 import {
@@ -29,9 +28,9 @@ import { NOTHING_REMEMBERED } from '../protocol/lessons.ts';
 import { QUERY } from '../protocol/names.ts';
 import { DEFAULT_POLICY } from '../protocol/policy.ts';
 import type { PreparedRun, RunResult } from '../protocol/run.ts';
-import type { Grant } from '../protocol/sub-runs.ts';
 import { prepare } from './activity-proxies.ts';
 import type { AgentRunInput } from './agent-run-input.ts';
+import { giveBack, lendBudget } from './budget-loans.ts';
 import { durablePorts } from './durable-ports.ts';
 import { acceptMessages, type StateHolder } from './messages.ts';
 import { createPublisher } from './publish.ts';
@@ -47,6 +46,7 @@ export async function agentRun(given?: AgentRunInput | null): Promise<RunResult>
   const holder: StateHolder = { state: input.state ?? null };
   let stopCalls = (): void => {};
   acceptMessages(holder, now, () => stopCalls());
+  lendBudget(holder, now);
   answerQueries(holder, input);
 
   // The story itself is never cancelled: a cancel is a message to it, so that a cancelled run still has its ending.
@@ -69,6 +69,7 @@ export async function agentRun(given?: AgentRunInput | null): Promise<RunResult>
 
     const end = await runAgent(state, ports);
     await condition(allHandlersFinished);
+    if (end === 'ended' && state.result !== null && options.borrowed) await giveBack(state, state.result);
     if (end === 'hand_over') return continueAsNew<typeof agentRun>({ state, options });
     // A cancel that came after the end was decided changes nothing, here as little as in the result.
     if (cancelled.byTemporal && state.result?.outcome === 'cancelled') throw new CancelledFailure(state.result.why);
@@ -94,9 +95,6 @@ function trusted(input: AgentRunInput): AgentRunInput {
 /** Nobody brings a limit along: it is computed from what the run is. */
 const withOwnBound = (run: PreparedRun): PreparedRun => ({ ...run, bound: boundOfRun(run) });
 
-const within = (run: PreparedRun, grant: Grant | null): PreparedRun =>
-  grant === null ? run : withOwnBound({ ...run, policy: tightened(run.policy, grant) });
-
 interface Begun {
   state: RunState;
   searchAttributes: boolean;
@@ -114,7 +112,7 @@ async function begin(input: AgentRunInput, onStop: (stop: () => void) => void): 
   try {
     const outcome = await scope.run(() => prepare(request, runId));
     if (!outcome.ok) return { state: refuseRun(unresolved(), outcome.problems), searchAttributes: searchable(input) };
-    const prepared = within(outcome.prepared, grantOf(input));
+    const prepared = withinGrant(outcome.prepared, grantOf(input));
     return { state: openRun(prepared, now()), searchAttributes: outcome.search_attributes === true };
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;

@@ -45,7 +45,7 @@ function ignored(state: RunState, name: MessageName, refused: Refused, now: numb
   ignore(state, name, reason, now);
 }
 
-async function ready(holder: StateHolder): Promise<RunState> {
+export async function ready(holder: StateHolder): Promise<RunState> {
   if (holder.state === null) await condition(() => holder.state !== null);
   if (holder.state === null) throw new TypeError('A run without a state took a message.');
   return holder.state;

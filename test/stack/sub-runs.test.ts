@@ -50,9 +50,12 @@ const asker = (name: string, ask: string) =>
     policy: { reruns: { max_reruns: 0 } },
   });
 
+const plain = defineAgent({ name: 'plain', tools: [look, wait] });
+const plan = (...tools: string[]) => ({ steps: tools.map((tool) => ({ phase: 'work', tool, input: 1 })) });
+
 let world: RunWorld;
 beforeAll(async () => {
-  world = await openRunWorld([asker('look', 'looker'), asker('locked', 'opener'), asker('wait', 'waiter')]);
+  world = await openRunWorld([plain, asker('look', 'looker'), asker('locked', 'opener'), asker('wait', 'waiter')]);
   await world.startWorker();
 });
 afterAll(() => world.close());
@@ -141,5 +144,75 @@ describe('a step that another agent does', { timeout: 60_000 }, () => {
       args: [{ agent: 'look', goal: 'g', options: { sub_run: { grant: { budget: { max_steps: -1 } } } } }],
     });
     expect(await handle.result()).toMatchObject({ outcome: 'completed', bound: { steps: 50 } });
+  });
+});
+
+describe('a run that is started with a parent', { timeout: 60_000 }, () => {
+  const openParent = async (): Promise<string> => {
+    const parent = world.newRunId('parent');
+    await world.runs.start({ agent: 'plain', goal: 'wait', run_id: parent, plan: plan('wait') });
+    return parent;
+  };
+  const usedBy = async (runId: string) => (await world.runs.status(runId)).budget.used;
+
+  it('draws on the parent’s budget, and gives back what it leaves', async () => {
+    const parent = await openParent();
+    const sub = world.newRunId('child');
+    // The parent's bound is 7 steps, one of which is under way: half of the rest.
+    const { bound } = await world.runs.start({
+      agent: 'plain',
+      goal: 'help',
+      run_id: sub,
+      plan: plan('look', 'wait'),
+      parent_run_id: parent,
+    });
+    expect(bound.steps).toBe(3);
+    expect(await usedBy(parent)).toMatchObject({ steps: 1 + 3 });
+    await eventually(
+      () => statusOf(sub),
+      (shown) => shown?.step_id === 2,
+    );
+    await world.runs.cancel(sub, { by: 'ada' });
+    expect(await world.runs.result(sub)).toMatchObject({ outcome: 'cancelled', used: { steps: 2, attempts: 2 } });
+    const used = await eventually(
+      () => usedBy(parent),
+      ({ steps }) => steps === 3,
+    );
+    expect(used).toMatchObject({ steps: 3, attempts: 3 });
+    await world.runs.cancel(parent, { by: 'ada' });
+  });
+
+  it('is refused when the parent has ended, or nothing is left; an unknown parent is only a name', async () => {
+    const parent = await openParent();
+    const child = { agent: 'plain', goal: 'help', plan: plan('look') };
+    const start = (run_id: string, parent_run_id: string) => world.runs.start({ ...child, run_id, parent_run_id });
+    const [one, two, three, four] = [1, 2, 3, 4].map(() => world.newRunId('child'));
+    const stays = { ...child, plan: plan('wait'), parent_run_id: parent };
+    await world.runs.start({ ...stays, run_id: one });
+    await world.runs.start({ ...stays, run_id: two });
+    await world.runs.start({ ...stays, run_id: three });
+    await expect(start(four ?? '', parent)).rejects.toMatchObject({
+      code: 'bad_request',
+      problems: [{ path: '$.parent_run_id', message: expect.stringContaining('nothing left') }],
+    });
+    for (const id of [one, two, three, parent]) await world.runs.cancel(id ?? '', { by: 'ada' });
+    await world.runs.result(parent);
+    await expect(start(four ?? '', parent)).rejects.toMatchObject({ code: 'run_ended' });
+    await expect(start(four ?? '', 'nobody-knows-it')).resolves.toMatchObject({ run_id: four });
+    expect(await world.runs.result(four ?? '')).toMatchObject({ outcome: 'completed' });
+  });
+
+  it('leaves nothing drawn when it is not started', async () => {
+    const parent = await openParent();
+    const taken = world.newRunId('taken');
+    const child = { agent: 'plain', goal: 'help', plan: plan('look'), run_id: taken };
+    await world.runs.start(child);
+    await expect(world.runs.start({ ...child, parent_run_id: parent })).rejects.toMatchObject({ code: 'run_exists' });
+    await eventually(
+      () => usedBy(parent),
+      ({ steps }) => steps === 1,
+    );
+    await world.runs.cancel(parent, { by: 'ada' });
+    expect(await world.runs.result(parent)).toMatchObject({ used: { steps: 1 } });
   });
 });

@@ -5,6 +5,6 @@ export { apply, check, ignore, type MessageAnswer } from './messages.ts';
 export type * from './ports.ts';
 export { refuseRun } from './refuse-run.ts';
 export { openRun, type RunState, upToDate } from './state.ts';
-export { toldToParent } from './sub-runs.ts';
+export { lend, takeBack, toldToParent } from './sub-runs.ts';
 export { statusOf } from './status.ts';
 export { previewOf } from './steps-to-judge.ts';

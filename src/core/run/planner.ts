@@ -5,7 +5,8 @@ import type { PlannedCall } from './batch.ts';
 import { newStep } from './batch.ts';
 import { attemptsLeft, leftOf, limitsOf, turnsLeft } from './ledger.ts';
 import type { PlannerChoice, PlannerStep, PlannerView, RunPorts } from './ports.ts';
-import { isEnhanced, millisecondsLeft, type Perform } from './step.ts';
+import { millisecondsLeft } from './seconds.ts';
+import { isEnhanced, type Perform } from './step.ts';
 import { budgetSpent, type RunState, type StepInFlight, type StepResult } from './state.ts';
 
 /** The name under which a planner's own failures are remembered. */

@@ -19,7 +19,7 @@ import { charge } from './planner.ts';
 import type { ReviewUse, ReviewView, RunPorts } from './ports.ts';
 import { type Answered, askHuman, publish } from './questions.ts';
 import { resultOfLoop, rowsOf } from './result.ts';
-import { millisecondsLeft } from './step.ts';
+import { millisecondsLeft } from './seconds.ts';
 import { stepsToJudge } from './steps-to-judge.ts';
 import { endWith, openLoop, type RunState, type StepResult } from './state.ts';
 

@@ -5,6 +5,7 @@ import type { ArchivedStep, FailureRevision, TextArtifact } from '../../protocol
 import type { Amounts, PendingQuestion, PreparedRun, RunLifeState, RunOutcome, RunResult } from '../../protocol/run.ts';
 import { STORY_VERSION } from '../../protocol/run.ts';
 import type { FailureRecord, OutcomeKind } from '../../protocol/schemas/failure-record.ts';
+import type { Grant } from '../../protocol/sub-runs.ts';
 import { isoTime } from '../../protocol/time.ts';
 import type { CallFailed, CallSucceeded, Constraints, Mending } from '../../protocol/tools.ts';
 import type { FailureMemory, LoopWatch, Stall } from '../failures/index.ts';
@@ -43,6 +44,8 @@ export interface RunState {
   questions_asked: number;
   /** Questions that sub-runs have asked, or may ask while they are under way. */
   questions_lent: number;
+  /** Shares that runs which were started elsewhere have drawn and not given back. */
+  loans: { sub_run_id: string; grant: Grant }[];
   answered_questions: string[];
   /** Side effects that succeeded: a later pass gets what they gave instead of doing them again. */
   effects: DoneEffect[];
@@ -241,6 +244,7 @@ export function openRun(run: PreparedRun, now: number): RunState {
     question: null,
     questions_asked: 0,
     questions_lent: 0,
+    loans: [],
     answered_questions: [],
     effects: [],
     guard: familyOfRun(run, now),
@@ -290,6 +294,7 @@ function familyOfRun(run: PreparedRun, now: number): GuardState {
 export const upToDate = (state: RunState): RunState => ({
   ...state,
   questions_lent: state.questions_lent ?? 0,
+  loans: state.loans ?? [],
   effects: state.effects ?? [],
   loop: { ...state.loop, dearest: state.loop.dearest ?? { tokens: 0, cost_micro_usd: 0 } },
 });

@@ -6,11 +6,12 @@ import type { CallFailed, CallOutcome, Guidance, ToolCallRequest, ToolEffect } f
 import { decideRetry, isInfrastructure, retryBackoff } from '../retry/index.ts';
 import { noteEvaluatedAttempt } from './evaluations.ts';
 import { askMemory, failedAction } from './lessons.ts';
-import { limitsOf, runningSeconds } from './ledger.ts';
+import { limitsOf } from './ledger.ts';
 import { noteAttempt, recordFailure, toldBefore } from './memory.ts';
 import type { OutboxWriter } from './outbox.ts';
 import { resolvePointers } from './pointers.ts';
 import type { RunPorts } from './ports.ts';
+import { millisecondsLeft } from './seconds.ts';
 import type { RunState, StepInFlight } from './state.ts';
 import { agentOfStep, performSubRun } from './sub-runs.ts';
 
@@ -269,11 +270,6 @@ function spentBudget(state: RunState, ports: RunPorts, step: StepInFlight): keyo
 
 const outlasts = (state: RunState, ports: RunPorts, waitMs: number): 'seconds' | null =>
   waitMs > 0 && waitMs >= millisecondsLeft(state, ports.now()) ? 'seconds' : null;
-
-export function millisecondsLeft(state: RunState, now: number): number {
-  state.ledger.used.seconds = runningSeconds(state.started_at, now, state.ledger.human_wait_ms);
-  return state.run.policy.budget.max_seconds * 1000 - (now - state.started_at - state.ledger.human_wait_ms);
-}
 
 function end(step: StepInFlight, how: NonNullable<StepInFlight['end']>): void {
   step.end = how;

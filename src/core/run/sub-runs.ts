@@ -2,11 +2,12 @@ import type { Json } from '../../protocol/json.ts';
 import { canonicalJson, sha256Hex, subRunId } from '../../protocol/ids.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import type { RunOutcome } from '../../protocol/run.ts';
-import type { Grant, SubRunOutcome, SubRunResult } from '../../protocol/sub-runs.ts';
+import type { Grant, Loan, SubRunOutcome, SubRunResult } from '../../protocol/sub-runs.ts';
 import type { CallFailed, CallOutcome, CallSucceeded, Guidance } from '../../protocol/tools.ts';
 import { unpromised } from './batch.ts';
 import { leftOf, limitsOf, questionsLeft } from './ledger.ts';
 import type { RunPorts } from './ports.ts';
+import { millisecondsLeft } from './seconds.ts';
 import type { RunState, StepInFlight } from './state.ts';
 
 /** The agent that a step asks, or null for a tool. */
@@ -25,8 +26,8 @@ export async function performSubRun(
 ): Promise<CallOutcome> {
   const asked = askedFor(call.input, call.guidance);
   if ('problem' in asked) return notStarted('INVALID_INPUT', asked.problem);
-  const grant = shareFor(state, step, call.timeoutMs);
-  if (grant.budget.max_steps === 0 || grant.budget.max_attempts === 0) {
+  const grant = shareFor(state, step, Math.max(1, Math.floor(call.timeoutMs / 1_000)));
+  if (isNothing(grant)) {
     return notStarted('SUB_RUN_NO_BUDGET', `nothing is left that ${call.agent} could draw on`);
   }
   draw(state, grant);
@@ -66,12 +67,13 @@ function askedFor(input: Json, { text }: Guidance): { goal: string; input: Json 
  * What is left is shared evenly between this run and those that it starts at once, so that it can always go on after
  * them. Steps begin in step order, so who gets what never depends on who is quick.
  */
-export function shareFor(state: RunState, step: StepInFlight, timeoutMs: number): Grant {
+export function shareFor(state: RunState, step: StepInFlight | null, seconds: number): Grant {
   const { humans } = state.run.policy;
   const left = leftOf(limitsOf(state.run), state.ledger.used);
-  const starting = state.batch.filter(
-    (other) => other === step || (other.end === null && other.attempt === 0 && agentOfStep(state, other) !== null),
-  ).length;
+  const others = state.batch.filter(
+    (other) => other !== step && other.end === null && other.attempt === 0 && agentOfStep(state, other) !== null,
+  );
+  const starting = 1 + others.length;
   const share = (amount: number): number => Math.floor(amount / (starting + 1));
   return {
     budget: {
@@ -80,12 +82,39 @@ export function shareFor(state: RunState, step: StepInFlight, timeoutMs: number)
       max_model_calls: share(left.model_calls ?? 0),
       max_tokens: share(left.tokens ?? 0),
       max_cost_micro_usd: left.cost_micro_usd === null ? null : share(left.cost_micro_usd),
-      max_seconds: Math.max(1, Math.floor(timeoutMs / 1_000)),
+      max_seconds: seconds,
     },
     // Asking takes nothing from anybody while it goes on, so all questions that are left may be asked there.
     humans: { ...humans, max_questions: Math.floor(questionsLeft(state) / starting) },
   };
 }
+
+/**
+ * A run that was started elsewhere, in a tool's own code or by a person, to work for this one. The same one asks again after a
+ * lost answer and gets what it got. Without a grant: nothing is left to draw on, or this run has ended.
+ */
+export function lend(state: RunState, subRun: string, now: number): Loan {
+  const before = state.loans.find(({ sub_run_id }) => sub_run_id === subRun);
+  if (before !== undefined) return { grant: before.grant, is_new: false };
+  if (state.ending !== null || state.cancel !== null) return NO_LOAN;
+  const seconds = Math.floor(millisecondsLeft(state, now) / 1_000);
+  const grant = shareFor(state, null, seconds);
+  if (seconds < 1 || isNothing(grant)) return NO_LOAN;
+  draw(state, grant);
+  state.loans.push({ sub_run_id: subRun, grant });
+  return { grant, is_new: true };
+}
+const NO_LOAN: Loan = { grant: null, is_new: false };
+
+/** Once: a loan that is given back is forgotten. */
+export function takeBack(state: RunState, subRun: string, end: Pick<SubRunResult, 'used' | 'questions'> | null): void {
+  const loan = state.loans.find(({ sub_run_id }) => sub_run_id === subRun);
+  if (loan === undefined) return;
+  state.loans = state.loans.filter((one) => one !== loan);
+  giveBack(state, loan.grant, end ?? NOTHING_USED);
+}
+
+const isNothing = ({ budget }: Grant): boolean => budget.max_steps === 0 || budget.max_attempts === 0;
 
 function draw(state: RunState, { budget, humans }: Grant): void {
   const { used } = state.ledger;

@@ -1,0 +1,39 @@
+import { defineSignal, defineUpdate, getExternalWorkflowHandle, log, setHandler } from '@temporalio/workflow';
+import { lend, type RunState, takeBack } from '../core/run/index.ts';
+import { isId, workflowIdOfRun } from '../protocol/ids.ts';
+import { isRecord } from '../protocol/json.ts';
+import { BUDGET_MESSAGE } from '../protocol/names.ts';
+import type { RunResult } from '../protocol/run.ts';
+import type { Loan, SubRunResult } from '../protocol/sub-runs.ts';
+import { ready, type StateHolder } from './messages.ts';
+
+/** Runs that were started elsewhere to work for this one draw on its budget; what they leave comes back at their end. */
+export function lendBudget(holder: StateHolder, now: () => number): void {
+  setHandler(defineUpdate<Loan, [unknown]>(BUDGET_MESSAGE.lend), async (subRun) =>
+    isId(subRun) ? lend(await ready(holder), subRun, now()) : { grant: null, is_new: false },
+  );
+  setHandler(defineSignal<[unknown]>(BUDGET_MESSAGE.giveBack), async (body) => {
+    const { sub_run_id, used, questions } = isRecord(body) ? body : {};
+    if (typeof sub_run_id !== 'string') return;
+    const end = isUse(used) && typeof questions === 'number' ? { used, questions } : null;
+    // What cannot be read is not given back: it counts as used.
+    if (used === null || end !== null) takeBack(await ready(holder), sub_run_id, end);
+  });
+}
+
+const isUse = (used: unknown): used is SubRunResult['used'] =>
+  isRecord(used) &&
+  ['steps', 'attempts', 'model_calls', 'tokens', 'cost_micro_usd'].every(
+    (name) => Number.isSafeInteger(used[name]) && (used[name] as number) >= 0,
+  );
+
+/** A parent that has ended wants nothing back. */
+export async function giveBack({ run }: RunState, { used, questions }: RunResult): Promise<void> {
+  if (run.parent_run_id === null) return;
+  const parent = getExternalWorkflowHandle(workflowIdOfRun(run.parent_run_id));
+  try {
+    await parent.signal(BUDGET_MESSAGE.giveBack, { sub_run_id: run.run_id, used, questions });
+  } catch {
+    log.info('parent_has_ended', { parent_run_id: run.parent_run_id });
+  }
+}
