@@ -28,11 +28,27 @@ export async function runStatus(client: Client, runId: string, archive?: RunArch
   const deadline = Date.now() + QUERY_DEADLINE_MS;
   try {
     const status = await client.withDeadline(deadline, () => handle.query<RunStatus>(QUERY.status));
-    return { status, byRun: true };
+    if (status.state === 'ended' || !(await isClosed(client, runId))) return { status, byRun: true };
+    // A run that was terminated answers still, from its history, and does not know that it is over.
+    const { pending_question: _question, ...latest } = status;
+    const over = await statusWithoutRun(client, runId, archive, null);
+    return { status: { ...latest, ...endOf(over) }, byRun: false };
   } catch (error) {
     return { status: await statusWithoutRun(client, runId, archive, error), byRun: false };
   }
 }
+
+const isClosed = async (client: Client, runId: string): Promise<boolean> =>
+  ((await describe(client, runId))?.status.name ?? 'RUNNING') !== 'RUNNING';
+
+const endOf = ({ state, outcome, why, next_action, result, updated_at }: RunStatus): Partial<RunStatus> => ({
+  state,
+  why,
+  next_action,
+  updated_at,
+  ...(outcome !== undefined && { outcome }),
+  ...(result !== undefined && { result }),
+});
 
 async function statusWithoutRun(
   client: Client,

@@ -238,6 +238,7 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
       'api',
       'token',
       'model',
+      'telemetry',
     ]);
     expect(checks.find(({ check }) => check === 'api')).toMatchObject({ state: 'ok', found: `${url} is ready` });
     expect((await cli('doctor')).stdout).toMatch(/^ok {6}node/m);

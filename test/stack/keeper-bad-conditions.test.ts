@@ -138,7 +138,7 @@ describe('ports and places', () => {
   });
 
   it('importing the stack loads neither gRPC nor pg', () => {
-    const code = `import('./src/stack/index.ts').then(() => console.log(Object.keys(require.cache).filter((f) => /grpc|node_modules.pg.lib/.test(f)).length))`;
+    const code = `import('./src/stack/index.ts').then(() => console.log(String(Object.keys(require.cache).filter((f) => /grpc|node_modules.pg.lib/.test(f)).length)))`;
     const { stdout } = spawnSync(process.execPath, ['--import', 'tsx', '-e', code], { encoding: 'utf8' });
     expect(stdout.trim()).toBe('0');
   });

@@ -46,12 +46,14 @@ describe('a kept history', () => {
       'corrected-by-update',
       'guard-asked',
       'handed-over',
+      'paid-once',
       'parallel',
       'planner',
       'reconciled',
       'remembers',
       'retries',
       'stuck',
+      'sub-runs',
       'three-steps',
     ]);
     expect(files.filter((name) => name.startsWith('handed-over')).length).toBeGreaterThan(1);

@@ -128,6 +128,8 @@ describe('a step that another agent does', { timeout: 60_000 }, () => {
       (shown) => shown?.step_id === 1,
     );
     await world.client.workflow.getHandle(workflowIdOfRun(sub)).terminate('by hand');
+    // It still answers, from its history, and does not know.
+    expect(await world.runs.status(sub)).toMatchObject({ state: 'ended', outcome: 'cancelled', step_id: 1 });
     const result = await world.runs.result(run_id);
     expect(result.used).toMatchObject({ steps: 1 + 24, attempts: 1 + 59 });
     const steps = await world.runs.steps(run_id);

@@ -185,8 +185,9 @@ function giveUpStep(state: RunState, step: StepInFlight, failure: CallFailed, an
   }
   keepFailure(state, step, failure);
   const { reason, why } = endingOf(answer, step.step_id);
-  const { error_code: code, message_preview: said } = failure;
-  endWith(state, { outcome: 'finalized', reason, why: `${why}; what was to be decided: ${code} ${said}` });
+  // Who decided knows what about; where nobody did, the ending has to say it.
+  const about = answer.by === null ? `; what was to be decided: ${failure.error_code} ${failure.message_preview}` : '';
+  endWith(state, { outcome: 'finalized', reason, why: why + about });
 }
 
 /** Why a run that asked was stopped: the four are different facts. */
