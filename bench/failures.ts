@@ -1,5 +1,8 @@
 /** How fast failures get their names, and how fast the next attempt gets its few rows out of very many. */
-import { emptyFailureMemory, fingerprintOf, remember, selectGuidance } from '../src/core/failures/index.ts';
+import { emptyFailureMemory } from '../src/core/failures/folded-failure.ts';
+import { fingerprintOf } from '../src/core/failures/fingerprint.ts';
+import { remember } from '../src/core/failures/failure-memory.ts';
+import { selectGuidance } from '../src/core/failures/guidance.ts';
 import type { FailureRecord, Severity } from '../src/protocol/schemas/failure-record.ts';
 import { measure, named } from './latency.ts';
 import type { Figures } from './report.ts';

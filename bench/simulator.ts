@@ -5,7 +5,7 @@ import { defineTool } from '../src/define/define-tool.ts';
 import { prepareRun } from '../src/define/prepare-run.ts';
 import { sha256Hex } from '../src/protocol/ids.ts';
 import type { CallOutcome, ToolCallRequest } from '../src/protocol/tools.ts';
-import { simulateRun, type World } from '../src/simulator/simulate-run.ts';
+import { simulateRun, type World } from '../src/testing/simulator/simulate-run.ts';
 import { z } from 'zod';
 import type { Figures } from './report.ts';
 

@@ -1,4 +1,4 @@
-import { monitorFigures, type Evaluation, type MonitorFigures } from '../src/core/retry/index.ts';
+import { monitorFigures, type Evaluation, type MonitorFigures } from '../src/core/retry/monitors.ts';
 import type { PolicyPatch } from '../src/protocol/schemas/policy.ts';
 import { EndlessRunError, liveEvaluation, type Lived, type Subject } from './live-evaluation.ts';
 import type { Fate } from './provider.ts';

@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import { classifyCommandEnd, enhancePrompt, type Evaluation } from '../src/core/retry/index.ts';
+import type { Evaluation } from '../src/core/retry/monitors.ts';
+import { classifyCommandEnd } from '../src/core/retry/exit-codes.ts';
+import { enhancePrompt } from '../src/core/retry/enhancement.ts';
 import { defineAgent } from '../src/define/define-agent.ts';
 import { defineTool } from '../src/define/define-tool.ts';
 import { prepareRun } from '../src/define/prepare-run.ts';
@@ -8,7 +10,7 @@ import { sha256Hex } from '../src/protocol/ids.ts';
 import type { Json } from '../src/protocol/json.ts';
 import type { PolicyPatch } from '../src/protocol/schemas/policy.ts';
 import type { CallOutcome, ToolCallRequest } from '../src/protocol/tools.ts';
-import { simulateRun, StuckRunError } from '../src/simulator/simulate-run.ts';
+import { simulateRun, StuckRunError } from '../src/testing/simulator/simulate-run.ts';
 import { answer, demandsOf, type Fate } from './provider.ts';
 import { SEED } from './seed-figures.ts';
 

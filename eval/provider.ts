@@ -1,5 +1,5 @@
-import { PROTOCOL_EXIT } from '../src/core/retry/index.ts';
-import { seededRandom } from '../src/simulator/seeded-random.ts';
+import { PROTOCOL_EXIT } from '../src/core/retry/exit-codes.ts';
+import { seededRandom } from '../src/testing/simulator/seeded-random.ts';
 import { ASSUMED, SEED } from './seed-figures.ts';
 
 type Missing = 'grounding' | 'reasoning' | 'both';

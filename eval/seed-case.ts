@@ -1,4 +1,4 @@
-import { PROTOCOL_EXIT } from '../src/core/retry/index.ts';
+import { PROTOCOL_EXIT } from '../src/core/retry/exit-codes.ts';
 import type { Case } from './arms.ts';
 import type { Fate } from './provider.ts';
 

@@ -3,17 +3,18 @@
  * for any process that only defines things.
  */
 export { createClient, type ClientOptions, type SecondwindClient } from './client/create-client.ts';
-export * from './client/errors.ts';
+export * from './protocol/errors.ts';
 export type { RunEvent } from './client/history/run-event.ts';
 export type { Runs } from './client/runs.ts';
 export type * from './client/views.ts';
-export { boundSentence, computeBound } from './core/bound/index.ts';
+export { boundSentence } from './core/bound/sentence.ts';
+export { computeBound } from './core/bound/compute-bound.ts';
 export * as feedback from './core/feedback/index.ts';
 export * as failures from './core/failures/index.ts';
 export * as guardrails from './core/guardrails/index.ts';
 export * as reflections from './core/reflections/index.ts';
 export * as retry from './core/retry/index.ts';
-export { mergePolicy } from './core/policy/index.ts';
+export { mergePolicy } from './core/policy/merge-policy.ts';
 export {
   defineAgent,
   type Agent,
@@ -27,15 +28,15 @@ export {
 export { agentTool, type AgentToolOptions } from './define/agent-tool.ts';
 export type { LoopMaterial, LoopReviewContext, LoopReviewer } from './define/loop-reviewer.ts';
 export { defineTool, type Tool, type ToolContext, type ToolDefinition } from './define/define-tool.ts';
-export { mcpTools, type McpServer, type McpTools } from './define/mcp-tools.ts';
+export { mcpTools, type McpServer, type McpTools } from './define/mcp/mcp-tools.ts';
 export { prepareRun } from './define/prepare-run.ts';
 export { createRegistry, type Registry } from './define/registry.ts';
 export { ToolError } from './define/tool-error.ts';
-export { commandTool } from './tools/command/command-tool.ts';
-export type { CommandOutput } from './tools/command/command-output.ts';
-export type { CommandExtras, CommandToolDefinition } from './tools/command/definition.ts';
-export type { HttpOutput } from './tools/http/http-output.ts';
-export { httpTool, type HttpRequest, type HttpToolDefinition } from './tools/http/http-tool.ts';
+export { commandTool } from './define/command/command-tool.ts';
+export type { CommandOutput } from './define/command/command-output.ts';
+export type { CommandExtras, CommandToolDefinition } from './define/command/definition.ts';
+export type { HttpOutput } from './define/http/http-output.ts';
+export { httpTool, type HttpRequest, type HttpToolDefinition } from './define/http/http-tool.ts';
 export { modelReviewer, type ModelReviewerOptions } from './model/reviewer.ts';
 export { DEFAULT_POLICY } from './protocol/policy.ts';
 export type { Bound, RunOutcome, RunRequest, RunResult, RunStatus } from './protocol/run.ts';

@@ -1,11 +1,11 @@
 /** `secondwind/server`: what runs agents: client, worker, store, and the stack for development. */
-export * from './client/index.ts';
-export { StackError, startStack, type Stack, type StackOptions } from './stack/index.ts';
+export * from './client/runs-client.ts';
+export { StackError, startStack, type Stack, type StackOptions } from './stack/start-stack.ts';
 export { createStore, type Store } from './store/store.ts';
 export { readMonitors, type Monitors } from './store/monitor-figures.ts';
 export { migrateToLatest } from './store/migrate.ts';
 export { bundleWorkflows } from './worker/bundle-workflows.ts';
 export { createWorker, type CreateWorkerOptions } from './worker/create-worker.ts';
-export { startTelemetry, type Telemetry, type TelemetryOptions } from './telemetry/index.ts';
-export { createDataConverter } from './worker/data-converter.ts';
+export { startTelemetry, type Telemetry, type TelemetryOptions } from './telemetry/start-telemetry.ts';
+export { createDataConverter } from './client/data-converter.ts';
 export * from './index.ts';

@@ -8,4 +8,4 @@ export {
   type StepOptions,
 } from './workflows/guarded/guarded-run.ts';
 export { runStep, type RunStepOptions } from './workflows/guarded/run-step.ts';
-export type { GuardedAttempt } from './core/run/index.ts';
+export type { GuardedAttempt } from './core/run/guarded.ts';

@@ -1,5 +1,6 @@
-import { connectClient, createGuardsClient } from '../../src/client/index.ts';
-import { familyOf, type LoopAnswer } from '../../src/core/guardrails/index.ts';
+import { connectClient, createGuardsClient } from '../../src/client/runs-client.ts';
+import type { LoopAnswer } from '../../src/core/guardrails/loop-answer.ts';
+import { familyOf } from '../../src/core/guardrails/loop-ids.ts';
 import { WORKFLOW_TYPE } from '../../src/protocol/names.ts';
 import type { Figures } from '../report.ts';
 import type { LoadedServer } from './server.ts';

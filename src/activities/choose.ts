@@ -1,4 +1,4 @@
-import type { PlannerChoice, PlannerOutcome, PlannerView } from '../core/run/index.ts';
+import type { PlannerChoice, PlannerOutcome, PlannerView } from '../core/run/ports.ts';
 import type { Planner } from '../define/define-agent.ts';
 import type { Tool } from '../define/define-tool.ts';
 import { LIMIT } from '../protocol/limits.ts';

@@ -1,4 +1,4 @@
-import type { Redact } from '../core/redaction/index.ts';
+import type { Redact } from '../core/redaction/redact.ts';
 
 /** Causes of causes; deeper ones tell nothing new. */
 const MAX_DEPTH = 5;

@@ -1,4 +1,4 @@
-import type { GuardArchive } from '../workflows/loop-guard-types.ts';
+import type { GuardArchive } from '../core/guardrails/loop-guard.ts';
 
 /** What the end of a guard needs from a store. */
 export interface GuardArchiveStore {

@@ -1,6 +1,7 @@
-import type { Redact } from '../core/redaction/index.ts';
-import { salientLine } from '../core/failures/index.ts';
-import { classifyError, factsOfError } from '../core/retry/index.ts';
+import type { Redact } from '../core/redaction/redact.ts';
+import { salientLine } from '../core/failures/salient-line.ts';
+import { classifyError } from '../core/retry/classify-error.ts';
+import { factsOfError } from '../core/retry/facts-of-error.ts';
 import { LIMIT } from '../protocol/limits.ts';
 import type { CallCancelled, CallFailed } from '../protocol/tools.ts';
 

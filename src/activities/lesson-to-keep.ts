@@ -1,4 +1,5 @@
-import { errorSignature, storedForm } from '../core/reflections/index.ts';
+import { errorSignature } from '../core/reflections/signature.ts';
+import { storedForm } from '../core/reflections/stored-form.ts';
 import type { LearntLesson } from '../protocol/lessons.ts';
 import { LIMIT } from '../protocol/limits.ts';
 

@@ -1,5 +1,5 @@
-import type { Redact } from '../core/redaction/index.ts';
-import type { PlannerChoice, PlannerView } from '../core/run/index.ts';
+import type { Redact } from '../core/redaction/redact.ts';
+import type { PlannerChoice, PlannerView } from '../core/run/ports.ts';
 import { thinks } from '../define/define-agent.ts';
 import type { Registry } from '../define/registry.ts';
 import { planTurn } from '../model/plan-turn.ts';

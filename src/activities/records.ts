@@ -1,6 +1,6 @@
 import { log as activityLog } from '@temporalio/activity';
-import { familyOf } from '../core/guardrails/index.ts';
-import { redactJson, type Redact } from '../core/redaction/index.ts';
+import { familyOf } from '../core/guardrails/loop-ids.ts';
+import { redactJson, type Redact } from '../core/redaction/redact.ts';
 import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
 import type { RecordBatch, RunArchive, TextArtifact } from '../protocol/records.ts';

@@ -1,5 +1,6 @@
-import type { Redact } from '../core/redaction/index.ts';
-import { previewOf, type Reviewed, type ReviewOutcome, type ReviewUse, type ReviewView } from '../core/run/index.ts';
+import type { Redact } from '../core/redaction/redact.ts';
+import type { Reviewed, ReviewOutcome, ReviewUse, ReviewView } from '../core/run/ports.ts';
+import { previewOf } from '../core/run/steps-to-judge.ts';
 import type { Agent, ReviewOf } from '../define/define-agent.ts';
 import type { Registry } from '../define/registry.ts';
 import type { Json } from '../protocol/json.ts';

@@ -1,8 +1,8 @@
 import type { Context } from 'hono';
-import type { GuardsClient, RunsClient } from '../client/index.ts';
-import type { Grant } from '../config/roles.ts';
-import type { LoopReport, ReviewReport } from '../core/guardrails/index.ts';
-import type { Redact } from '../core/redaction/index.ts';
+import type { GuardsClient, RunsClient } from '../client/runs-client.ts';
+import type { Grant } from './access/roles.ts';
+import type { LoopReport, ReviewReport } from '../core/guardrails/loop-report.ts';
+import type { Redact } from '../core/redaction/redact.ts';
 import type { Registry } from '../define/registry.ts';
 import type { Store } from '../store/store.ts';
 import type { Metrics } from './watch/metrics.ts';

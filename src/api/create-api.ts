@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
-import { createRedactor, secretsOf } from '../core/redaction/index.ts';
+import { createRedactor, secretsOf } from '../core/redaction/redact.ts';
 import { checkHost, checkOrigin } from './access/hosts.ts';
 import { createRateLimit, DEFAULT_RATE_LIMIT } from './access/rate-limit.ts';
 import { createTokenCheck } from './access/tokens.ts';
@@ -8,7 +8,7 @@ import type { ApiContext, ApiDeps, ApiEnv } from './context.ts';
 import { Problem, problemStatus } from './problem.ts';
 import { problemOf } from './problem-of.ts';
 import type { Route } from './route.ts';
-import { ROUTES } from './routes/index.ts';
+import { ROUTES } from './routes/all-routes.ts';
 import { createMetrics } from './watch/metrics.ts';
 import { within } from './within.ts';
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { Answer, Route } from './route.ts';
-import { SCHEMAS, type SchemaName } from './schemas/index.ts';
+import { SCHEMAS, type SchemaName } from './schemas/all-schemas.ts';
 
 /** The description as one page of plain HTML: no script, nothing from elsewhere, readable without a browser's help. */
 export function docsPage(routes: readonly Route[], version: string): string {

@@ -4,7 +4,7 @@ import type { Json } from '../protocol/json.ts';
 import { problemStatus, type ProblemCode } from './problem.ts';
 import type { Answer, Route } from './route.ts';
 import { EXAMPLES } from './schemas/examples.ts';
-import { SCHEMAS, type SchemaName } from './schemas/index.ts';
+import { SCHEMAS, type SchemaName } from './schemas/all-schemas.ts';
 
 type JsonObject = { [key: string]: Json };
 

@@ -1,5 +1,5 @@
-import { MessageRefusedError, RunRequestError, SecondwindError } from '../client/errors.ts';
-import { GuardRefusedError } from '../client/guards/errors.ts';
+import { MessageRefusedError, RunRequestError, SecondwindError } from '../protocol/errors.ts';
+import { GuardRefusedError } from '../client/guards/guard-errors.ts';
 import type { RequestProblem } from '../protocol/run.ts';
 import { inSentences } from '../protocol/text.ts';
 import { isProblemCode, Problem } from './problem.ts';

@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import type { Role } from '../config/roles.ts';
+import type { Role } from './access/roles.ts';
 import type { ApiContext, ApiDeps } from './context.ts';
 import type { ProblemCode } from './problem.ts';
-import type { SchemaName } from './schemas/index.ts';
+import type { SchemaName } from './schemas/all-schemas.ts';
 
 /** One answer that says yes. */
 export interface Answer {

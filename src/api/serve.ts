@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono/node-server';
-import { SecondwindError } from '../client/errors.ts';
+import { SecondwindError } from '../protocol/errors.ts';
 import { Problem } from './problem.ts';
 
 /** How long requests that are already in may take once the door closes. */

@@ -3,7 +3,7 @@ import { workflowIdOfRun } from '../protocol/ids.ts';
 import { BUDGET_MESSAGE } from '../protocol/names.ts';
 import type { PreparedRun } from '../protocol/run.ts';
 import type { Grant, Loan } from '../protocol/sub-runs.ts';
-import { RunNotFoundError, RunRequestError } from './errors.ts';
+import { RunNotFoundError, RunRequestError } from '../protocol/errors.ts';
 import { endedOrUnknown } from './messages.ts';
 
 export interface Borrowed {

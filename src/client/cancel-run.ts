@@ -1,5 +1,5 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
-import type { MessageAnswer } from '../core/run/index.ts';
+import type { MessageAnswer } from '../core/run/messages.ts';
 import { workflowIdOfRun } from '../protocol/ids.ts';
 import { sendMessage } from './messages.ts';
 

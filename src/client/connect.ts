@@ -1,8 +1,8 @@
 import { Client, Connection } from '@temporalio/client';
 import { externalConnection } from '../stack/temporal/external.ts';
-import type { Telemetry } from '../telemetry/index.ts';
-import { createDataConverter } from '../worker/data-converter.ts';
-import { NotReachableError } from './errors.ts';
+import type { Telemetry } from '../telemetry/start-telemetry.ts';
+import { createDataConverter } from './data-converter.ts';
+import { NotReachableError } from '../protocol/errors.ts';
 
 export interface ConnectOptions {
   address: string;

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { familyOf } from '../core/guardrails/index.ts';
+import { familyOf } from '../core/guardrails/loop-ids.ts';
 import { defaultLoopId, isId } from '../protocol/ids.ts';
-import { SecondwindError } from './errors.ts';
+import { SecondwindError } from '../protocol/errors.ts';
 import { isKnown } from './runs/ask-run.ts';
 
 interface Owner {

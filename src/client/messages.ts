@@ -1,10 +1,10 @@
 import { type Client, WorkflowNotFoundError, WorkflowUpdateFailedError } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { MessageAnswer } from '../core/run/index.ts';
+import type { MessageAnswer } from '../core/run/messages.ts';
 import { workflowIdOfRun } from '../protocol/ids.ts';
 import type { RunMessage } from '../protocol/messages.ts';
 import type { RequestProblem } from '../protocol/run.ts';
-import { MessageRefusedError, RunEndedError, RunNotFoundError } from './errors.ts';
+import { MessageRefusedError, RunEndedError, RunNotFoundError } from '../protocol/errors.ts';
 
 /** Sends a message as an update, which is validated and answered. */
 export async function sendMessage(

@@ -1,14 +1,10 @@
-import {
-  answerFromTrace,
-  errorsOfReport,
-  type GuardrailsStatus,
-  type LoopAnswer,
-  type LoopReport,
-  type OverrideAnswer,
-  type ReasonedTraceItem,
-  statusFromTrace,
-} from '../core/guardrails/index.ts';
-import type { MessageAnswer } from '../core/run/index.ts';
+import type { GuardrailsStatus } from '../core/guardrails/guardrails-status.ts';
+import type { LoopAnswer } from '../core/guardrails/loop-answer.ts';
+import type { OverrideAnswer } from '../core/guardrails/family-overrides.ts';
+import type { ReasonedTraceItem } from '../core/guardrails/loop-trace.ts';
+import { answerFromTrace, statusFromTrace } from '../core/guardrails/trace-views.ts';
+import { errorsOfReport, type LoopReport } from '../core/guardrails/loop-report.ts';
+import type { MessageAnswer } from '../core/run/messages.ts';
 import { refused } from './guards/complete-loop.ts';
 
 /** What the loops of our own runs can be asked: a run decides by itself, so nothing here tells it anything but overrides. */

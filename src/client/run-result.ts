@@ -2,7 +2,7 @@ import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@tempor
 import { QUERY } from '../protocol/names.ts';
 import { workflowIdOfRun } from '../protocol/ids.ts';
 import type { RunResult } from '../protocol/run.ts';
-import { RunNotFoundError, SecondwindError } from './errors.ts';
+import { RunNotFoundError, SecondwindError } from '../protocol/errors.ts';
 import type { RunArchiveReader } from './run-status.ts';
 
 /**

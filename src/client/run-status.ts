@@ -2,7 +2,7 @@ import { type Client, WorkflowNotFoundError, type WorkflowExecutionDescription }
 import { workflowIdOfRun } from '../protocol/ids.ts';
 import { MEMO, QUERY } from '../protocol/names.ts';
 import type { Amounts, Bound, PendingQuestion, RunResult, RunStatus } from '../protocol/run.ts';
-import { RunNotFoundError } from './errors.ts';
+import { RunNotFoundError } from '../protocol/errors.ts';
 import { lastPoll } from './task-queue.ts';
 
 /** A worker answers in milliseconds; without one a query would hang until somebody starts one. */

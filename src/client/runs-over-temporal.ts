@@ -1,6 +1,7 @@
-import type { OverrideEntry, ReasonedTraceItem } from '../core/guardrails/index.ts';
+import type { OverrideEntry } from '../core/guardrails/overrides.ts';
+import type { ReasonedTraceItem } from '../core/guardrails/loop-trace.ts';
 import type { RunResult, RunStatus } from '../protocol/run.ts';
-import { NotReachableError, RunEndedError, SecondwindError } from './errors.ts';
+import { NotReachableError, RunEndedError, SecondwindError } from '../protocol/errors.ts';
 import type { RunEvent } from './history/run-event.ts';
 import type { CallOptions, FollowOptions, Runs, TypedOptions } from './runs.ts';
 import { typedResult } from './typed-result.ts';

@@ -1,4 +1,5 @@
-import type { OverrideEntry, ReasonedTraceItem } from '../core/guardrails/index.ts';
+import type { OverrideEntry } from '../core/guardrails/overrides.ts';
+import type { ReasonedTraceItem } from '../core/guardrails/loop-trace.ts';
 import type { Agent } from '../define/define-agent.ts';
 import type { AnswerMessage, CancelMessage, FeedbackMessage, OverrideMessage } from '../protocol/messages.ts';
 import type { RunRequest, RunStatus } from '../protocol/run.ts';

@@ -1,5 +1,5 @@
 import { hashOfJson, sha256Hex } from '../protocol/ids.ts';
-import { SecondwindError } from './errors.ts';
+import { SecondwindError } from '../protocol/errors.ts';
 
 /** Which request each key was first used with. */
 export interface StartKeyStore {

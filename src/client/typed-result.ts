@@ -1,7 +1,7 @@
 import type { Agent } from '../define/define-agent.ts';
 import { problemsOf } from '../define/problems.ts';
 import type { RunResult } from '../protocol/run.ts';
-import { SecondwindError } from './errors.ts';
+import { SecondwindError } from '../protocol/errors.ts';
 
 type Ending = Pick<RunResult, 'run_id' | 'outcome' | 'result'>;
 type Typed<End, Output> = Omit<End, 'result'> & Pick<RunResult<Output>, 'result'>;

@@ -1,6 +1,6 @@
 /** What runs look like from outside. Types alone: whoever reads them over HTTP loads nothing of Temporal. */
-import type { FailureStanding } from '../core/failures/index.ts';
-import type { OverrideAnswer } from '../core/guardrails/index.ts';
+import type { FailureStanding } from '../core/failures/fold-failures.ts';
+import type { OverrideAnswer } from '../core/guardrails/family-overrides.ts';
 import type { Json } from '../protocol/json.ts';
 import type { Bound, PendingQuestion, RunLifeState, RunOutcome, RunResult, RunStatus } from '../protocol/run.ts';
 import type { FailureRecord } from '../protocol/schemas/failure-record.ts';

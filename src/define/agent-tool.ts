@@ -1,6 +1,6 @@
 import { z } from 'zod';
-import { largestWaitPerCall } from '../core/retry/index.ts';
-import { mergePolicy } from '../core/policy/index.ts';
+import { largestWaitPerCall } from '../core/retry/backoff.ts';
+import { mergePolicy } from '../core/policy/merge-policy.ts';
 import { LIMIT } from '../protocol/limits.ts';
 import type { Helpers } from '../protocol/run.ts';
 import type { Plan } from '../protocol/schemas/plan.ts';

@@ -1,9 +1,9 @@
-import type { ReviewReport } from '../core/guardrails/index.ts';
-import type { Redact } from '../core/redaction/index.ts';
+import type { ReviewReport } from '../core/guardrails/loop-report.ts';
+import type { Redact } from '../core/redaction/redact.ts';
 import type { PlannerChoice, PlannerView, ReviewUse, ReviewView } from '../core/run/ports.ts';
 import type { z } from 'zod';
-import type { ModelPrices } from '../core/pricing/index.ts';
-import type { ModelSource } from '../model/request.ts';
+import type { ModelPrices } from '../core/pricing/pricing.ts';
+import type { ModelSource } from './model-source.ts';
 import type { Json } from '../protocol/json.ts';
 import type { Plan } from '../protocol/schemas/plan.ts';
 import type { PolicyPatch } from '../protocol/schemas/policy.ts';

@@ -1,4 +1,4 @@
-import type { LoopReport, ReviewReport } from '../core/guardrails/index.ts';
+import type { LoopReport, ReviewReport } from '../core/guardrails/loop-report.ts';
 import type { Json } from '../protocol/json.ts';
 
 /** What a loop that ran elsewhere was to do and what came of it, for a model to judge. */

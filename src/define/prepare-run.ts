@@ -1,6 +1,6 @@
-import { boundOfRun } from '../core/bound/index.ts';
-import { isRerunId } from '../core/guardrails/index.ts';
-import { mergePolicy } from '../core/policy/index.ts';
+import { boundOfRun } from '../core/bound/compute-bound.ts';
+import { isRerunId } from '../core/guardrails/loop-ids.ts';
+import { mergePolicy } from '../core/policy/merge-policy.ts';
 import { defaultLoopId, ID_PATTERN } from '../protocol/ids.ts';
 import { pathTooDeep } from '../protocol/json.ts';
 import { NOTHING_REMEMBERED } from '../protocol/lessons.ts';

@@ -1,4 +1,6 @@
-import { classifyError, type ClassifiedError, type ErrorFacts, factsOfError } from '../core/retry/index.ts';
+import type { ErrorFacts } from '../core/retry/error-facts.ts';
+import { classifyError, type ClassifiedError } from '../core/retry/classify-error.ts';
+import { factsOfError } from '../core/retry/facts-of-error.ts';
 
 /** What a thrown error means for the call: a verdict, and the words to show. */
 export interface ThrownVerdict extends ClassifiedError {

@@ -10,12 +10,13 @@ import {
   tool,
   wrapLanguageModel,
 } from 'ai';
-import type { AssistantMessage, Message, ProviderState, ToolMessage } from '../core/transcript/index.ts';
+import type { AssistantMessage, Message, ProviderState, ToolMessage } from '../core/transcript/message.ts';
 import type { Json } from '../protocol/json.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { bodyWithTextArguments } from './object-arguments.ts';
 import { partsOf, type SaidState, stateInBody, stateInParts, stateSource } from './provider-state.ts';
-import { isEndpoint, type ModelEndpoint, type ModelObject, type ModelRequest, type ModelSource } from './request.ts';
+import { isEndpoint, type ModelEndpoint, type ModelObject, type ModelSource } from '../define/model-source.ts';
+import type { ModelRequest } from './request.ts';
 import type { TokenParameter } from './token-parameter.ts';
 import type { ToolNames } from './tool-names.ts';
 

@@ -1,4 +1,4 @@
-import { type Message, messageId } from '../core/transcript/index.ts';
+import { type Message, messageId } from '../core/transcript/message.ts';
 import { hashOfJson } from '../protocol/ids.ts';
 import type { ModelRequest } from './request.ts';
 

@@ -1,6 +1,6 @@
-import { redactJson, type Redact } from '../core/redaction/index.ts';
+import { redactJson, type Redact } from '../core/redaction/redact.ts';
 import type { PlannerOutcome, PlannerView } from '../core/run/ports.ts';
-import type { AssistantMessage, Message, ProviderState } from '../core/transcript/index.ts';
+import type { AssistantMessage, Message, ProviderState } from '../core/transcript/message.ts';
 import type { Agent } from '../define/define-agent.ts';
 import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';

@@ -1,4 +1,4 @@
-import { type Message, type MessageCall } from '../core/transcript/index.ts';
+import type { Message, MessageCall } from '../core/transcript/message.ts';
 import type { FailureCategory } from '../protocol/failure-categories.ts';
 import type { Json } from '../protocol/json.ts';
 import { pathTooDeep } from '../protocol/json.ts';

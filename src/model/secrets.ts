@@ -1,5 +1,5 @@
-import { createRedactor, type Redact } from '../core/redaction/index.ts';
-import { isEndpoint, type ModelSource } from './request.ts';
+import { createRedactor, type Redact } from '../core/redaction/redact.ts';
+import { isEndpoint, type ModelSource } from '../define/model-source.ts';
 
 const SECRET_NAME = /auth|cookie|credential|key|password|secret|token/i;
 

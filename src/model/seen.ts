@@ -1,6 +1,7 @@
 import { channel } from 'node:diagnostics_channel';
 import type { ModelOutcome } from '../protocol/model.ts';
-import { isEndpoint, type ModelRequest, type ModelSource } from './request.ts';
+import { isEndpoint, type ModelSource } from '../define/model-source.ts';
+import type { ModelRequest } from './request.ts';
 import { nameOf } from './source.ts';
 
 /** One question to a model and its end, for whoever watches this process. */

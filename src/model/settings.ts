@@ -1,4 +1,4 @@
-import type { ModelEndpoint } from './request.ts';
+import type { ModelEndpoint } from '../define/model-source.ts';
 
 export type ModelSettings = { ok: true; endpoint: ModelEndpoint } | { ok: false; problem: string };
 

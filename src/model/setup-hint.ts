@@ -1,4 +1,4 @@
-import type { ModelEndpoint } from './request.ts';
+import type { ModelEndpoint } from '../define/model-source.ts';
 
 /** Where an endpoint's settings come from, in words for whoever has to change them. */
 export interface SettingNames {

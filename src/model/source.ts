@@ -1,4 +1,4 @@
-import { isEndpoint, type ModelSource } from './request.ts';
+import { isEndpoint, type ModelSource } from '../define/model-source.ts';
 import { readModelSettings } from './settings.ts';
 import { ENVIRONMENT, OWN, type SettingNames } from './setup-hint.ts';
 

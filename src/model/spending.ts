@@ -1,4 +1,4 @@
-import { type ModelPrices, priceOf } from '../core/pricing/index.ts';
+import { type ModelPrices, priceOf } from '../core/pricing/pricing.ts';
 import type { ModelAnswer, ModelFailed, ModelUsage } from '../protocol/model.ts';
 import { type CountedInput, mostInputTokens } from './input-tokens.ts';
 import type { ModelRequest } from './request.ts';

@@ -1,4 +1,4 @@
-import type { ModelEndpoint } from './request.ts';
+import type { ModelEndpoint } from '../define/model-source.ts';
 
 /** What the cap on an answer is called. OpenAI's newer models refuse the older name; many servers know only that one. */
 export type TokenParameter = 'max_tokens' | 'max_completion_tokens';

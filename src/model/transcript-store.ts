@@ -1,4 +1,4 @@
-import { type Message, messageId, resolveTranscript } from '../core/transcript/index.ts';
+import { type Message, messageId, resolveTranscript } from '../core/transcript/message.ts';
 import { canonicalJson, hashOfJson } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
 

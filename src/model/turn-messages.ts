@@ -1,12 +1,7 @@
 import type { PlannerStep, PlannerView, RerunReason } from '../core/run/ports.ts';
-import {
-  boundedText,
-  type AssistantMessage,
-  type Message,
-  replaceFailedTail,
-  replaceInvalidOutput,
-  type ToolMessage,
-} from '../core/transcript/index.ts';
+import type { AssistantMessage, Message, ToolMessage } from '../core/transcript/message.ts';
+import { boundedText } from '../core/transcript/bounded-text.ts';
+import { replaceFailedTail, replaceInvalidOutput } from '../core/transcript/failed-tail.ts';
 import type { Json } from '../protocol/json.ts';
 import { wholeText } from '../protocol/text.ts';
 

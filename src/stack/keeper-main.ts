@@ -3,7 +3,7 @@
  * pipe closes, the parent is gone, however it went, and so must be everything started here.
  */
 import { createInterface } from 'node:readline';
-import { StackError } from './errors.ts';
+import { StackError } from './stack-error.ts';
 import { Keeper } from './keeper/keeper.ts';
 import type { FromKeeper, KeeperPlan, ToKeeper } from './keeper/messages.ts';
 import { encode } from './keeper/messages.ts';

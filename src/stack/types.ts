@@ -1,4 +1,4 @@
-import type { StackError } from './errors.ts';
+import type { StackError } from './stack-error.ts';
 
 export type SearchAttributeTypes = Record<string, 'Keyword' | 'KeywordList' | 'Int'>;
 

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import { cleanText } from './clean-text.ts';
-import { ArtifactHashMismatchError } from './errors.ts';
+import { ArtifactHashMismatchError } from './store-errors.ts';
 import type { Tables } from './tables.ts';
 
 export interface NewArtifact {

@@ -2,7 +2,7 @@ import { Kysely, PostgresDialect } from 'kysely';
 import type { PostgresCursor, PostgresPool, PostgresPoolClient, PostgresQueryResult } from 'kysely';
 import { Pool, types } from 'pg';
 import type { CustomTypesConfig, PoolClient } from 'pg';
-import { isUnreachable, StoreInputError, StoreUnreachableError } from './errors.ts';
+import { isUnreachable, StoreInputError, StoreUnreachableError } from './store-errors.ts';
 import type { Tables } from './tables.ts';
 
 export interface DatabaseOptions {

@@ -1,4 +1,4 @@
-import { StoreInputError } from './errors.ts';
+import { StoreInputError } from './store-errors.ts';
 
 const DEFAULT_PAGE = 50;
 const MAX_PAGE = 200;

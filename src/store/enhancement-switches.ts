@@ -1,9 +1,10 @@
 import { sql } from 'kysely';
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import { BY_RULE, ENHANCEMENT_ON, nextSwitch, sentenceOfPerson, SWITCH_OFF } from '../core/retry/index.ts';
-import type { EnhancementSwitch, Evaluation } from '../core/retry/index.ts';
+import { BY_RULE, ENHANCEMENT_ON, nextSwitch, sentenceOfPerson, SWITCH_OFF } from '../core/retry/switch-off.ts';
+import type { EnhancementSwitch } from '../core/retry/switch-off.ts';
+import type { Evaluation } from '../core/retry/monitors.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
-import { StoreInputError } from './errors.ts';
+import { StoreInputError } from './store-errors.ts';
 import { evaluationOf } from './evaluation-rows.ts';
 import type { Tables } from './tables.ts';
 

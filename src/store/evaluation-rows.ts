@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { Evaluation } from '../core/retry/index.ts';
+import type { Evaluation } from '../core/retry/monitors.ts';
 import { FAILURE_CATEGORIES } from '../protocol/failure-categories.ts';
 import { actionId } from '../protocol/ids.ts';
 import type { StepEvaluation } from '../protocol/lessons.ts';

@@ -5,7 +5,7 @@ import type { FailureRecord } from '../protocol/schemas/failure-record.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
 import { decodeTimeCursor, pageOf, pageSize } from './cursor.ts';
 import type { Page } from './cursor.ts';
-import { isRefusedRow, messageOf } from './errors.ts';
+import { isRefusedRow, messageOf } from './store-errors.ts';
 import type { Tables } from './tables.ts';
 import { firstIssue, isoMillis } from './validation.ts';
 

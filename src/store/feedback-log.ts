@@ -4,7 +4,7 @@ import type { FeedbackEntry } from '../protocol/lessons.ts';
 import { cleanText } from './clean-text.ts';
 import { decodeCursor, pageOf, pageSize } from './cursor.ts';
 import type { Page } from './cursor.ts';
-import { StoreInputError } from './errors.ts';
+import { StoreInputError } from './store-errors.ts';
 import type { Tables } from './tables.ts';
 import { isoMillis } from './validation.ts';
 

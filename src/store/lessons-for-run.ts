@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
-import { rankLessons } from '../core/reflections/index.ts';
-import type { Lesson } from '../core/reflections/index.ts';
+import { rankLessons } from '../core/reflections/rank-lessons.ts';
+import type { Lesson } from '../core/reflections/rank-lessons.ts';
 import { cleanText } from './clean-text.ts';
 import type { Tables } from './tables.ts';
 

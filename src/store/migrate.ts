@@ -1,8 +1,8 @@
 import { Migrator, sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { openDatabase } from './connection.ts';
-import { StoreSchemaNewerError } from './errors.ts';
-import { migrations } from './migrations/index.ts';
+import { StoreSchemaNewerError } from './store-errors.ts';
+import { migrations } from './migrations/all-migrations.ts';
 
 /** Named after us, so that a database shared with another user of kysely stays in order. */
 const MIGRATION_TABLE = 'secondwind_migration';

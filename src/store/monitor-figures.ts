@@ -1,4 +1,5 @@
-import type { EnhancementSwitch, MonitorFigures, RemainingFailure } from '../core/retry/index.ts';
+import type { EnhancementSwitch } from '../core/retry/switch-off.ts';
+import type { MonitorFigures, RemainingFailure } from '../core/retry/monitors.ts';
 import type { MonitorFilter, MonitorGroup, MonitorTotals, RetryTotals } from './monitor-totals.ts';
 
 type Rates = Omit<MonitorFigures, 'remaining_failures'>;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
-import type { RemainingFailure } from '../core/retry/index.ts';
+import type { RemainingFailure } from '../core/retry/monitors.ts';
 import { cleanText } from './clean-text.ts';
 import { pageSize } from './cursor.ts';
 import { evaluationOf } from './evaluation-rows.ts';

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { sql } from 'kysely';
 import type { Kysely, Transaction } from 'kysely';
-import { sameRemedy } from '../core/reflections/index.ts';
+import { sameRemedy } from '../core/reflections/same-remedy.ts';
 import { LIMIT } from '../protocol/limits.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
 import { prepareSearch, scopeKey } from './reflection-scope.ts';

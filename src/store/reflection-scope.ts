@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Transaction } from 'kysely';
 import { cleanText } from './clean-text.ts';
-import { StoreInputError } from './errors.ts';
+import { StoreInputError } from './store-errors.ts';
 import type { Tables } from './tables.ts';
 
 export type ReflectionScope = 'agent' | 'global';

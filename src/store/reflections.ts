@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { cleanText } from './clean-text.ts';
-import { isMissingReference, StoreInputError } from './errors.ts';
+import { isMissingReference, StoreInputError } from './store-errors.ts';
 import { persistReflection } from './reflection-persist.ts';
 import { createReflectionRecall } from './reflection-recall.ts';
 import type { ReflectionAction, Tables } from './tables.ts';

@@ -1,5 +1,5 @@
 import type { Kysely } from 'kysely';
-import type { Evaluation } from '../core/retry/index.ts';
+import type { Evaluation } from '../core/retry/monitors.ts';
 import { cleanText } from './clean-text.ts';
 import { pageSize } from './cursor.ts';
 import { evaluationsOf, judgeAgent } from './enhancement-switches.ts';

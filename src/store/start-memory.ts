@@ -1,6 +1,7 @@
-import type { EnhancementSwitch } from '../core/retry/index.ts';
-import { familyOf } from '../core/guardrails/index.ts';
-import { firstCodePoints, MAX_LESSONS } from '../core/reflections/index.ts';
+import type { EnhancementSwitch } from '../core/retry/switch-off.ts';
+import { familyOf } from '../core/guardrails/loop-ids.ts';
+import { MAX_LESSONS } from '../core/reflections/rank-lessons.ts';
+import { firstCodePoints } from '../core/reflections/text.ts';
 import { NOTHING_REMEMBERED } from '../protocol/lessons.ts';
 import type { RunLesson, StartMemory } from '../protocol/lessons.ts';
 import { LIMIT } from '../protocol/limits.ts';

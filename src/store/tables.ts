@@ -1,5 +1,5 @@
 import type { ColumnType, Generated } from 'kysely';
-import type { EnhancementJudgement, SwitchOffReason } from '../core/retry/index.ts';
+import type { EnhancementJudgement, SwitchOffReason } from '../core/retry/switch-off.ts';
 import type { StepEvaluation } from '../protocol/lessons.ts';
 import type { FailureRecord, FailureStatus } from '../protocol/schemas/failure-record.ts';
 

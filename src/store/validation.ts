@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { StoreInputError } from './errors.ts';
+import { StoreInputError } from './store-errors.ts';
 
 /** The first thing that is wrong, by its path, in words a person can act on. */
 export const firstIssue = (error: z.ZodError): { path: string; reason: string } => {

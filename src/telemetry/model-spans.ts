@@ -1,5 +1,5 @@
 import { type Attributes, SpanKind, SpanStatusCode } from '@opentelemetry/api';
-import type { Message } from '../core/transcript/index.ts';
+import type { Message } from '../core/transcript/message.ts';
 import { MODEL_CALLS, type ModelCallSeen } from '../model/seen.ts';
 import { ERROR_TYPE, GEN_AI, SECONDWIND, SERVER_ADDRESS } from './attributes.ts';
 import type { Tracing } from './tracing.ts';

@@ -6,7 +6,7 @@ import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { traceActivities } from './activity-spans.ts';
 import { traceStarts } from './client-spans.ts';
 import { openDelivery } from './delivery.ts';
-import type { Telemetry, TelemetryOptions } from './index.ts';
+import type { Telemetry, TelemetryOptions } from './start-telemetry.ts';
 import { watchModelCalls } from './model-spans.ts';
 import { hostOf, type TelemetrySettings } from './settings.ts';
 import { samplerOf } from './sampler.ts';

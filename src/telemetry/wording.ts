@@ -1,5 +1,5 @@
 import type { Attributes } from '@opentelemetry/api';
-import { redactJson, type Redact } from '../core/redaction/index.ts';
+import { redactJson, type Redact } from '../core/redaction/redact.ts';
 import type { Json } from '../protocol/json.ts';
 import { LIMIT } from '../protocol/limits.ts';
 

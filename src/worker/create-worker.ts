@@ -1,12 +1,12 @@
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
-import { createActivities } from '../activities/index.ts';
+import { createActivities } from '../activities/create-activities.ts';
 import type { ActivityStore } from '../activities/store-port.ts';
-import { createRedactor, secretsOf } from '../core/redaction/index.ts';
+import { createRedactor, secretsOf } from '../core/redaction/redact.ts';
 import type { Registry } from '../define/registry.ts';
 import { secretsOfRegistry } from '../define/secrets.ts';
 import { TASK_QUEUE } from '../protocol/names.ts';
-import type { Telemetry } from '../telemetry/index.ts';
-import { createDataConverter } from './data-converter.ts';
+import type { Telemetry } from '../telemetry/start-telemetry.ts';
+import { createDataConverter } from '../client/data-converter.ts';
 
 export interface CreateWorkerOptions {
   connection: NativeConnection;

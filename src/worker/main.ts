@@ -2,10 +2,10 @@ import { join } from 'node:path';
 import type { Logger } from '@temporalio/common';
 import { NativeConnection, type NativeConnectionOptions, Runtime, type Worker } from '@temporalio/worker';
 import type { ActivityStore } from '../activities/store-port.ts';
-import { NotReachableError } from '../client/errors.ts';
+import { NotReachableError } from '../protocol/errors.ts';
 import type { Registry } from '../define/registry.ts';
 import { externalConnection } from '../stack/temporal/external.ts';
-import type { Telemetry } from '../telemetry/index.ts';
+import type { Telemetry } from '../telemetry/start-telemetry.ts';
 import { bundleWorkflows, type BundleOptions } from './bundle-workflows.ts';
 import { createWorker } from './create-worker.ts';
 

@@ -1,12 +1,12 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
-import type { PlannerChoice, PlannerView, Reviewed, ReviewView } from '../core/run/index.ts';
+import type { PlannerChoice, PlannerView, Reviewed, ReviewView } from '../core/run/ports.ts';
 import { toolActivity } from '../protocol/names.ts';
 import type { RecallQuery, RunLesson } from '../protocol/lessons.ts';
 import type { QuestionNotice } from '../protocol/notices.ts';
 import type { RecordBatch, RunArchive } from '../protocol/records.ts';
 import type { PrepareOutcome, RunRequest } from '../protocol/run.ts';
 import type { CallSucceeded, ReconcileOutcome, ToolCallRequest } from '../protocol/tools.ts';
-import type { GuardArchive } from './loop-guard-types.ts';
+import type { GuardArchive } from '../core/guardrails/loop-guard.ts';
 
 /** A worker that stops beating is noticed this fast; our runner beats every second. */
 const HEARTBEAT_TIMEOUT_MS = 5_000;

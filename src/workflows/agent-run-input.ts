@@ -1,4 +1,4 @@
-import type { RunState } from '../core/run/index.ts';
+import type { RunState } from '../core/run/state.ts';
 import type { PreparedRun, RunRequest } from '../protocol/run.ts';
 import type { Grant, SubRunPlace } from '../protocol/sub-runs.ts';
 

@@ -10,19 +10,17 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { boundOfRun, computeBound, withinGrant } from '../core/bound/index.ts';
+import { boundOfRun, computeBound } from '../core/bound/compute-bound.ts';
+import { withinGrant } from '../core/bound/within-grant.ts';
 import { isPrepared } from './is-prepared.ts';
-import { guardrailsStatus, loopTrace } from '../core/guardrails/index.ts';
-import {
-  apply,
-  failuresOf,
-  openRun,
-  refuseRun,
-  runAgent,
-  type RunState,
-  statusOf,
-  upToDate,
-} from '../core/run/index.ts';
+import { guardrailsStatus } from '../core/guardrails/guardrails-status.ts';
+import { loopTrace } from '../core/guardrails/loop-trace.ts';
+import { apply } from '../core/run/messages.ts';
+import { failuresOf } from '../core/run/memory.ts';
+import { openRun, type RunState, upToDate } from '../core/run/state.ts';
+import { refuseRun } from '../core/run/refuse-run.ts';
+import { runAgent } from '../core/run/agent.ts';
+import { statusOf } from '../core/run/status.ts';
 import { runIdOfWorkflow } from '../protocol/ids.ts';
 import { NOTHING_REMEMBERED } from '../protocol/lessons.ts';
 import { QUERY } from '../protocol/names.ts';

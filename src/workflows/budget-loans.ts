@@ -1,5 +1,6 @@
 import { defineSignal, defineUpdate, getExternalWorkflowHandle, log, setHandler } from '@temporalio/workflow';
-import { lend, type RunState, takeBack } from '../core/run/index.ts';
+import type { RunState } from '../core/run/state.ts';
+import { lend, takeBack } from '../core/run/sub-runs.ts';
 import { isId, workflowIdOfRun } from '../protocol/ids.ts';
 import { isRecord } from '../protocol/json.ts';
 import { BUDGET_MESSAGE } from '../protocol/names.ts';

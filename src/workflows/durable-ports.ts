@@ -1,6 +1,6 @@
 import { isCancellation, CancellationScope, condition, log, workflowInfo } from '@temporalio/workflow';
 import { ActivityFailure } from '@temporalio/common';
-import type { PublishedState, RunPorts } from '../core/run/index.ts';
+import type { PublishedState, RunPorts } from '../core/run/ports.ts';
 import type { RunLesson } from '../protocol/lessons.ts';
 import type { SaveOutcome } from '../protocol/records.ts';
 import * as activities from './activity-proxies.ts';

@@ -1,30 +1,22 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
-import {
-  applyOverride,
-  completeLoop,
-  errorsOfOverride,
-  errorsOfReport,
-  familyOf,
-  guardrailsStatus,
-  loopTrace,
-  overrideAudit,
-} from '../core/guardrails/index.ts';
-import type {
-  GuardPolicy,
-  GuardProblem,
-  GuardrailsStatus,
-  GuardState,
-  InputError,
-  LoopAnswer,
-  LoopReport,
-  OverrideAnswer,
-  OverrideRequest,
-  Refusal,
-} from '../core/guardrails/index.ts';
+import { applyOverride, overrideAudit } from '../core/guardrails/family-overrides.ts';
+import { completeLoop } from '../core/guardrails/guard-family.ts';
+import { errorsOfOverride } from '../core/guardrails/overrides.ts';
+import { errorsOfReport } from '../core/guardrails/loop-report.ts';
+import { familyOf } from '../core/guardrails/loop-ids.ts';
+import { guardrailsStatus } from '../core/guardrails/guardrails-status.ts';
+import { loopTrace } from '../core/guardrails/loop-trace.ts';
+import type { GuardPolicy, GuardState } from '../core/guardrails/guard-state.ts';
+import type { GuardProblem, InputError, Refusal } from '../core/guardrails/refusal.ts';
+import type { GuardrailsStatus } from '../core/guardrails/guardrails-status.ts';
+import type { LoopAnswer } from '../core/guardrails/loop-answer.ts';
+import type { LoopReport } from '../core/guardrails/loop-report.ts';
+import type { OverrideAnswer } from '../core/guardrails/family-overrides.ts';
+import type { OverrideRequest } from '../core/guardrails/overrides.ts';
 import { LIMIT } from '../protocol/limits.ts';
 import { GUARD_MESSAGE, QUERY } from '../protocol/names.ts';
-import type { GuardTrace, IgnoredSignal, ReportExtras } from './loop-guard-types.ts';
+import type { GuardTrace, IgnoredSignal, ReportExtras } from '../core/guardrails/loop-guard.ts';
 
 /** What a guard holds; every message replaces `state` whole, between two awaits. */
 export interface Guard {

@@ -1,7 +1,8 @@
-import type { GuardPolicy, InputError } from '../core/guardrails/index.ts';
-import { mergePolicy } from '../core/policy/index.ts';
+import type { GuardPolicy } from '../core/guardrails/guard-state.ts';
+import type { InputError } from '../core/guardrails/refusal.ts';
+import { mergePolicy } from '../core/policy/merge-policy.ts';
 import { DEFAULT_POLICY } from '../protocol/policy.ts';
-import type { LoopGuardInput } from './loop-guard-types.ts';
+import type { LoopGuardInput } from '../core/guardrails/loop-guard.ts';
 
 const PARTS = ['reruns', 'fatigue', 'bias', 'humans'] as const;
 /** A family's state keeps every loop and override, so their number has the policy's own cap. */

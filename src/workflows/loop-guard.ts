@@ -1,11 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
-import { closeFamily } from '../core/guardrails/index.ts';
+import { closeFamily } from '../core/guardrails/guard-state.ts';
 import { familyOfGuardWorkflow } from '../protocol/ids.ts';
 import { archiveGuard } from './activity-proxies.ts';
 import { acceptGuardMessages, answerGuardQueries, type Guard } from './loop-guard-messages.ts';
 import { errorsOfGuardPolicy, policyOfGuard } from './loop-guard-policy.ts';
-import type { GuardEnding, LoopGuardInput } from './loop-guard-types.ts';
+import type { GuardEnding, LoopGuardInput } from '../core/guardrails/loop-guard.ts';
 
 // oxlint-disable-next-line no-restricted-globals -- in a workflow the SDK's Date is the deterministic clock
 const now = (): string => new Date(Date.now()).toISOString();

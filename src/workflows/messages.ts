@@ -1,6 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { condition, defineSignal, defineUpdate, log, setHandler } from '@temporalio/workflow';
-import { apply, check, ignore, type MessageAnswer, type RunState } from '../core/run/index.ts';
+import type { RunState } from '../core/run/state.ts';
+import { apply, check, ignore, type MessageAnswer } from '../core/run/messages.ts';
 import { MESSAGE } from '../protocol/names.ts';
 
 /** The state does not exist before a bare start is prepared; messages that come earlier wait for it. */

@@ -1,6 +1,6 @@
 import { defineSearchAttributeKey, type SearchAttributeUpdatePair } from '@temporalio/common';
 import { upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
-import type { PublishedState } from '../core/run/index.ts';
+import type { PublishedState } from '../core/run/ports.ts';
 import { MEMO, SEARCH_ATTRIBUTE } from '../protocol/names.ts';
 import type { PreparedRun } from '../protocol/run.ts';
 

@@ -1,7 +1,7 @@
 /** The worked families of loops as runs: an agent whose reviewer gives each pass the scores of the vectors. */
 import vectors from '../vectors/families.json' with { type: 'json' };
-import type { ReviewReport } from '../../src/core/guardrails/index.ts';
-import type { ReviewView } from '../../src/core/run/index.ts';
+import type { ReviewReport } from '../../src/core/guardrails/loop-report.ts';
+import type { ReviewView } from '../../src/core/run/ports.ts';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import type { RunRequest } from '../../src/protocol/run.ts';
 import { scriptedTools } from './scripted-tools.ts';

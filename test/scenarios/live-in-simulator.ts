@@ -3,8 +3,8 @@ import { reviewBy } from '../../src/activities/review.ts';
 import type { ToolEnvironment } from '../../src/activities/tools/environment.ts';
 import { executeTool, reconcileTool } from '../../src/activities/tools/execute-tool.ts';
 import type { Registry } from '../../src/define/registry.ts';
-import { simulateRun, type Simulated, type World } from '../../src/simulator/simulate-run.ts';
-import { simulateSubRun } from '../../src/simulator/sub-run.ts';
+import { simulateRun, type Simulated, type World } from '../../src/testing/simulator/simulate-run.ts';
+import { simulateSubRun } from '../../src/testing/simulator/sub-run.ts';
 import { prepared } from '../support/fixtures.ts';
 import type { Scenario } from './scenarios.ts';
 

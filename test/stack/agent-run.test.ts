@@ -1,6 +1,6 @@
 /** The agentRun workflow on a real Temporal server and a real Postgres. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { demoAgent } from '../../src/demo/demo-agent.ts';
+import { demoAgent } from '../../src/cli/demo/demo-agent.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 
 let world: RunWorld;

@@ -1,8 +1,8 @@
 /** Streams of events over HTTP: of one run and of all, left and taken up again. On a real Temporal, store and worker. */
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
-import { serveApi } from '../../src/api/index.ts';
-import { SCHEMAS } from '../../src/api/schemas/index.ts';
-import type { RunsClient } from '../../src/client/index.ts';
+import { serveApi } from '../../src/api/serve.ts';
+import { SCHEMAS } from '../../src/api/schemas/all-schemas.ts';
+import type { RunsClient } from '../../src/client/runs-client.ts';
 import { apiAgents, endlessPlan } from '../support/api-agents.ts';
 import { type ApiWorld, openApiWorld, tokenOf } from '../support/api-world.ts';
 import { readEvents, type SeenEvent, takeEvents } from '../support/event-reader.ts';

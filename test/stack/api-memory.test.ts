@@ -1,6 +1,7 @@
 /** Failures seen elsewhere, lessons, feedback, artifacts and figures over HTTP. Needs the store, and Temporal to tell own runs. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { boundSentence, computeBound } from '../../src/core/bound/index.ts';
+import { boundSentence } from '../../src/core/bound/sentence.ts';
+import { computeBound } from '../../src/core/bound/compute-bound.ts';
 import { DEFAULT_POLICY } from '../../src/protocol/policy.ts';
 import type { FailureRecord } from '../../src/protocol/schemas/failure-record.ts';
 import { apiAgents } from '../support/api-agents.ts';

@@ -1,7 +1,8 @@
 /** What people do to runs over HTTP, on a real Temporal, store and worker. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { StartedRun } from '../../src/client/index.ts';
-import type { OverrideEntry, ReasonedTraceItem } from '../../src/core/guardrails/index.ts';
+import type { StartedRun } from '../../src/client/runs-client.ts';
+import type { OverrideEntry } from '../../src/core/guardrails/overrides.ts';
+import type { ReasonedTraceItem } from '../../src/core/guardrails/loop-trace.ts';
 import type { RunStatus } from '../../src/protocol/run.ts';
 import { apiAgents, endlessPlan } from '../support/api-agents.ts';
 import { type ApiWorld, openApiWorld } from '../support/api-world.ts';

@@ -3,8 +3,10 @@
  * elsewhere and for those of own runs. On a real Temporal, store and worker; a process killed in between is in loop-guard-killed.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decisionOfOwnLoop } from '../../src/client/index.ts';
-import type { GuardrailsStatus, LoopAnswer, ReviewReport } from '../../src/core/guardrails/index.ts';
+import { decisionOfOwnLoop } from '../../src/client/runs-client.ts';
+import type { GuardrailsStatus } from '../../src/core/guardrails/guardrails-status.ts';
+import type { LoopAnswer } from '../../src/core/guardrails/loop-answer.ts';
+import type { ReviewReport } from '../../src/core/guardrails/loop-report.ts';
 import { apiAgents, endlessPlan } from '../support/api-agents.ts';
 import { type ApiWorld, type AskOptions, openApiWorld } from '../support/api-world.ts';
 import { GOOD, LOW, newFamily, readFamilies, report } from '../support/guard-world.ts';

@@ -2,7 +2,7 @@
 import { once } from 'node:events';
 import { connect } from 'node:net';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { type ServedApi, serveApi } from '../../src/api/index.ts';
+import { type ServedApi, serveApi } from '../../src/api/serve.ts';
 import type { ServeOptions } from '../../src/api/serve.ts';
 
 async function served(

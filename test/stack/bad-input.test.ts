@@ -5,8 +5,8 @@
  */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RunExistsError, RunNotFoundError, RunRequestError, SecondwindError } from '../../src/client/index.ts';
-import { demoAgent } from '../../src/demo/demo-agent.ts';
+import { RunExistsError, RunNotFoundError, RunRequestError, SecondwindError } from '../../src/client/runs-client.ts';
+import { demoAgent } from '../../src/cli/demo/demo-agent.ts';
 import { workflowIdOfRun } from '../../src/protocol/ids.ts';
 import { LIMIT } from '../../src/protocol/limits.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';

@@ -1,8 +1,8 @@
 /** Runs that are started past our doors, as `temporal workflow start` does, take the name of their family like all others. */
 import { WorkflowIdReusePolicy } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FamilyTakenError } from '../../src/client/index.ts';
-import { demoAgent } from '../../src/demo/demo-agent.ts';
+import { FamilyTakenError } from '../../src/client/runs-client.ts';
+import { demoAgent } from '../../src/cli/demo/demo-agent.ts';
 import { defaultLoopId, workflowIdOfRun } from '../../src/protocol/ids.ts';
 import { WORKFLOW_TYPE } from '../../src/protocol/names.ts';
 import type { RunResult } from '../../src/protocol/run.ts';

@@ -7,7 +7,7 @@ import { z } from 'zod';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
-import { demoAgent } from '../../src/demo/demo-agent.ts';
+import { demoAgent } from '../../src/cli/demo/demo-agent.ts';
 import { QUERY } from '../../src/protocol/names.ts';
 import type { RunLifeState, RunResult } from '../../src/protocol/run.ts';
 import { scriptedPlanner } from '../../src/testing.ts';

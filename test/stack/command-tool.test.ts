@@ -10,9 +10,9 @@ import { defineAgent } from '../../src/define/define-agent.ts';
 import { workflowIdOfRun } from '../../src/protocol/ids.ts';
 import type { PolicyPatch } from '../../src/protocol/schemas/policy.ts';
 import type { CallFailed } from '../../src/protocol/tools.ts';
-import { commandTool } from '../../src/tools/command/command-tool.ts';
-import type { CommandOutput } from '../../src/tools/command/command-output.ts';
-import { httpTool } from '../../src/tools/http/http-tool.ts';
+import { commandTool } from '../../src/define/command/command-tool.ts';
+import type { CommandOutput } from '../../src/define/command/command-output.ts';
+import { httpTool } from '../../src/define/http/http-tool.ts';
 import { processesNamed } from '../support/processes.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 

@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { Message } from '../../src/core/transcript/index.ts';
+import type { Message } from '../../src/core/transcript/message.ts';
 import type { Agent } from '../../src/define/define-agent.ts';
 import { type ScriptedServer, type ScriptedTurn, serveScriptedModel } from '../../src/testing.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';

@@ -4,19 +4,16 @@
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import {
-  fetchHistory,
-  openProjection,
-  projectEvent,
-  projectHistory,
-  type ProjectionState,
-  type RunEvent,
-  watchRun,
-} from '../../src/client/history/index.ts';
-import { RunNotFoundError } from '../../src/client/index.ts';
+import type { RunEvent } from '../../src/client/history/run-event.ts';
+import { fetchHistory } from '../../src/client/history/read-history.ts';
+import { openProjection, type ProjectionState } from '../../src/client/history/projection-state.ts';
+import { projectEvent } from '../../src/client/history/project-event.ts';
+import { projectHistory } from '../../src/client/history/project-history.ts';
+import { watchRun } from '../../src/client/history/watch-run.ts';
+import { RunNotFoundError } from '../../src/client/runs-client.ts';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
-import { demoAgent } from '../../src/demo/demo-agent.ts';
+import { demoAgent } from '../../src/cli/demo/demo-agent.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 
 /** Works until somebody stops it. */

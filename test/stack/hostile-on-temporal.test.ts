@@ -6,11 +6,11 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { workflowIdOfRun } from '../../src/protocol/ids.ts';
 import type { RunResult } from '../../src/protocol/run.ts';
-import { hostileAgents } from '../../src/simulator/hostile/agents.ts';
-import { liveScene } from '../../src/simulator/hostile/live-scene.ts';
-import { repliesTo } from '../../src/simulator/hostile/people.ts';
-import { portable } from '../../src/simulator/hostile/portable.ts';
-import { drawScene, type Scene } from '../../src/simulator/hostile/scene.ts';
+import { hostileAgents } from '../../src/testing/simulator/hostile/agents.ts';
+import { liveScene } from '../../src/testing/simulator/hostile/live-scene.ts';
+import { repliesTo } from '../../src/testing/simulator/hostile/people.ts';
+import { portable } from '../../src/testing/simulator/hostile/portable.ts';
+import { drawScene, type Scene } from '../../src/testing/simulator/hostile/scene.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 
 const RUNS = 50;

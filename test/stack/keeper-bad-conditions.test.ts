@@ -6,8 +6,8 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, describe, expect, inject, it, onTestFinished } from 'vitest';
-import { StackError, startStack } from '../../src/stack/index.ts';
-import type { StackOptions } from '../../src/stack/index.ts';
+import { StackError, startStack } from '../../src/stack/start-stack.ts';
+import type { StackOptions } from '../../src/stack/start-stack.ts';
 import { cacheDir } from '../../src/stack/machine/cache-dir.ts';
 import { choosePort, freePort } from '../../src/stack/machine/ports.ts';
 import '../support/provided.ts';
@@ -138,7 +138,7 @@ describe('ports and places', () => {
   });
 
   it('importing the stack loads neither gRPC nor pg', () => {
-    const code = `import('./src/stack/index.ts').then(() => console.log(String(Object.keys(require.cache).filter((f) => /grpc|node_modules.pg.lib/.test(f)).length)))`;
+    const code = `import('./src/stack/start-stack.ts').then(() => console.log(String(Object.keys(require.cache).filter((f) => /grpc|node_modules.pg.lib/.test(f)).length)))`;
     const { stdout } = spawnSync(process.execPath, ['--import', 'tsx', '-e', code], { encoding: 'utf8' });
     expect(stdout.trim()).toBe('0');
   });

@@ -3,7 +3,7 @@
  * forgotten it. Needs the shared stack. Deleting the execution stands for the end of the retention.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGuardsClient, type GuardsClient } from '../../src/client/guards/index.ts';
+import { createGuardsClient, type GuardsClient } from '../../src/client/guards/guards-client.ts';
 import { NOT_OPEN, openGuard } from '../../src/client/guards/send-update.ts';
 import { GUARD_MESSAGE } from '../../src/protocol/names.ts';
 import { hashOfJson } from '../../src/protocol/ids.ts';

@@ -7,7 +7,7 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import type { WorkflowHandle } from '@temporalio/client';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
-import type { LoopAnswer } from '../../src/core/guardrails/index.ts';
+import type { LoopAnswer } from '../../src/core/guardrails/loop-answer.ts';
 import { GUARD_MESSAGE } from '../../src/protocol/names.ts';
 import { guardsOf, LOW, newFamily, report, TIRELESS } from '../support/guard-world.ts';
 import type { GuardWorkerOptions } from '../support/guard-worker-process.ts';

@@ -1,6 +1,6 @@
 /** How a guard begins, waits and is stopped, on real Temporal. Needs the shared stack. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGuardsClient, GuardNoAnswerError, type GuardsClient } from '../../src/client/guards/index.ts';
+import { createGuardsClient, GuardNoAnswerError, type GuardsClient } from '../../src/client/guards/guards-client.ts';
 import { WORKFLOW_TYPE } from '../../src/protocol/names.ts';
 import { guardsOf, newFamily, refusalOf, report, startUnheardWorker } from '../support/guard-world.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';

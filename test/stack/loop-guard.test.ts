@@ -3,8 +3,9 @@
  * worker may be killed at any moment is shown in loop-guard-killed.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GuardsClient } from '../../src/client/guards/index.ts';
-import { STATUS_OF_PROBLEM, type LoopAnswer } from '../../src/core/guardrails/index.ts';
+import type { GuardsClient } from '../../src/client/guards/guards-client.ts';
+import type { LoopAnswer } from '../../src/core/guardrails/loop-answer.ts';
+import { STATUS_OF_PROBLEM } from '../../src/core/guardrails/refusal.ts';
 import { GUARD_MESSAGE, QUERY } from '../../src/protocol/names.ts';
 import {
   type FamilyVector,

@@ -7,7 +7,7 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { Worker } from '@temporalio/worker';
 import { DeterminismViolationError } from '@temporalio/workflow';
 import { describe, expect, it } from 'vitest';
-import { createDataConverter } from '../../src/worker/data-converter.ts';
+import { createDataConverter } from '../../src/client/data-converter.ts';
 import '../support/quiet-runtime.ts';
 import { workflowBundlePath } from '../support/stack.ts';
 

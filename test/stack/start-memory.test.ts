@@ -1,7 +1,7 @@
 /** Needs the stack. Shows what a run knows when it starts, and that nothing of it can hold up a start. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createRunsClient } from '../../src/client/index.ts';
+import { createRunsClient } from '../../src/client/runs-client.ts';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
 import { ToolError } from '../../src/define/tool-error.ts';

@@ -2,7 +2,7 @@
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
 import { describe, expect, inject, it } from 'vitest';
-import { StoreInputError, StoreUnreachableError } from '../../src/store/errors.ts';
+import { StoreInputError, StoreUnreachableError } from '../../src/store/store-errors.ts';
 import { createStore } from '../../src/store/store.ts';
 import type { Store } from '../../src/store/store.ts';
 import { createTestDatabase } from '../support/stack.ts';

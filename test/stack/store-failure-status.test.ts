@@ -1,7 +1,7 @@
 /** Needs Postgres. Shows that the view `failure_status` says what the pure fold says. */
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { foldFailures } from '../../src/core/failures/index.ts';
+import { foldFailures } from '../../src/core/failures/fold-failures.ts';
 import type { NewFailureRevision } from '../../src/store/failure-revisions.ts';
 import type { FailureStatusRow } from '../../src/store/failure-status.ts';
 import { failureRecord, openTestStore, timeAt } from './store-fixtures.ts';

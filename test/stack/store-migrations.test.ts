@@ -2,7 +2,7 @@
 import { Client } from 'pg';
 import { beforeAll, describe, expect, inject, it } from 'vitest';
 import { migrateToLatest } from '../../src/store/migrate.ts';
-import { migrations } from '../../src/store/migrations/index.ts';
+import { migrations } from '../../src/store/migrations/all-migrations.ts';
 import { idPrefix } from '../support/stack.ts';
 import '../support/provided.ts';
 

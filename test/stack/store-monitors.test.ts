@@ -1,8 +1,8 @@
 /** Needs Postgres. Shows the monitors of retries, and the switch that turns enhancement off by itself. */
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { monitorFigures } from '../../src/core/retry/index.ts';
-import type { Evaluation } from '../../src/core/retry/index.ts';
+import { monitorFigures } from '../../src/core/retry/monitors.ts';
+import type { Evaluation } from '../../src/core/retry/monitors.ts';
 import type { NewEvaluation } from '../../src/store/evaluation-rows.ts';
 import { ratesOf, readMonitors } from '../../src/store/monitor-figures.ts';
 import { attemptsOf } from '../unit/core/retry/evaluations.ts';

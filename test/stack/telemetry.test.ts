@@ -12,7 +12,7 @@ import { ToolError } from '../../src/define/tool-error.ts';
 import { workflowIdOfRun } from '../../src/protocol/ids.ts';
 import { WORKFLOW_TYPE } from '../../src/protocol/names.ts';
 import { scriptedModel, serveScriptedModel } from '../../src/testing.ts';
-import { createDataConverter } from '../../src/worker/data-converter.ts';
+import { createDataConverter } from '../../src/client/data-converter.ts';
 import { type CollectedSpan, type Collector, openCollector } from '../support/collector.ts';
 import { idPrefix, workflowBundlePath } from '../support/stack.ts';
 import { openTracedWorld, tracedBundle } from '../support/traced-world.ts';

@@ -3,8 +3,9 @@
  * times are the one thing that differs, so they are the one thing left out.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { failuresOf, statusOf } from '../../src/core/run/index.ts';
-import { loopTrace } from '../../src/core/guardrails/index.ts';
+import { failuresOf } from '../../src/core/run/memory.ts';
+import { statusOf } from '../../src/core/run/status.ts';
+import { loopTrace } from '../../src/core/guardrails/loop-trace.ts';
 import { liveInSimulator } from '../scenarios/live-in-simulator.ts';
 import { liveOnTemporal } from '../scenarios/live-on-temporal.ts';
 import { withoutTimes } from '../scenarios/normalise.ts';

@@ -2,7 +2,7 @@
 import { z } from 'zod';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
-import { demoAgent } from '../../src/demo/demo-agent.ts';
+import { demoAgent } from '../../src/cli/demo/demo-agent.ts';
 
 /** Runs until it is told to stop, and then for as long as `stop_ms` says. */
 const endless = defineTool({

@@ -1,13 +1,13 @@
 /** The HTTP door over a run world. Every answer is held to the schema that the description promises for it. */
 import { expect } from 'vitest';
-import { createApi } from '../../src/api/index.ts';
-import type { ApiDeps } from '../../src/api/index.ts';
+import { createApi } from '../../src/api/create-api.ts';
+import type { ApiDeps } from '../../src/api/context.ts';
 import { openApiDocument } from '../../src/api/openapi.ts';
 import type { Answer, Route } from '../../src/api/route.ts';
-import { ROUTES } from '../../src/api/routes/index.ts';
-import { SCHEMAS } from '../../src/api/schemas/index.ts';
-import { createGuardsClient } from '../../src/client/index.ts';
-import { type Role, ROLES } from '../../src/config/roles.ts';
+import { ROUTES } from '../../src/api/routes/all-routes.ts';
+import { SCHEMAS } from '../../src/api/schemas/all-schemas.ts';
+import { createGuardsClient } from '../../src/client/runs-client.ts';
+import { type Role, ROLES } from '../../src/api/access/roles.ts';
 import type { Agent } from '../../src/define/define-agent.ts';
 import { openRunWorld, type RunWorld } from './run-world.ts';
 

@@ -1,6 +1,6 @@
 /** Random conversations with a model as they happen: rounds of calls that fail or not, answers, words of people. */
 import * as fc from 'fast-check';
-import type { Message } from '../../src/core/transcript/index.ts';
+import type { Message } from '../../src/core/transcript/message.ts';
 
 type Segment =
   | { kind: 'round'; text: string; outcomes: boolean[] }

@@ -6,11 +6,11 @@
 import { once } from 'node:events';
 import { DefaultLogger, NativeConnection, Runtime, Worker } from '@temporalio/worker';
 import type { Payload, PayloadCodec } from '@temporalio/common';
-import { createActivities } from '../../src/activities/index.ts';
-import { createRedactor } from '../../src/core/redaction/index.ts';
+import { createActivities } from '../../src/activities/create-activities.ts';
+import { createRedactor } from '../../src/core/redaction/redact.ts';
 import { createRegistry } from '../../src/define/registry.ts';
 import { createStore } from '../../src/store/store.ts';
-import { createDataConverter } from '../../src/worker/data-converter.ts';
+import { createDataConverter } from '../../src/client/data-converter.ts';
 
 export interface GuardWorkerOptions {
   address: string;

@@ -2,8 +2,10 @@
 import { readFileSync } from 'node:fs';
 import { NativeConnection } from '@temporalio/worker';
 import { expect, inject } from 'vitest';
-import { createGuardsClient, GuardRefusedError, type GuardsClient } from '../../src/client/guards/index.ts';
-import type { GuardPolicy, GuardProblem, LoopReport, ReviewReport } from '../../src/core/guardrails/index.ts';
+import { createGuardsClient, GuardRefusedError, type GuardsClient } from '../../src/client/guards/guards-client.ts';
+import type { GuardPolicy } from '../../src/core/guardrails/guard-state.ts';
+import type { GuardProblem } from '../../src/core/guardrails/refusal.ts';
+import type { LoopReport, ReviewReport } from '../../src/core/guardrails/loop-report.ts';
 import { DEFAULT_POLICY } from '../../src/protocol/policy.ts';
 import { createWorker } from '../../src/worker/create-worker.ts';
 import type { RunWorld } from './run-world.ts';

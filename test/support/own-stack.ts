@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { onTestFinished } from 'vitest';
-import type { StackErrorData } from '../../src/stack/errors.ts';
-import type { StackOptions } from '../../src/stack/index.ts';
+import type { StackErrorData } from '../../src/stack/stack-error.ts';
+import type { StackOptions } from '../../src/stack/start-stack.ts';
 import type { StackFile } from '../../src/stack/keeper/stack-file.ts';
 import { program } from './programs.ts';
 

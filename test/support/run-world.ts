@@ -1,7 +1,7 @@
 /** A worker, a client and a store of a test file's own, on the shared stack. */
 import { NativeConnection, type Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
-import { connectClient, createRunsClient, type RunsClient } from '../../src/client/index.ts';
+import { connectClient, createRunsClient, type RunsClient } from '../../src/client/runs-client.ts';
 import { createRegistry, type Registry } from '../../src/define/registry.ts';
 import type { Agent } from '../../src/define/define-agent.ts';
 import { createStore, type Store } from '../../src/store/store.ts';

@@ -2,7 +2,7 @@ import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { SEARCH_ATTRIBUTE_TYPES } from '../../src/protocol/names.ts';
-import { startStack } from '../../src/stack/index.ts';
+import { startStack } from '../../src/stack/start-stack.ts';
 import { lockOwner } from '../../src/stack/machine/folder-lock.ts';
 import { bundleForTests } from './bundle.ts';
 import type { ProvidedStack } from './provided.ts';

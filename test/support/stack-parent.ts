@@ -3,8 +3,8 @@
  * before and after, and one line when the stack has ended; stays until it is killed or its stdin says `stop`.
  */
 import { createInterface } from 'node:readline';
-import { StackError, startStack } from '../../src/stack/index.ts';
-import type { StackOptions } from '../../src/stack/index.ts';
+import { StackError, startStack } from '../../src/stack/start-stack.ts';
+import type { StackOptions } from '../../src/stack/start-stack.ts';
 
 const options: StackOptions = JSON.parse(process.argv[2] ?? '{}');
 

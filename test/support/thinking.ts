@@ -2,14 +2,14 @@
 import { reviewBy } from '../../src/activities/review.ts';
 import type { ToolEnvironment } from '../../src/activities/tools/environment.ts';
 import { executeTool } from '../../src/activities/tools/execute-tool.ts';
-import type { PlannerView } from '../../src/core/run/index.ts';
+import type { PlannerView } from '../../src/core/run/ports.ts';
 import type { Agent } from '../../src/define/define-agent.ts';
 import { createRegistry } from '../../src/define/registry.ts';
 import { planTurn } from '../../src/model/plan-turn.ts';
 import type { MessageStore } from '../../src/model/transcript-store.ts';
 import type { Json } from '../../src/protocol/json.ts';
 import type { RunRequest } from '../../src/protocol/run.ts';
-import { simulateRun, type World } from '../../src/simulator/simulate-run.ts';
+import { simulateRun, type World } from '../../src/testing/simulator/simulate-run.ts';
 import { prepared } from './fixtures.ts';
 
 /** Only what a turn and a tool need from around them; time stands still inside of them. */

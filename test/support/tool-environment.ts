@@ -2,7 +2,7 @@
 import { createHash } from 'node:crypto';
 import type { LogEvent, ToolEnvironment } from '../../src/activities/tools/environment.ts';
 import { executeTool } from '../../src/activities/tools/execute-tool.ts';
-import { createRedactor } from '../../src/core/redaction/index.ts';
+import { createRedactor } from '../../src/core/redaction/redact.ts';
 import type { Tool } from '../../src/define/define-tool.ts';
 import type { Json } from '../../src/protocol/json.ts';
 import type { CallFailed, CallSucceeded, ToolCallRequest } from '../../src/protocol/tools.ts';

@@ -2,13 +2,13 @@
 import { join } from 'node:path';
 import { NativeConnection } from '@temporalio/worker';
 import { inject, onTestFinished } from 'vitest';
-import { connectClient, createRunsClient } from '../../src/client/index.ts';
-import { createRedactor } from '../../src/core/redaction/index.ts';
+import { connectClient, createRunsClient } from '../../src/client/runs-client.ts';
+import { createRedactor } from '../../src/core/redaction/redact.ts';
 import type { Agent } from '../../src/define/define-agent.ts';
 import { createRegistry } from '../../src/define/registry.ts';
 import { cacheDir } from '../../src/stack/machine/cache-dir.ts';
 import { createStore } from '../../src/store/store.ts';
-import { startTelemetry } from '../../src/telemetry/index.ts';
+import { startTelemetry } from '../../src/telemetry/start-telemetry.ts';
 import { bundleWorkflows } from '../../src/worker/bundle-workflows.ts';
 import { createWorker } from '../../src/worker/create-worker.ts';
 import { createTestDatabase, uniqueTaskQueue } from './stack.ts';

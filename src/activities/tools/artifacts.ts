@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Redact } from '../../core/redaction/index.ts';
+import type { Redact } from '../../core/redaction/redact.ts';
 import type { KeptArtifact } from '../../protocol/tools.ts';
 import type { ToolEnvironment } from './environment.ts';
 import { orNothing } from './within.ts';

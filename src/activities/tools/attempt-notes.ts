@@ -1,4 +1,4 @@
-import { redactJson } from '../../core/redaction/index.ts';
+import { redactJson } from '../../core/redaction/redact.ts';
 import type { Tool, ToolContext } from '../../define/define-tool.ts';
 import { hashOfJson } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';

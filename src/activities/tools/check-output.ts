@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { redactJson } from '../../core/redaction/index.ts';
+import { redactJson } from '../../core/redaction/redact.ts';
 import { DEFAULT_MAX_OUTPUT_BYTES, type Tool } from '../../define/define-tool.ts';
 import { problemsOf } from '../../define/problems.ts';
 import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';

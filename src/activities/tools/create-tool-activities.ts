@@ -1,5 +1,5 @@
 import { log } from '@temporalio/activity';
-import type { Redact } from '../../core/redaction/index.ts';
+import type { Redact } from '../../core/redaction/redact.ts';
 import type { Tool } from '../../define/define-tool.ts';
 import type { Registry } from '../../define/registry.ts';
 import type { Json } from '../../protocol/json.ts';

@@ -1,5 +1,5 @@
-import { detectFeedback } from '../../core/feedback/index.ts';
-import type { Redact } from '../../core/redaction/index.ts';
+import { detectFeedback } from '../../core/feedback/detect.ts';
+import type { Redact } from '../../core/redaction/redact.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { DetectedFeedback } from '../../protocol/tools.ts';
 import { wholeText } from '../../protocol/text.ts';

@@ -1,4 +1,4 @@
-import type { Redact } from '../../core/redaction/index.ts';
+import type { Redact } from '../../core/redaction/redact.ts';
 import type { Json } from '../../protocol/json.ts';
 
 export type LogEvent = { event: string; [field: string]: Json };

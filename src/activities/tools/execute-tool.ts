@@ -1,5 +1,5 @@
-import { redactJson } from '../../core/redaction/index.ts';
-import { factsOfError } from '../../core/retry/index.ts';
+import { redactJson } from '../../core/redaction/redact.ts';
+import { factsOfError } from '../../core/retry/facts-of-error.ts';
 import type { Tool } from '../../define/define-tool.ts';
 import { problemsOf } from '../../define/problems.ts';
 import type { Json } from '../../protocol/json.ts';

@@ -1,4 +1,6 @@
-import { classifyError, factsOfError, validationFailed } from '../../core/retry/index.ts';
+import { classifyError } from '../../core/retry/classify-error.ts';
+import { factsOfError } from '../../core/retry/facts-of-error.ts';
+import { validationFailed } from '../../core/retry/log-events.ts';
 import type { Tool } from '../../define/define-tool.ts';
 import type { CallFailed, CallOutcome } from '../../protocol/tools.ts';
 import type { LogEvent, ToolEnvironment } from './environment.ts';

@@ -1,6 +1,7 @@
 import { createTwoFilesPatch } from 'diff';
-import { refinePrompt } from '../../core/feedback/index.ts';
-import { enhancePrompt, promptEnhanced } from '../../core/retry/index.ts';
+import { refinePrompt } from '../../core/feedback/refine.ts';
+import { enhancePrompt } from '../../core/retry/enhancement.ts';
+import { promptEnhanced } from '../../core/retry/log-events.ts';
 import type { Mending, PromptUse } from '../../protocol/tools.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { saveBriefly } from './artifacts.ts';

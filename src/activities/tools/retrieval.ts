@@ -1,4 +1,4 @@
-import type { Redact } from '../../core/redaction/index.ts';
+import type { Redact } from '../../core/redaction/redact.ts';
 import type { Tool } from '../../define/define-tool.ts';
 import { sha256Hex } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';

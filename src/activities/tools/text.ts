@@ -1,5 +1,5 @@
-import { salientLine } from '../../core/failures/index.ts';
-import type { Redact } from '../../core/redaction/index.ts';
+import { salientLine } from '../../core/failures/salient-line.ts';
+import type { Redact } from '../../core/redaction/redact.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import { wholeText } from '../../protocol/text.ts';
 

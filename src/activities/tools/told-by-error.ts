@@ -1,4 +1,4 @@
-import type { Redact } from '../../core/redaction/index.ts';
+import type { Redact } from '../../core/redaction/redact.ts';
 import type { CallFailed } from '../../protocol/tools.ts';
 import { wholeText } from '../../protocol/text.ts';
 import { cutTo } from './text.ts';

@@ -1,5 +1,5 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
-import { type Grant, mayAct, type Role } from '../../config/roles.ts';
+import { type Grant, mayAct, type Role } from './roles.ts';
 import { Problem } from '../problem.ts';
 
 export type TokenCheck = (authorization: string | undefined, needs: Role) => Grant;

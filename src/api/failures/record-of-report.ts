@@ -1,12 +1,15 @@
 import type { z } from 'zod';
-import { adjustmentFor, defaultSeverity, fingerprintOf, salientLine } from '../../core/failures/index.ts';
-import { type Redact, redactJson } from '../../core/redaction/index.ts';
+import { adjustmentFor } from '../../core/failures/adjustment.ts';
+import { defaultSeverity } from '../../core/failures/severity.ts';
+import { fingerprintOf } from '../../core/failures/fingerprint.ts';
+import { salientLine } from '../../core/failures/salient-line.ts';
+import { type Redact, redactJson } from '../../core/redaction/redact.ts';
 import { actionId, canonicalJson, sha256Hex } from '../../protocol/ids.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import type { TextArtifact } from '../../protocol/records.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
-import type { SCHEMAS } from '../schemas/index.ts';
-import { kindOfReport } from './kind-of-report.ts';
+import type { SCHEMAS } from '../schemas/all-schemas.ts';
+import { kindOfReport } from './report-kind.ts';
 
 export type FailureReport = z.infer<typeof SCHEMAS.FailureReport>;
 

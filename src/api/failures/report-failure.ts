@@ -1,19 +1,15 @@
 import { v7 as uuidV7 } from 'uuid';
-import {
-  emptyFailureMemory,
-  escalationOfRepeats,
-  type FailureMemory,
-  failureOf,
-  foldFailures,
-  remember,
-  selectGuidance,
-} from '../../core/failures/index.ts';
+import { emptyFailureMemory, type FailureMemory } from '../../core/failures/folded-failure.ts';
+import { escalationOfRepeats } from '../../core/failures/escalation.ts';
+import { failureOf, remember } from '../../core/failures/failure-memory.ts';
+import { foldFailures } from '../../core/failures/fold-failures.ts';
+import { selectGuidance } from '../../core/failures/guidance.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { FailureRevision } from '../../store/failure-revisions.ts';
 import type { ApiDeps } from '../context.ts';
 import { Problem } from '../problem.ts';
-import type { Redact } from '../../core/redaction/index.ts';
+import type { Redact } from '../../core/redaction/redact.ts';
 import { type FailureReport, recordOfReport } from './record-of-report.ts';
 
 /** A run elsewhere that reports more than this is not learning from it. */

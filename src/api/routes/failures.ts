@@ -7,7 +7,7 @@ import { IDEMPOTENCY_KEY, idempotencyKey, idOf, once } from '../read/ids.ts';
 import { readBody } from '../read/read-body.ts';
 import { readQuery } from '../read/read-query.ts';
 import type { Route } from '../route.ts';
-import { SCHEMAS } from '../schemas/index.ts';
+import { SCHEMAS } from '../schemas/all-schemas.ts';
 import { limit, plainText } from '../schemas/parts.ts';
 
 /** A tool's message and the chunks of a retrieval; what is kept of them is far smaller. */

@@ -1,11 +1,14 @@
 import { z } from 'zod';
-import { detectFeedback, FEEDBACK_TYPES, refinementActions, refinePrompt } from '../../core/feedback/index.ts';
+import { FEEDBACK_TYPES } from '../../core/feedback/types.ts';
+import { detectFeedback } from '../../core/feedback/detect.ts';
+import { refinePrompt } from '../../core/feedback/refine.ts';
+import { refinementActions } from '../../core/feedback/actions.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import { answerJson } from '../answer-json.ts';
 import { readBody } from '../read/read-body.ts';
 import { readQuery } from '../read/read-query.ts';
 import type { Route } from '../route.ts';
-import { SCHEMAS } from '../schemas/index.ts';
+import { SCHEMAS } from '../schemas/all-schemas.ts';
 import { cursor, limit, plainText } from '../schemas/parts.ts';
 import { page } from './page.ts';
 

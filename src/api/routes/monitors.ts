@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import type { EnhancementSwitch } from '../../core/retry/index.ts';
+import type { EnhancementSwitch } from '../../core/retry/switch-off.ts';
 import { suggestion } from '../../define/problems.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import { readMonitors } from '../../store/monitor-figures.ts';
@@ -8,7 +8,7 @@ import { Problem } from '../problem.ts';
 import { readBody } from '../read/read-body.ts';
 import { readQuery } from '../read/read-query.ts';
 import type { Route } from '../route.ts';
-import { SCHEMAS } from '../schemas/index.ts';
+import { SCHEMAS } from '../schemas/all-schemas.ts';
 import { plainText } from '../schemas/parts.ts';
 
 const MONTH_MS = 30 * 86_400_000;

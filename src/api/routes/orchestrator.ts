@@ -1,7 +1,8 @@
 import { answerJson } from '../answer-json.ts';
-import { decisionOfOwnLoop, GuardRefusedError, overrideOwnLoop, statusOfOwnLoop } from '../../client/index.ts';
-import { mayAct } from '../../config/roles.ts';
-import { errorsOfReport, type LoopAnswer, type LoopReport } from '../../core/guardrails/index.ts';
+import { decisionOfOwnLoop, GuardRefusedError, overrideOwnLoop, statusOfOwnLoop } from '../../client/runs-client.ts';
+import { mayAct } from '../access/roles.ts';
+import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
+import { errorsOfReport, type LoopReport } from '../../core/guardrails/loop-report.ts';
 import { hashOfJson } from '../../protocol/ids.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { ApiContext, ApiDeps } from '../context.ts';
@@ -10,7 +11,7 @@ import { IDEMPOTENCY_KEY, idempotencyKey, idOf } from '../read/ids.ts';
 import { checked, MESSAGE_BYTES, readBody } from '../read/read-body.ts';
 import { readJson } from '../read/read-json.ts';
 import type { Route } from '../route.ts';
-import { SCHEMAS } from '../schemas/index.ts';
+import { SCHEMAS } from '../schemas/all-schemas.ts';
 
 /** How long a report of an own run's loop waits for the run's decision. */
 const DECISION_MS = 30_000;

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { boundSentence, computeBound } from '../../core/bound/index.ts';
-import { mergePolicy } from '../../core/policy/index.ts';
+import { boundSentence } from '../../core/bound/sentence.ts';
+import { computeBound } from '../../core/bound/compute-bound.ts';
+import { mergePolicy } from '../../core/policy/merge-policy.ts';
 import { type Agent, thinks } from '../../define/define-agent.ts';
 import { prepareRun, reviewerOf } from '../../define/prepare-run.ts';
 import { LIMIT } from '../../protocol/limits.ts';
@@ -11,7 +12,7 @@ import type { ApiDeps } from '../context.ts';
 import { Problem } from '../problem.ts';
 import { readBody } from '../read/read-body.ts';
 import type { Route } from '../route.ts';
-import { SCHEMAS } from '../schemas/index.ts';
+import { SCHEMAS } from '../schemas/all-schemas.ts';
 
 export const bound: Route = {
   method: 'post',

@@ -1,6 +1,7 @@
 import { z } from 'zod';
-import { errorSignature, storedForm } from '../../core/reflections/index.ts';
-import { redactJson } from '../../core/redaction/index.ts';
+import { errorSignature } from '../../core/reflections/signature.ts';
+import { storedForm } from '../../core/reflections/stored-form.ts';
+import { redactJson } from '../../core/redaction/redact.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { RecalledReflection } from '../../store/reflection-recall.ts';
@@ -9,7 +10,7 @@ import { Problem } from '../problem.ts';
 import { readBody } from '../read/read-body.ts';
 import { readQuery } from '../read/read-query.ts';
 import type { Route } from '../route.ts';
-import { SCHEMAS } from '../schemas/index.ts';
+import { SCHEMAS } from '../schemas/all-schemas.ts';
 import { limit, plainText } from '../schemas/parts.ts';
 
 const { similarity_threshold } = DEFAULT_POLICY.memory;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { compareEventIds, RunNotFoundError } from '../../client/index.ts';
+import { compareEventIds, RunNotFoundError } from '../../client/runs-client.ts';
 import type { ApiContext, ApiDeps } from '../context.ts';
 import { runIdOf } from '../read/ids.ts';
 import { readQuery } from '../read/read-query.ts';

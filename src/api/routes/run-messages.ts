@@ -1,9 +1,9 @@
 import { answerJson } from '../answer-json.ts';
-import { RunEndedError } from '../../client/index.ts';
+import { RunEndedError } from '../../client/runs-client.ts';
 import { IDEMPOTENCY_KEY, idempotencyKey, once, runIdOf } from '../read/ids.ts';
 import { readBody } from '../read/read-body.ts';
 import type { Route } from '../route.ts';
-import { SCHEMAS } from '../schemas/index.ts';
+import { SCHEMAS } from '../schemas/all-schemas.ts';
 
 /** How long a cancel waits for the work to stop before it says what it still waits for. */
 const STOP_MS = 30_000;

@@ -1,5 +1,5 @@
 import type { Json } from '../../protocol/json.ts';
-import type { SchemaName } from './index.ts';
+import type { SchemaName } from './all-schemas.ts';
 
 /** One body of each request, for the description; a test holds them to their schemas. */
 export const EXAMPLES: Partial<Record<SchemaName, Json>> = {

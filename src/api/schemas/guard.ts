@@ -1,5 +1,7 @@
 import { z } from 'zod';
-import type { GuardrailsStatus, LoopAnswer, OverrideAnswer } from '../../core/guardrails/index.ts';
+import type { GuardrailsStatus } from '../../core/guardrails/guardrails-status.ts';
+import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
+import type { OverrideAnswer } from '../../core/guardrails/family-overrides.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import { idSchema } from '../../protocol/schemas/failure-record.ts';
 import { finalizeReason, rerunReason, rerunTrigger } from './parts.ts';

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { FEEDBACK_TYPES } from '../../core/feedback/index.ts';
+import { FEEDBACK_TYPES } from '../../core/feedback/types.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import {
   contextRefsSchema,

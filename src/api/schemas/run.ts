@@ -6,8 +6,9 @@ import type {
   ProjectedStep,
   ShownGuidance,
   StartedRun,
-} from '../../client/index.ts';
-import type { OverrideEntry, ReasonedTraceItem } from '../../core/guardrails/index.ts';
+} from '../../client/runs-client.ts';
+import type { OverrideEntry } from '../../core/guardrails/overrides.ts';
+import type { ReasonedTraceItem } from '../../core/guardrails/loop-trace.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import { type PendingQuestion, type RunStatus, DECISIONS } from '../../protocol/run.ts';
 import { failureRecordSchema, failureStatusSchema } from '../../protocol/schemas/failure-record.ts';

@@ -1,8 +1,8 @@
 import { Argument, type Command } from 'commander';
 import type { Runs } from '../../client/runs.ts';
 import { type Decision, DECISIONS } from '../../protocol/run.ts';
-import { personOf, remoteCommand, withPerson } from '../remote/command.ts';
-import type { RemoteFlags } from '../remote/connect.ts';
+import { personOf, remoteCommand, withPerson } from '../ask/command.ts';
+import type { RemoteFlags } from '../ask/connect.ts';
 
 interface AnswerFlags extends RemoteFlags {
   question?: string;
@@ -17,7 +17,7 @@ export function addAnswer(program: Command): void {
     .option('--text <text>', 'what to do instead; `correct` needs it')
     .action(async (runId: string, decision: Decision, flags: AnswerFlags) => {
       const [{ connectRemote }, { print }, { EXIT }] = await Promise.all([
-        import('../remote/connect.ts'),
+        import('../ask/connect.ts'),
         import('../show/print.ts'),
         import('../report-error.ts'),
       ]);
@@ -35,7 +35,7 @@ export function addAnswer(program: Command): void {
 async function openQuestion(runs: Runs, runId: string): Promise<string> {
   const { pending_question: open, state } = await runs.get(runId);
   if (open !== undefined) return open.question_id;
-  const { SecondwindError } = await import('../../client/errors.ts');
+  const { SecondwindError } = await import('../../protocol/errors.ts');
   throw new SecondwindError(
     'no_question',
     `The run ${runId} asks nothing: it is ${state}.`,

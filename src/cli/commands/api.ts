@@ -1,10 +1,10 @@
 import type { Command } from 'commander';
-import { type Config, ConfigError, isLoopback, readConfig } from '../../config.ts';
-import type { Grant } from '../../config/roles.ts';
-import { isStrong } from '../../config/tokens.ts';
+import { type Config, ConfigError, isLoopback, readConfig } from '../config/read-config.ts';
+import type { Grant } from '../../api/access/roles.ts';
+import { isStrong } from '../config/read-tokens.ts';
 import { reportError } from '../report-error.ts';
-import type { Parts } from '../run/parts.ts';
-import type { Failure } from '../run/run-parts.ts';
+import type { Parts } from '../serve/parts.ts';
+import type { Failure } from '../serve/run-parts.ts';
 
 interface ApiFlags {
   port?: string;
@@ -24,7 +24,10 @@ export function addApi(program: Command): void {
     .action(async (flags: ApiFlags) => {
       const config = readConfig(process.env, flags);
       refuseOpenDoor(config);
-      const [{ runParts }, { createLog }] = await Promise.all([import('../run/run-parts.ts'), import('../run/log.ts')]);
+      const [{ runParts }, { createLog }] = await Promise.all([
+        import('../serve/run-parts.ts'),
+        import('../serve/log.ts'),
+      ]);
       const log = createLog('stderr', []);
       process.exitCode = await runParts({
         say: (line) => log.info({}, line),
@@ -35,7 +38,7 @@ export function addApi(program: Command): void {
 }
 
 async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ failed: Promise<Failure> }> {
-  const { reachOutside } = await import('../run/outside.ts');
+  const { reachOutside } = await import('../serve/outside.ts');
   const outside = await reachOutside(config);
   // Loaded only now: that a server is missing should not take the seconds that these take.
   const [
@@ -48,12 +51,12 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
     { serveApi },
   ] = await Promise.all([
     import('../../store/store.ts'),
-    import('../run/open-api.ts'),
-    import('../run/registry.ts'),
-    import('../run/reviewer.ts'),
-    import('../run/log.ts'),
-    import('../run/telemetry.ts'),
-    import('../../api/index.ts'),
+    import('../serve/open-api.ts'),
+    import('../serve/registry.ts'),
+    import('../serve/reviewer.ts'),
+    import('../serve/log.ts'),
+    import('../serve/telemetry.ts'),
+    import('../../api/serve.ts'),
   ]);
   const registry = await registryWith(flags.agents);
   const reviewer = await loadReviewer(config.reviewer, process.env);
@@ -85,7 +88,7 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
 /** On this machine alone the data folder's own token will do. */
 async function grantsFor(config: Config): Promise<readonly Grant[]> {
   if (!isLoopback(config.host)) return config.tokens;
-  const { ownGrants } = await import('../run/token-file.ts');
+  const { ownGrants } = await import('../serve/token-file.ts');
   return (await ownGrants(config.tokens, config.dataDir)).grants;
 }
 

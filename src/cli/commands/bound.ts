@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { SecondwindError } from '../../client/errors.ts';
+import { SecondwindError } from '../../protocol/errors.ts';
 import type { Registry } from '../../define/registry.ts';
 
 interface BoundFlags {
@@ -20,7 +20,7 @@ export function addBound(program: Command): void {
     .option('--policy <file>', 'a JSON file with any part of a policy')
     .option('--json', 'as JSON')
     .action(async (flags: BoundFlags) => {
-      const { boundSentence } = await import('../../core/bound/index.ts');
+      const { boundSentence } = await import('../../core/bound/sentence.ts');
       const bound = await boundOf(flags);
       const sentence = boundSentence(bound);
       process.stdout.write(`${flags.json ? JSON.stringify({ ...bound, sentence }) : sentence}\n`);
@@ -33,14 +33,14 @@ async function boundOf(flags: BoundFlags) {
   const policy = flags.policy === undefined ? undefined : await readPolicy(flags.policy);
   if (flags.agent === undefined && flags.agents === undefined) {
     const [{ computeBound }, { mergePolicy }] = await Promise.all([
-      import('../../core/bound/index.ts'),
-      import('../../core/policy/index.ts'),
+      import('../../core/bound/compute-bound.ts'),
+      import('../../core/policy/merge-policy.ts'),
     ]);
     return computeBound({ policy: mergePolicy(policy), planLength: plan?.steps.length ?? null });
   }
   const [{ prepareRun }, { registryWith }] = await Promise.all([
     import('../../define/prepare-run.ts'),
-    import('../run/registry.ts'),
+    import('../serve/registry.ts'),
   ]);
   const registry = await registryWith(flags.agents);
   const agent = flags.agent ?? onlyAgent(registry);

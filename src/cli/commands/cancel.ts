@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { personOf, remoteCommand, withPerson } from '../remote/command.ts';
-import type { RemoteFlags } from '../remote/connect.ts';
+import { personOf, remoteCommand, withPerson } from '../ask/command.ts';
+import type { RemoteFlags } from '../ask/connect.ts';
 
 export function addCancel(program: Command): void {
   withPerson(remoteCommand(program, 'cancel <run_id>', 'stop a run, and wait until its work has really stopped'))
     .option('--reason <text>', 'why')
     .action(async (runId: string, flags: RemoteFlags & { by?: string; reason?: string }) => {
       const [{ connectRemote }, { print }, { oneLine }] = await Promise.all([
-        import('../remote/connect.ts'),
+        import('../ask/connect.ts'),
         import('../show/print.ts'),
         import('../show/text.ts'),
       ]);

@@ -15,8 +15,8 @@ export function addDemo(program: Command): void {
     .option('--json', 'only the figures, as one JSON object')
     .action(async (flags: DemoFlags) => {
       const [{ readConfig }, { runDemo }] = await Promise.all([
-        import('../../config.ts'),
-        import('../../demo/run-demo.ts'),
+        import('../config/read-config.ts'),
+        import('../demo/run-demo.ts'),
       ]);
       const config = readConfig(process.env);
       const say = (line: string): void => void (flags.json ? null : process.stdout.write(`${line}\n`));

@@ -12,8 +12,9 @@ export function addDetect(program: Command): void {
     .option('--file <file>', 'read the text from a file')
     .option('--json', 'as JSON')
     .action(async (text: string | undefined, flags: DetectFlags) => {
-      const [{ detectFeedback, refinementActions }, { readText }, { print }, { oneLine }] = await Promise.all([
-        import('../../core/feedback/index.ts'),
+      const [{ detectFeedback }, { refinementActions }, { readText }, { print }, { oneLine }] = await Promise.all([
+        import('../../core/feedback/detect.ts'),
+        import('../../core/feedback/actions.ts'),
         import('../read-input.ts'),
         import('../show/print.ts'),
         import('../show/text.ts'),

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { readConfig } from '../../config.ts';
+import { readConfig } from '../config/read-config.ts';
 import { reportError } from '../report-error.ts';
 
 interface DevFlags {
@@ -31,11 +31,11 @@ async function runDev(flags: DevFlags): Promise<number> {
   const config = readConfig(process.env, flags);
   const [{ runParts }, { startDev }, { readyJson, readyLines }, { registryWith }, { loadReviewer }] = await Promise.all(
     [
-      import('../run/run-parts.ts'),
+      import('../serve/run-parts.ts'),
       import('../dev/start-dev.ts'),
       import('../dev/announce.ts'),
-      import('../run/registry.ts'),
-      import('../run/reviewer.ts'),
+      import('../serve/registry.ts'),
+      import('../serve/reviewer.ts'),
     ],
   );
   const say = (line: string): void => void process.stderr.write(`${line}\n`);

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { colours } from '../show/colours.ts';
-import { readConfig } from '../../config.ts';
+import { readConfig } from '../config/read-config.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { EXIT } from '../report-error.ts';
 

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { Runs } from '../../client/runs.ts';
-import { remoteCommand } from '../remote/command.ts';
-import type { RemoteFlags } from '../remote/connect.ts';
+import { remoteCommand } from '../ask/command.ts';
+import type { RemoteFlags } from '../ask/connect.ts';
 
 interface ExportFlags extends RemoteFlags {
   out?: string;
@@ -13,7 +13,7 @@ export function addExport(program: Command): void {
     .option('--out <file>', 'the file to write (default: stdout)')
     .option('--force', 'write over a file that is there')
     .action(async (runId: string, flags: ExportFlags) => {
-      const { connectRemote } = await import('../remote/connect.ts');
+      const { connectRemote } = await import('../ask/connect.ts');
       const { runs } = await connectRemote(flags);
       const text = `${JSON.stringify(await exportOf(runs, runId), null, 2)}\n`;
       if (flags.out === undefined) return void process.stdout.write(text);
@@ -44,7 +44,7 @@ async function writeNew(file: string, text: string, force: boolean): Promise<voi
     await writeFile(file, text, { mode: 0o600, flag: force ? 'w' : 'wx' });
   } catch (error) {
     const code = error instanceof Error && 'code' in error ? String(error.code) : String(error);
-    const { SecondwindError } = await import('../../client/errors.ts');
+    const { SecondwindError } = await import('../../protocol/errors.ts');
     throw code === 'EEXIST'
       ? new SecondwindError('bad_usage', `${file} is there already.`, 'Choose another name, or add --force.', error)
       : new SecondwindError('bad_usage', `${file} cannot be written (${code}).`, 'Choose another place.', error);

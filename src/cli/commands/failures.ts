@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { SCHEMAS } from '../../api/schemas/index.ts';
+import type { SCHEMAS } from '../../api/schemas/all-schemas.ts';
 import type { FailureItem } from '../../client/views.ts';
-import { remoteCommand } from '../remote/command.ts';
-import type { Remote, RemoteFlags } from '../remote/connect.ts';
+import { remoteCommand } from '../ask/command.ts';
+import type { Remote, RemoteFlags } from '../ask/connect.ts';
 import type { Column } from '../show/table.ts';
 
 type Fingerprints = z.infer<(typeof SCHEMAS)['Fingerprints']>;
@@ -36,7 +36,7 @@ export function addFailures(program: Command): void {
     .option('--agent <name>', 'without an id: only those of this agent')
     .option('--since <time>', 'without an id: from this day or time on (default: 30 days ago)')
     .action(async (runId: string | undefined, flags: FailuresFlags) => {
-      const { connectRemote } = await import('../remote/connect.ts');
+      const { connectRemote } = await import('../ask/connect.ts');
       const remote = await connectRemote(flags);
       await (runId === undefined ? showAll(remote, flags) : showRun(remote, runId, flags));
     });

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { personOf, remoteCommand, withPerson } from '../remote/command.ts';
-import type { RemoteFlags } from '../remote/connect.ts';
+import { personOf, remoteCommand, withPerson } from '../ask/command.ts';
+import type { RemoteFlags } from '../ask/connect.ts';
 
 export function addFeedback(program: Command): void {
   withPerson(remoteCommand(program, 'feedback <run_id> <text>', 'tell a run what you think of it')).action(
     async (runId: string, text: string, flags: RemoteFlags & { by?: string }) => {
       const [{ connectRemote }, { print }] = await Promise.all([
-        import('../remote/connect.ts'),
+        import('../ask/connect.ts'),
         import('../show/print.ts'),
       ]);
       const { runs } = await connectRemote(flags);

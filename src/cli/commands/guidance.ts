@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { Runs } from '../../client/runs.ts';
 import type { ShownGuidance } from '../../client/views.ts';
-import { remoteCommand } from '../remote/command.ts';
-import type { RemoteFlags } from '../remote/connect.ts';
+import { remoteCommand } from '../ask/command.ts';
+import type { RemoteFlags } from '../ask/connect.ts';
 
 interface GuidanceFlags extends RemoteFlags {
   step?: string;
@@ -17,7 +17,7 @@ export function addGuidance(program: Command): void {
     .option('--attempt <n>', 'the attempt (default: the latest that was shown any)')
     .action(async (runId: string, flags: GuidanceFlags) => {
       const [{ connectRemote }, { print }, { safeLines }] = await Promise.all([
-        import('../remote/connect.ts'),
+        import('../ask/connect.ts'),
         import('../show/print.ts'),
         import('../show/text.ts'),
       ]);

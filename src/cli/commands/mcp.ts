@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { readConfig } from '../../config.ts';
-import type { RemoteFlags } from '../remote/connect.ts';
+import { readConfig } from '../config/read-config.ts';
+import type { RemoteFlags } from '../ask/connect.ts';
 
 export function addMcp(program: Command): void {
   program
@@ -14,8 +14,8 @@ export function addMcp(program: Command): void {
       readConfig(process.env, { dataDir: flags.dataDir });
       const [{ serveStdio }, { createMcpServer }, { connectRemote }, { ownVersion }] = await Promise.all([
         import('@modelcontextprotocol/server/stdio'),
-        import('../../mcp/create-server.ts'),
-        import('../remote/connect.ts'),
+        import('../../api/mcp/create-mcp-server.ts'),
+        import('../ask/connect.ts'),
         import('../version.ts'),
       ]);
       const log = (line: string): void => void process.stderr.write(`${line}\n`);

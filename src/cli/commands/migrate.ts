@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import { ConfigError, readConfig } from '../../config.ts';
+import { ConfigError, readConfig } from '../config/read-config.ts';
 
 export function addMigrate(program: Command): void {
   program

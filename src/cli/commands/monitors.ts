@@ -1,9 +1,9 @@
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
-import type { SCHEMAS } from '../../api/schemas/index.ts';
-import { SecondwindError } from '../../client/errors.ts';
-import { personOf, remoteCommand, withPerson } from '../remote/command.ts';
-import type { RemoteFlags } from '../remote/connect.ts';
+import type { SCHEMAS } from '../../api/schemas/all-schemas.ts';
+import { SecondwindError } from '../../protocol/errors.ts';
+import { personOf, remoteCommand, withPerson } from '../ask/command.ts';
+import type { RemoteFlags } from '../ask/connect.ts';
 import type { Column } from '../show/table.ts';
 
 type Monitors = z.infer<(typeof SCHEMAS)['Monitors']>;
@@ -48,7 +48,7 @@ export function addMonitors(program: Command): void {
       if (given.enhancement !== undefined) return switchEnhancement(given);
       const { agent, model, since, byDay, ...flags } = given;
       const [{ connectRemote }, { print }, { table, terminalWidth }, { oneLine }] = await Promise.all([
-        import('../remote/connect.ts'),
+        import('../ask/connect.ts'),
         import('../show/print.ts'),
         import('../show/table.ts'),
         import('../show/text.ts'),
@@ -68,7 +68,7 @@ async function switchEnhancement({ agent, enhancement, reason, ...flags }: Monit
     throw new SecondwindError('bad_usage', 'It is not said whose enhancement to switch.', 'Name it with --agent.');
   }
   const [{ connectRemote }, { print }, { oneLine }] = await Promise.all([
-    import('../remote/connect.ts'),
+    import('../ask/connect.ts'),
     import('../show/print.ts'),
     import('../show/text.ts'),
   ]);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
-import { SecondwindError } from '../../client/errors.ts';
-import { personOf, remoteCommand, withPerson } from '../remote/command.ts';
-import type { RemoteFlags } from '../remote/connect.ts';
+import { SecondwindError } from '../../protocol/errors.ts';
+import { personOf, remoteCommand, withPerson } from '../ask/command.ts';
+import type { RemoteFlags } from '../ask/connect.ts';
 
 interface OverrideFlags extends RemoteFlags {
   fatigue?: boolean;
@@ -21,7 +21,7 @@ export function addOverride(program: Command): void {
         throw new SecondwindError('bad_usage', 'Nothing is named to override.', 'Add --max-reruns, --fatigue or both.');
       }
       const [{ connectRemote }, { print }] = await Promise.all([
-        import('../remote/connect.ts'),
+        import('../ask/connect.ts'),
         import('../show/print.ts'),
       ]);
       const { runs } = await connectRemote(flags);

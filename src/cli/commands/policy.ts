@@ -9,7 +9,7 @@ export function addPolicy(program: Command): void {
     .option('--json', 'as JSON')
     .action(async (flags: { policy?: string; json?: boolean }) => {
       const [{ mergePolicy }, { readPolicy }] = await Promise.all([
-        import('../../core/policy/index.ts'),
+        import('../../core/policy/merge-policy.ts'),
         import('../read-input.ts'),
       ]);
       const policy = mergePolicy(flags.policy === undefined ? undefined : await readPolicy(flags.policy));

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
-import { remoteCommand } from '../remote/command.ts';
-import type { RemoteFlags } from '../remote/connect.ts';
+import { remoteCommand } from '../ask/command.ts';
+import type { RemoteFlags } from '../ask/connect.ts';
 
 interface QuestionsFlags extends RemoteFlags {
   limit?: string;
@@ -13,7 +13,7 @@ export function addQuestions(program: Command): void {
     .option('--cursor <cursor>', 'go on where the last list ended')
     .action(async ({ limit, cursor, ...flags }: QuestionsFlags) => {
       const [{ connectRemote }, { print }, { questionLines }, { readWhole }] = await Promise.all([
-        import('../remote/connect.ts'),
+        import('../ask/connect.ts'),
         import('../show/print.ts'),
         import('../show/runs.ts'),
         import('../read-input.ts'),

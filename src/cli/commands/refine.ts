@@ -23,7 +23,7 @@ export function addRefine(program: Command): void {
     .option('--json', 'as JSON, with every iteration')
     .action(async (flags: RefineFlags) => {
       const [{ refinePrompt }, { readText, readWhole }, { print }, { safeLines }] = await Promise.all([
-        import('../../core/feedback/index.ts'),
+        import('../../core/feedback/refine.ts'),
         import('../read-input.ts'),
         import('../show/print.ts'),
         import('../show/text.ts'),

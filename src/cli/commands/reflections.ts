@@ -1,8 +1,8 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
-import type { SCHEMAS } from '../../api/schemas/index.ts';
-import { remoteCommand } from '../remote/command.ts';
-import type { RemoteFlags } from '../remote/connect.ts';
+import type { SCHEMAS } from '../../api/schemas/all-schemas.ts';
+import { remoteCommand } from '../ask/command.ts';
+import type { RemoteFlags } from '../ask/connect.ts';
 import type { Column } from '../show/table.ts';
 
 type Reflections = z.infer<(typeof SCHEMAS)['Reflections']>;
@@ -32,7 +32,7 @@ export function addReflections(program: Command): void {
     .option('--limit <n>', 'so many at most')
     .action(async (flags: ReflectionsFlags) => {
       const [{ connectRemote }, { print }, { table, terminalWidth }] = await Promise.all([
-        import('../remote/connect.ts'),
+        import('../ask/connect.ts'),
         import('../show/print.ts'),
         import('../show/table.ts'),
       ]);

@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { Runs } from '../../client/runs.ts';
 import type { StartedRun } from '../../client/views.ts';
 import type { RunRequest } from '../../protocol/run.ts';
-import { personOf, remoteCommand, withPerson } from '../remote/command.ts';
-import type { RemoteFlags } from '../remote/connect.ts';
+import { personOf, remoteCommand, withPerson } from '../ask/command.ts';
+import type { RemoteFlags } from '../ask/connect.ts';
 
 interface StartFlags extends RemoteFlags {
   detach?: boolean;
@@ -77,8 +77,8 @@ async function startAndTell(
   start: (runs: Runs) => Promise<StartedRun>,
 ): Promise<void> {
   const [{ connectRemote }, { commandTelemetry }] = await Promise.all([
-    import('../remote/connect.ts'),
-    import('../remote/telemetry.ts'),
+    import('../ask/connect.ts'),
+    import('../ask/telemetry.ts'),
   ]);
   const telemetry = await commandTelemetry();
   try {
@@ -92,7 +92,7 @@ async function startAndTell(
 
 async function tell(runs: Runs, started: StartedRun, flags: StartFlags): Promise<void> {
   const [{ boundSentence }, { followRun }, { print }] = await Promise.all([
-    import('../../core/bound/index.ts'),
+    import('../../core/bound/sentence.ts'),
     import('../follow/follow-run.ts'),
     import('../show/print.ts'),
   ]);

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { RunFilter } from '../../client/views.ts';
-import { remoteCommand } from '../remote/command.ts';
-import type { RemoteFlags } from '../remote/connect.ts';
+import { remoteCommand } from '../ask/command.ts';
+import type { RemoteFlags } from '../ask/connect.ts';
 
 interface RunsFlags extends RemoteFlags {
   state?: string;
@@ -22,7 +22,7 @@ export function addRuns(program: Command): void {
     .option('--cursor <cursor>', 'go on where the last list ended')
     .action(async ({ url, dataDir, json, ...filter }: RunsFlags) => {
       const [{ connectRemote }, { print }, { runLines }] = await Promise.all([
-        import('../remote/connect.ts'),
+        import('../ask/connect.ts'),
         import('../show/print.ts'),
         import('../show/runs.ts'),
       ]);

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ManySimulated } from '../../simulator/hostile/simulate-many.ts';
+import type { ManySimulated } from '../../testing/simulator/hostile/simulate-many.ts';
 
 interface SimulateFlags {
   runs: string;
@@ -23,9 +23,9 @@ export function addSimulate(program: Command): void {
     .option('--json', 'as JSON')
     .action(async (flags: SimulateFlags) => {
       const [{ simulateMany }, { readPolicy }, { SecondwindError }] = await Promise.all([
-        import('../../simulator/hostile/simulate-many.ts'),
+        import('../../testing/simulator/hostile/simulate-many.ts'),
         import('../read-input.ts'),
-        import('../../client/errors.ts'),
+        import('../../protocol/errors.ts'),
       ]);
       const whole = (name: 'runs' | 'seed', least: number, most: number): number => {
         const value = /^\d+$/.test(flags[name]) ? Number(flags[name]) : Number.NaN;

@@ -1,12 +1,12 @@
 import type { Command } from 'commander';
-import { remoteCommand } from '../remote/command.ts';
-import type { RemoteFlags } from '../remote/connect.ts';
+import { remoteCommand } from '../ask/command.ts';
+import type { RemoteFlags } from '../ask/connect.ts';
 
 export function addStatus(program: Command): void {
   remoteCommand(program, 'status <run_id>', 'how a run stands, and why; the exit code says it too').action(
     async (runId: string, flags: RemoteFlags) => {
       const [{ connectRemote }, { print }, { statusLines }, { exitCodeOfStatus }] = await Promise.all([
-        import('../remote/connect.ts'),
+        import('../ask/connect.ts'),
         import('../show/print.ts'),
         import('../show/runs.ts'),
         import('../follow/exit-code.ts'),

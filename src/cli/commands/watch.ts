@@ -1,13 +1,13 @@
 import type { Command } from 'commander';
-import { remoteCommand } from '../remote/command.ts';
-import type { Remote, RemoteFlags } from '../remote/connect.ts';
+import { remoteCommand } from '../ask/command.ts';
+import type { Remote, RemoteFlags } from '../ask/connect.ts';
 
 export function addWatch(program: Command): void {
   remoteCommand(program, 'watch [run_id]', 'follow a run to its end, or without an id what happens to all runs')
     .option('--wait', 'stay while the run waits for a person')
     .action(async (runId: string | undefined, flags: RemoteFlags & { wait?: boolean }) => {
       const [{ connectRemote }, { followRun }] = await Promise.all([
-        import('../remote/connect.ts'),
+        import('../ask/connect.ts'),
         import('../follow/follow-run.ts'),
       ]);
       const remote = await connectRemote(flags);

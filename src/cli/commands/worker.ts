@@ -1,9 +1,9 @@
 import type { Command } from 'commander';
-import { type Config, readConfig } from '../../config.ts';
+import { type Config, readConfig } from '../config/read-config.ts';
 import { reportError } from '../report-error.ts';
-import type { CommandLog } from '../run/log.ts';
-import type { Parts } from '../run/parts.ts';
-import type { Failure } from '../run/run-parts.ts';
+import type { CommandLog } from '../serve/log.ts';
+import type { Parts } from '../serve/parts.ts';
+import type { Failure } from '../serve/run-parts.ts';
 
 interface WorkerFlags {
   agents?: string;
@@ -18,7 +18,10 @@ export function addWorker(program: Command): void {
     .option('--json', 'tell when it is ready in one JSON line')
     .action(async (flags: WorkerFlags) => {
       const config = readConfig(process.env);
-      const [{ runParts }, { createLog }] = await Promise.all([import('../run/run-parts.ts'), import('../run/log.ts')]);
+      const [{ runParts }, { createLog }] = await Promise.all([
+        import('../serve/run-parts.ts'),
+        import('../serve/log.ts'),
+      ]);
       const log = createLog('stderr', []);
       process.exitCode = await runParts({
         say: (line) => log.info({}, line),
@@ -33,14 +36,14 @@ async function start(
   parts: Parts,
   { log, ...flags }: WorkerFlags & { log: CommandLog },
 ): Promise<{ failed: Promise<Failure> }> {
-  const { reachOutside } = await import('../run/outside.ts');
+  const { reachOutside } = await import('../serve/outside.ts');
   const outside = await reachOutside(config);
   // Loaded only now: that a server is missing should not take the seconds that these take.
   const [{ createStore }, { startWorker, workflowBundle }, { registryWith }, { addTelemetry }] = await Promise.all([
     import('../../store/store.ts'),
     import('../../worker/main.ts'),
-    import('../run/registry.ts'),
-    import('../run/telemetry.ts'),
+    import('../serve/registry.ts'),
+    import('../serve/telemetry.ts'),
   ]);
   const registry = await registryWith(flags.agents);
   const store = createStore(outside.databaseUrl);

@@ -1,4 +1,4 @@
-import type { Stack } from '../../stack/index.ts';
+import type { Stack } from '../../stack/start-stack.ts';
 
 export interface ReadyNews {
   agents: string[];

@@ -1,17 +1,18 @@
 import { join } from 'node:path';
-import { type Fetching, Problem, serveApi } from '../../api/index.ts';
+import { Problem } from '../../api/problem.ts';
+import { type Fetching, serveApi } from '../../api/serve.ts';
 import type { ApiDeps } from '../../api/context.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../config/read-config.ts';
 import type { Registry } from '../../define/registry.ts';
 import { SEARCH_ATTRIBUTE_TYPES } from '../../protocol/names.ts';
-import { startStack } from '../../stack/index.ts';
+import { startStack } from '../../stack/start-stack.ts';
 import { lockOwner } from '../../stack/machine/folder-lock.ts';
 import { telemetrySettings } from '../../telemetry/settings.ts';
-import { createLog } from '../run/log.ts';
-import type { Parts } from '../run/parts.ts';
-import type { Failure } from '../run/run-parts.ts';
-import { addTelemetry } from '../run/telemetry.ts';
-import { ownGrants } from '../run/token-file.ts';
+import { createLog } from '../serve/log.ts';
+import type { Parts } from '../serve/parts.ts';
+import type { Failure } from '../serve/run-parts.ts';
+import { addTelemetry } from '../serve/telemetry.ts';
+import { ownGrants } from '../serve/token-file.ts';
 import type { ReadyNews } from './announce.ts';
 
 export interface StartDevOptions {
@@ -91,7 +92,7 @@ async function preload(cacheDir: string, traced: boolean) {
     import('../../worker/main.ts'),
     import('../../store/store.ts'),
     import('../../store/migrate.ts'),
-    import('../run/open-api.ts'),
+    import('../serve/open-api.ts'),
   ]);
   return {
     workerMain,

@@ -1,13 +1,13 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { openDoor } from '../../client/http/door.ts';
-import type { Config } from '../../config.ts';
+import type { Config } from '../config/read-config.ts';
 import { readModelSettings } from '../../model/settings.ts';
 import { prepareDataDir } from '../../stack/machine/data-dir.ts';
 import { choosePort } from '../../stack/machine/ports.ts';
-import { ownUrl } from '../remote/connect.ts';
+import { ownUrl } from '../ask/connect.ts';
 import { hostOf, telemetrySettings } from '../../telemetry/settings.ts';
-import { tokenFile } from '../run/token-file.ts';
+import { tokenFile } from '../serve/token-file.ts';
 import { failed, failedBy, type Finding, note, ok } from './finding.ts';
 
 const OLDEST_NODE = [20, 19] as const;

@@ -1,22 +1,17 @@
 import type { Client } from '@temporalio/client';
-import {
-  answerGivenBefore,
-  completeLoop,
-  errorsOfReport,
-  familyOf,
-  tagsOfLoop,
-  type BiasCounts,
-  type GuardPolicy,
-  type LoopAnswer,
-  type LoopReport,
-  type Refusal,
-} from '../../core/guardrails/index.ts';
+import type { GuardPolicy } from '../../core/guardrails/guard-state.ts';
+import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
+import type { Refusal } from '../../core/guardrails/refusal.ts';
+import { answerGivenBefore, completeLoop } from '../../core/guardrails/guard-family.ts';
+import { errorsOfReport, type LoopReport } from '../../core/guardrails/loop-report.ts';
+import { familyOf } from '../../core/guardrails/loop-ids.ts';
+import { tagsOfLoop, type BiasCounts } from '../../core/guardrails/bias-echo.ts';
 import { hashOfJson } from '../../protocol/ids.ts';
 import { claimFamily, type FamilyStore } from '../families.ts';
 import { isKnown } from '../runs/ask-run.ts';
 import { GUARD_MESSAGE } from '../../protocol/names.ts';
-import type { ReportExtras } from '../../workflows/loop-guard-types.ts';
-import { GuardRefusedError } from './errors.ts';
+import type { ReportExtras } from '../../core/guardrails/loop-guard.ts';
+import { GuardRefusedError } from './guard-errors.ts';
 import { findEnding, type Found, type GuardArchiveReader } from './find-ending.ts';
 import { type GuardUpdate, NOT_OPEN, openGuard, updateGuard } from './send-update.ts';
 

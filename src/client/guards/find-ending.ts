@@ -1,6 +1,6 @@
 import { type Client, WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { workflowIdOfGuard } from '../../protocol/ids.ts';
-import type { GuardEnding } from '../../workflows/loop-guard-types.ts';
+import type { GuardEnding } from '../../core/guardrails/loop-guard.ts';
 
 /** Where the endings of guards are kept once Temporal has forgotten them. */
 export interface GuardArchiveReader {

@@ -10,11 +10,11 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
-import type { Refusal } from '../../core/guardrails/index.ts';
+import type { Refusal } from '../../core/guardrails/refusal.ts';
 import { workflowIdOfGuard } from '../../protocol/ids.ts';
 import { WORKFLOW_TYPE } from '../../protocol/names.ts';
-import type { LoopGuardInput } from '../../workflows/loop-guard-types.ts';
-import { GuardNoAnswerError, GuardRefusedError } from './errors.ts';
+import type { LoopGuardInput } from '../../core/guardrails/loop-guard.ts';
+import { GuardNoAnswerError, GuardRefusedError } from './guard-errors.ts';
 
 /** A guard's tasks take milliseconds: a worker that was killed with one holds the report up this long, not ten seconds. */
 const TASK_TIMEOUT_MS = 3_000;

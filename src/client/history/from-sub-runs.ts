@@ -1,4 +1,4 @@
-import { toldToParent } from '../../core/run/index.ts';
+import { toldToParent } from '../../core/run/sub-runs.ts';
 import type { SubRunOutcome, SubRunResult } from '../../protocol/sub-runs.ts';
 import { type CallUnderWay, factsOfOutcome, factsOfSuccess, factsOfToolCall } from './from-calls.ts';
 import { type Fields, fieldsOf, firstOf, type HistoryEvent, textOf } from './history-event.ts';

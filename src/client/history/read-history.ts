@@ -1,6 +1,6 @@
 import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
 import { workflowIdOfRun } from '../../protocol/ids.ts';
-import { RunNotFoundError } from '../errors.ts';
+import { RunNotFoundError } from '../../protocol/errors.ts';
 import type { Attributes, HistoryEvent } from './history-event.ts';
 
 export interface ReadOptions {

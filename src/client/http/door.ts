@@ -1,4 +1,4 @@
-import { NotReachableError, SecondwindError } from '../errors.ts';
+import { NotReachableError, SecondwindError } from '../../protocol/errors.ts';
 import { errorOfProblem, type ProblemOf } from './problems.ts';
 
 export interface HttpOptions {

@@ -1,4 +1,4 @@
-import { NotReachableError, SecondwindError } from '../errors.ts';
+import { NotReachableError, SecondwindError } from '../../protocol/errors.ts';
 import type { FollowOptions } from '../runs.ts';
 import type { AskOptions, Door } from './door.ts';
 import { readEvents, type SentEvent } from './read-events.ts';

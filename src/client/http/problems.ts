@@ -7,7 +7,7 @@ import {
   RunNotFoundError,
   RunRequestError,
   SecondwindError,
-} from '../errors.ts';
+} from '../../protocol/errors.ts';
 
 /** What a call was about. */
 export interface ProblemOf {

@@ -1,6 +1,6 @@
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { workflowIdOfRun } from '../../protocol/ids.ts';
-import { NotReachableError, RunNotFoundError } from '../errors.ts';
+import { NotReachableError, RunNotFoundError } from '../../protocol/errors.ts';
 
 /** A worker answers in milliseconds; without one a query would hang until somebody starts one. */
 const QUERY_DEADLINE_MS = 2_000;

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { workflowIdOfRun } from '../../protocol/ids.ts';
 import { SEARCH_ATTRIBUTE } from '../../protocol/names.ts';
 import type { RunLifeState, RunOutcome } from '../../protocol/run.ts';
-import { SecondwindError } from '../errors.ts';
+import { SecondwindError } from '../../protocol/errors.ts';
 import { type ListCursor, readCursor, writeCursor } from './list-cursor.ts';
 import type { AskedQuestion, ListedRun, RunFilter, RunPage } from '../views.ts';
 import { badCursor, IS_CLOSED, IS_OPEN, quoted, visibleRuns } from './visibility.ts';

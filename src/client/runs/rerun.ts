@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
 import type { Json } from '../../protocol/json.ts';
 import type { PreparedRun, RunRequest } from '../../protocol/run.ts';
-import { RunNotFoundError, SecondwindError } from '../errors.ts';
+import { RunNotFoundError, SecondwindError } from '../../protocol/errors.ts';
 import { fieldsOf, firstOf } from '../history/history-event.ts';
 import { readHistory } from '../history/read-history.ts';
 

@@ -1,8 +1,9 @@
 import type { Client } from '@temporalio/client';
-import { foldFailures, type FoldedFailure } from '../../core/failures/index.ts';
+import type { FoldedFailure } from '../../core/failures/folded-failure.ts';
+import { foldFailures } from '../../core/failures/fold-failures.ts';
 import { ACTIVITY, QUERY } from '../../protocol/names.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
-import { RunNotFoundError } from '../errors.ts';
+import { RunNotFoundError } from '../../protocol/errors.ts';
 import { fieldsOf, firstOf, type HistoryEvent, listOf } from '../history/history-event.ts';
 import { fetchHistory } from '../history/read-history.ts';
 import type { FailureItem, Standing } from '../views.ts';

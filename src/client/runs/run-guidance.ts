@@ -1,5 +1,5 @@
-import { SecondwindError } from '../errors.ts';
-import type { RunEvent } from '../history/index.ts';
+import { SecondwindError } from '../../protocol/errors.ts';
+import type { RunEvent } from '../history/run-event.ts';
 import type { ShownGuidance } from '../views.ts';
 
 /** What an attempt of a step was shown; the latest that was shown anything, unless one is named. */

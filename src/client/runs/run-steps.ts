@@ -1,6 +1,6 @@
 import type { ArchivedStep } from '../../protocol/records.ts';
-import { RunNotFoundError } from '../errors.ts';
-import type { ProjectedStep } from '../history/index.ts';
+import { RunNotFoundError } from '../../protocol/errors.ts';
+import type { ProjectedStep } from '../views.ts';
 
 /** From history; once that is gone, the archive still knows which steps there were, but not when. */
 export async function runSteps(

@@ -1,5 +1,6 @@
 import type { Client } from '@temporalio/client';
-import type { OverrideEntry, ReasonedTraceItem } from '../../core/guardrails/index.ts';
+import type { OverrideEntry } from '../../core/guardrails/overrides.ts';
+import type { ReasonedTraceItem } from '../../core/guardrails/loop-trace.ts';
 import { QUERY } from '../../protocol/names.ts';
 import { askRun, noAnswer } from './ask-run.ts';
 

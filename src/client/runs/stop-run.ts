@@ -1,7 +1,7 @@
 import { type Client, WorkflowFailedError } from '@temporalio/client';
 import { workflowIdOfRun } from '../../protocol/ids.ts';
 import { isDeadline } from '../guards/send-update.ts';
-import type { ProjectedStep } from '../history/index.ts';
+import type { ProjectedStep } from '../views.ts';
 
 /** Whether the workflow comes to its end within this time, whatever its end is. */
 export async function endsWithin(client: Client, runId: string, ms: number): Promise<boolean> {

@@ -2,7 +2,7 @@ import { type Client, isGrpcServiceError } from '@temporalio/client';
 import { runIdOfWorkflow } from '../../protocol/ids.ts';
 import { MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../../protocol/names.ts';
 import type { PendingQuestion, RunLifeState, RunOutcome } from '../../protocol/run.ts';
-import { SecondwindError } from '../errors.ts';
+import { SecondwindError } from '../../protocol/errors.ts';
 import type { ListedRun } from '../views.ts';
 import { countOf, jsonOf, textOf, textsOf, timeOf } from '../history/history-event.ts';
 

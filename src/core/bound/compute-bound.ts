@@ -1,6 +1,7 @@
 import type { Bound, Helpers, PreparedRun } from '../../protocol/run.ts';
 import type { Policy } from '../../protocol/schemas/policy.ts';
-import { largestInfrastructureWait, largestLimit, largestWaitOfStep, largestWaitPerCall } from '../retry/index.ts';
+import { largestInfrastructureWait, largestWaitOfStep, largestWaitPerCall } from '../retry/backoff.ts';
+import { largestLimit } from '../retry/strategies.ts';
 
 export interface BoundQuestion {
   policy: Policy;

@@ -1,6 +1,6 @@
 import type { PreparedRun } from '../../protocol/run.ts';
 import type { Grant } from '../../protocol/sub-runs.ts';
-import { tightened } from '../policy/index.ts';
+import { tightened } from '../policy/tighten.ts';
 import { boundOfRun } from './compute-bound.ts';
 
 /** A run that works for another is held to what it was granted, and so is its bound. */

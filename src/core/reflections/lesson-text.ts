@@ -1,4 +1,4 @@
-import { cleanName, oneSpace } from '../failures/index.ts';
+import { cleanName, oneSpace } from '../failures/clean-text.ts';
 import type { ActionDifference } from './behaviour-changed.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { LIMIT } from '../../protocol/limits.ts';
 import { isoTime } from '../../protocol/time.ts';
-import { closeFamily } from '../guardrails/index.ts';
+import { closeFamily } from '../guardrails/guard-state.ts';
 import { runningSeconds } from './ledger.ts';
 import { runLoop } from './loop.ts';
 import type { OutboxWriter } from './outbox.ts';

@@ -1,6 +1,6 @@
 import type { Json } from '../../protocol/json.ts';
 import type { DetectedFeedback } from '../../protocol/tools.ts';
-import { detectFeedback } from '../feedback/index.ts';
+import { detectFeedback } from '../feedback/detect.ts';
 import type { RunState } from './state.ts';
 
 /**

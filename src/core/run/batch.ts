@@ -1,4 +1,4 @@
-import { largestLimit, type RetryPolicy } from '../retry/index.ts';
+import { largestLimit, type RetryPolicy } from '../retry/strategies.ts';
 import type { Json } from '../../protocol/json.ts';
 import { attemptsLeft, limitsOf } from './ledger.ts';
 import type { RunState, StepInFlight } from './state.ts';

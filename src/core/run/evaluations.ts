@@ -1,7 +1,7 @@
 import { LIMIT } from '../../protocol/limits.ts';
 import { isoTime } from '../../protocol/time.ts';
 import type { CallFailed, CallSucceeded } from '../../protocol/tools.ts';
-import { isInfrastructure } from '../retry/index.ts';
+import { isInfrastructure } from '../retry/strategies.ts';
 import { hashOnce } from './failure-records.ts';
 import type { RunState, StepInFlight } from './state.ts';
 

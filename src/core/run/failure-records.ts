@@ -5,7 +5,9 @@ import type { FailureRecord, OutcomeKind, SignalType } from '../../protocol/sche
 import type { Plan } from '../../protocol/schemas/plan.ts';
 import { isoTime } from '../../protocol/time.ts';
 import type { CallFailed, Guidance, PromptUse } from '../../protocol/tools.ts';
-import { adjustmentFor, defaultSeverity, fingerprintOf } from '../failures/index.ts';
+import { adjustmentFor } from '../failures/adjustment.ts';
+import { defaultSeverity } from '../failures/severity.ts';
+import { fingerprintOf } from '../failures/fingerprint.ts';
 import type { RunState, StepInFlight } from './state.ts';
 
 /** A record and the manifest that it can be traced to. */

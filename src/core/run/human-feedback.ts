@@ -1,6 +1,7 @@
 import { isoTime } from '../../protocol/time.ts';
 import { LIMIT } from '../../protocol/limits.ts';
-import { detectFeedback, refinePrompt } from '../feedback/index.ts';
+import { detectFeedback } from '../feedback/detect.ts';
+import { refinePrompt } from '../feedback/refine.ts';
 import { newStep } from './batch.ts';
 import { recordOfNotice } from './failure-records.ts';
 import { rememberNotice } from './memory.ts';

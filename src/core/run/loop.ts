@@ -1,4 +1,4 @@
-import { liftStalls, type Stall } from '../failures/index.ts';
+import { liftStalls, type Stall } from '../failures/loop-watch.ts';
 import { openBatch, type PlannedCall } from './batch.ts';
 import { answerFromEarlierPass } from './effects.ts';
 import { nextOfPlan } from './given-plan.ts';

@@ -2,17 +2,12 @@ import type { FailureRevision } from '../../protocol/records.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import { isoTime } from '../../protocol/time.ts';
 import type { CallFailed, Constraints, Guidance } from '../../protocol/tools.ts';
-import type { FailureMemory, FoldedFailure, GuidanceSituation, MadeRevision } from '../failures/index.ts';
-import {
-  constraintsFor,
-  creditGuidance,
-  failureOf,
-  noteHumanAnswer,
-  noteProgress,
-  remember,
-  resolveByProof,
-  selectGuidance,
-} from '../failures/index.ts';
+import type { FailureMemory, FoldedFailure, MadeRevision } from '../failures/folded-failure.ts';
+import type { GuidanceSituation } from '../failures/guidance.ts';
+import { constraintsFor } from '../failures/constraints.ts';
+import { creditGuidance, resolveByProof } from '../failures/revise-memory.ts';
+import { failureOf, noteHumanAnswer, noteProgress, remember } from '../failures/failure-memory.ts';
+import { selectGuidance } from '../failures/guidance.ts';
 import { hashOnce, type MadeRecord, recordOfAttempt, recordOfNotice } from './failure-records.ts';
 import { limitsOf, newPressure } from './ledger.ts';
 import { foldRecalled, noteLessonUses, withLessons } from './lessons.ts';

@@ -3,7 +3,7 @@ import { LIMIT } from '../../protocol/limits.ts';
 import type { OverrideMessage, RunMessage } from '../../protocol/messages.ts';
 import { DECISIONS, type Decision } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
-import { applyOverride } from '../guardrails/index.ts';
+import { applyOverride } from '../guardrails/family-overrides.ts';
 import { takeFeedback } from './human-feedback.ts';
 import type { RunState } from './state.ts';
 

@@ -1,5 +1,5 @@
 import type { Json } from '../../protocol/json.ts';
-import type { ReviewReport } from '../guardrails/index.ts';
+import type { ReviewReport } from '../guardrails/loop-report.ts';
 import type { RecallQuery, RunLesson } from '../../protocol/lessons.ts';
 import type { QuestionNotice } from '../../protocol/notices.ts';
 import type { RecordBatch, RunArchive, SaveOutcome } from '../../protocol/records.ts';

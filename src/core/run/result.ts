@@ -2,8 +2,9 @@ import type { Json } from '../../protocol/json.ts';
 import type { ArchivedStep, RecordBatch, RunArchive } from '../../protocol/records.ts';
 import type { RunResult } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
-import { countFailures } from '../failures/index.ts';
-import { loopTrace, rerunCount } from '../guardrails/index.ts';
+import { countFailures } from '../failures/failure-memory.ts';
+import { loopTrace } from '../guardrails/loop-trace.ts';
+import { rerunCount } from '../guardrails/guard-state.ts';
 import type { RunState } from './state.ts';
 
 /** The typed ending of a run; `unsaved` is told once the archive has been written, or not. */

@@ -2,15 +2,12 @@ import type { Json } from '../../protocol/json.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import type { RunOutcome } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
-import {
-  beginReview,
-  completeLoop,
-  couldBeOverridden,
-  errorsOfReview,
-  type LoopAnswer,
-  loopTrace,
-  type ReviewReport,
-} from '../guardrails/index.ts';
+import type { LoopAnswer } from '../guardrails/loop-answer.ts';
+import { beginReview } from '../guardrails/guard-state.ts';
+import { completeLoop } from '../guardrails/guard-family.ts';
+import { couldBeOverridden } from '../guardrails/family-overrides.ts';
+import { errorsOfReview, type ReviewReport } from '../guardrails/loop-report.ts';
+import { loopTrace } from '../guardrails/loop-trace.ts';
 import { answerFeedback } from './answer-feedback.ts';
 import { newStep } from './batch.ts';
 import { effectsTold } from './effects.ts';

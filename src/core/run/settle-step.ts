@@ -1,6 +1,9 @@
 import type { CallFailed } from '../../protocol/tools.ts';
-import { escalate, failureOf, renderGuidance } from '../failures/index.ts';
-import type { Escalation, FailureToDecide, Stall } from '../failures/index.ts';
+import { escalate } from '../failures/escalation.ts';
+import { failureOf } from '../failures/failure-memory.ts';
+import { renderGuidance } from '../failures/render-guidance.ts';
+import type { Escalation, FailureToDecide } from '../failures/escalation.ts';
+import type { Stall } from '../failures/loop-watch.ts';
 import { unpromised, worstCase } from './batch.ts';
 import { noteEffect } from './effects.ts';
 import { keepEvaluation } from './evaluations.ts';

@@ -1,15 +1,8 @@
-import {
-  afterCall,
-  afterMessage,
-  beforeCall,
-  escalate,
-  type Escalation,
-  failureOf,
-  liftStalls,
-  type LoopCall,
-  type LoopOutcome,
-  type Stall,
-} from '../failures/index.ts';
+import { afterCall, beforeCall, type LoopCall, type LoopOutcome } from '../failures/loop-detector.ts';
+import { afterMessage } from '../failures/repeated-message.ts';
+import { escalate, type Escalation } from '../failures/escalation.ts';
+import { failureOf } from '../failures/failure-memory.ts';
+import { liftStalls, type Stall } from '../failures/loop-watch.ts';
 import { ordinalOfTurn, recordOfNotice } from './failure-records.ts';
 import { rememberNotice } from './memory.ts';
 import type { RunPorts } from './ports.ts';

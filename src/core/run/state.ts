@@ -8,10 +8,12 @@ import type { FailureRecord, OutcomeKind } from '../../protocol/schemas/failure-
 import type { Grant } from '../../protocol/sub-runs.ts';
 import { isoTime } from '../../protocol/time.ts';
 import type { CallFailed, CallSucceeded, Constraints, Mending } from '../../protocol/tools.ts';
-import type { FailureMemory, LoopWatch, Stall } from '../failures/index.ts';
-import { emptyFailureMemory, openLoopWatch } from '../failures/index.ts';
-import type { GuardState } from '../guardrails/index.ts';
-import { openFamily } from '../guardrails/index.ts';
+import type { FailureMemory } from '../failures/folded-failure.ts';
+import type { LoopWatch, Stall } from '../failures/loop-watch.ts';
+import { emptyFailureMemory } from '../failures/folded-failure.ts';
+import { openLoopWatch } from '../failures/loop-watch.ts';
+import type { GuardState } from '../guardrails/guard-state.ts';
+import { openFamily } from '../guardrails/guard-state.ts';
 import type { Ledger } from './ledger.ts';
 import type { RerunReason } from './ports.ts';
 import { openLedger } from './ledger.ts';

@@ -1,8 +1,8 @@
 import { subRunId } from '../../protocol/ids.ts';
 import type { RunStatus } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
-import { countFailures } from '../failures/index.ts';
-import { guardrailsStatus } from '../guardrails/index.ts';
+import { countFailures } from '../failures/failure-memory.ts';
+import { guardrailsStatus } from '../guardrails/guardrails-status.ts';
 import { leftOf, limitsOf } from './ledger.ts';
 import { memoryNow } from './memory.ts';
 import { pendingQuestion } from './questions.ts';

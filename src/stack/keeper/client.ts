@@ -3,7 +3,7 @@ import { spawn } from 'node:child_process';
 import { createRequire } from 'node:module';
 import { createInterface } from 'node:readline';
 import { fileURLToPath, pathToFileURL } from 'node:url';
-import { StackError } from '../errors.ts';
+import { StackError } from '../stack-error.ts';
 import { stopLeftovers } from '../machine/leftovers.ts';
 import { settlesWithin } from '../machine/process-group.ts';
 import { clusterFolders } from '../postgres/cluster.ts';

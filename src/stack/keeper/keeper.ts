@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { StackError } from '../errors.ts';
+import { StackError } from '../stack-error.ts';
 import { cacheDir } from '../machine/cache-dir.ts';
 import { takeFolderLock } from '../machine/folder-lock.ts';
 import { stopLeftovers } from '../machine/leftovers.ts';

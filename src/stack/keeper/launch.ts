@@ -1,4 +1,4 @@
-import { StackError } from '../errors.ts';
+import { StackError } from '../stack-error.ts';
 import { choosePort } from '../machine/ports.ts';
 import type { ProcessGroup } from '../machine/process-group.ts';
 

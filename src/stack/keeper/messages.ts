@@ -1,4 +1,4 @@
-import type { StackErrorData } from '../errors.ts';
+import type { StackErrorData } from '../stack-error.ts';
 import type { SearchAttributeTypes, StackPorts } from '../types.ts';
 
 /** What travels between the keeper and its parent, one JSON object a line. */

@@ -1,4 +1,4 @@
-import { StackError, messageOf } from '../errors.ts';
+import { StackError, messageOf } from '../stack-error.ts';
 import type { ProcessGroup, StopSteps } from '../machine/process-group.ts';
 
 export interface SupervisedOptions {

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { mkdir, realpath, rm, statfs, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { StackError, errnoOf, messageOf } from '../errors.ts';
+import { StackError, errnoOf, messageOf } from '../stack-error.ts';
 
 const DEFAULT_MIN_FREE_BYTES = 200 * 1024 * 1024;
 

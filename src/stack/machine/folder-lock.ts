@@ -1,6 +1,6 @@
 import { mkdirSync, readdirSync, readlinkSync, symlinkSync, unlinkSync } from 'node:fs';
 import { join } from 'node:path';
-import { errnoOf } from '../errors.ts';
+import { errnoOf } from '../stack-error.ts';
 import type { ProcessIdentity } from './process-identity.ts';
 import { isRunning } from './process-identity.ts';
 

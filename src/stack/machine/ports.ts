@@ -1,5 +1,5 @@
 import { connect, createServer } from 'node:net';
-import { StackError, errnoOf } from '../errors.ts';
+import { StackError, errnoOf } from '../stack-error.ts';
 
 export const LOOPBACK = '127.0.0.1';
 

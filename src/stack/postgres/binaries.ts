@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { cp, mkdir, readFile, rename, symlink } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { basename, dirname, join } from 'node:path';
-import { StackError, errnoOf } from '../errors.ts';
+import { StackError, errnoOf } from '../stack-error.ts';
 import { withScratch } from '../machine/scratch.ts';
 
 const require = createRequire(import.meta.url);

@@ -2,7 +2,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { chmod, chown, lchown, lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import { StackError } from '../errors.ts';
+import { StackError } from '../stack-error.ts';
 import { lastWords } from '../machine/log-file.ts';
 import { runCommand } from '../machine/run-command.ts';
 import type { PostgresBinaries } from './binaries.ts';

@@ -1,4 +1,4 @@
-import { StackError, errnoOf, messageOf } from '../errors.ts';
+import { StackError, errnoOf, messageOf } from '../stack-error.ts';
 
 const CONNECT_LIMIT_MS = 5_000;
 

@@ -2,7 +2,7 @@ import { rm } from 'node:fs/promises';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
-import { StackError, errnoOf } from '../errors.ts';
+import { StackError, errnoOf } from '../stack-error.ts';
 import { lastWords, openLog } from '../machine/log-file.ts';
 import { LOOPBACK } from '../machine/ports.ts';
 import type { StopSteps } from '../machine/process-group.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { StackError } from '../errors.ts';
+import { StackError } from '../stack-error.ts';
 import { lastWords, openLog } from '../machine/log-file.ts';
 import { LOOPBACK, answersOnPort } from '../machine/ports.ts';
 import type { StopSteps } from '../machine/process-group.ts';

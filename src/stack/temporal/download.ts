@@ -3,7 +3,7 @@ import { rename } from 'node:fs/promises';
 import { join } from 'node:path';
 import { Readable, Transform } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
-import { StackError } from '../errors.ts';
+import { StackError } from '../stack-error.ts';
 import { runCommand } from '../machine/run-command.ts';
 import { TEMPORAL_CLI_VERSION } from './cli-version.ts';
 

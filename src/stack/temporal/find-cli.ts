@@ -1,7 +1,7 @@
 import { constants } from 'node:fs';
 import { access, chmod, mkdir, rename } from 'node:fs/promises';
 import { delimiter, dirname, join } from 'node:path';
-import { StackError, messageOf } from '../errors.ts';
+import { StackError, messageOf } from '../stack-error.ts';
 import { takeFolderLock } from '../machine/folder-lock.ts';
 import { isRunning, ownIdentity } from '../machine/process-identity.ts';
 import { withScratch } from '../machine/scratch.ts';

@@ -1,5 +1,5 @@
 import type { Connection as TemporalConnection, ConnectionOptions } from '@temporalio/client';
-import { StackError, messageOf } from '../errors.ts';
+import { StackError, messageOf } from '../stack-error.ts';
 import type { SearchAttributeTypes } from '../types.ts';
 
 const RETENTION_MS = 90 * 24 * 60 * 60 * 1000;

@@ -1,4 +1,4 @@
-import type { Message, MessageCall } from '../../core/transcript/index.ts';
+import type { Message, MessageCall } from '../../core/transcript/message.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { ScriptedRequest, ScriptedTool } from './script.ts';
 

@@ -1,5 +1,5 @@
 import type { LanguageModel } from 'ai';
-import type { Message, MessageCall } from '../../core/transcript/index.ts';
+import type { Message, MessageCall } from '../../core/transcript/message.ts';
 import type { Json } from '../../protocol/json.ts';
 import { completionOf, errorBodyOf, inPieces } from './chat-answer.ts';
 import { createPlayer, type Exchange, type ScriptedCounts, type ScriptPlayer } from './player.ts';

@@ -1,4 +1,4 @@
-import { checkTranscript } from '../../core/transcript/index.ts';
+import { checkTranscript } from '../../core/transcript/check-transcript.ts';
 import { errorReply, replyOf } from './reply.ts';
 import type { ErrorReply, Reply, Script, ScriptedRequest } from './script.ts';
 

@@ -1,4 +1,4 @@
-import type { Message } from '../../core/transcript/index.ts';
+import type { Message } from '../../core/transcript/message.ts';
 import type { Json } from '../../protocol/json.ts';
 
 /** What the model is to do: turns in order, or a function of what it is asked. */

@@ -1,8 +1,13 @@
 import { ApplicationFailure, CancelledFailure, TemporalFailure } from '@temporalio/common';
 import { CancellationScope, defineQuery, setHandler, workflowInfo } from '@temporalio/workflow';
-import { computeBound } from '../../core/bound/index.ts';
-import { mergePolicy, problemsOfPolicy } from '../../core/policy/index.ts';
-import { apply, failuresOf, type GuardedAttempt, openGuarded, openRun, statusOf } from '../../core/run/index.ts';
+import { computeBound } from '../../core/bound/compute-bound.ts';
+import { mergePolicy } from '../../core/policy/merge-policy.ts';
+import { problemsOfPolicy } from '../../core/policy/check-policy.ts';
+import { apply } from '../../core/run/messages.ts';
+import { failuresOf } from '../../core/run/memory.ts';
+import { openRun } from '../../core/run/state.ts';
+import { statusOf } from '../../core/run/status.ts';
+import { type GuardedAttempt, openGuarded } from '../../core/run/guarded.ts';
 import { defaultLoopId, ID_PATTERN, isId, sha256Hex } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
 import { NOTHING_REMEMBERED } from '../../protocol/lessons.ts';

@@ -1,5 +1,5 @@
 import { workflowInfo } from '@temporalio/workflow';
-import type { GuardedAttempt } from '../../core/run/index.ts';
+import type { GuardedAttempt } from '../../core/run/guarded.ts';
 import { isId, sha256Hex } from '../../protocol/ids.ts';
 import { guardedRun, type GuardedOptions, type StepOptions } from './guarded-run.ts';
 

@@ -1,15 +1,15 @@
 /** The door without a port and without a house: only what it answers before or instead of asking anybody. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
-import { createApi } from '../../../src/api/index.ts';
-import type { ApiDeps } from '../../../src/api/index.ts';
-import { ROUTES } from '../../../src/api/routes/index.ts';
+import { createApi } from '../../../src/api/create-api.ts';
+import type { ApiDeps } from '../../../src/api/context.ts';
+import { ROUTES } from '../../../src/api/routes/all-routes.ts';
 import { openApiDocument } from '../../../src/api/openapi.ts';
 import { EXAMPLES } from '../../../src/api/schemas/examples.ts';
-import { SCHEMAS } from '../../../src/api/schemas/index.ts';
-import { STATUS_OF_PROBLEM } from '../../../src/core/guardrails/index.ts';
+import { SCHEMAS } from '../../../src/api/schemas/all-schemas.ts';
+import { STATUS_OF_PROBLEM } from '../../../src/core/guardrails/refusal.ts';
 import { isProblemCode, problemStatus } from '../../../src/api/problem.ts';
 import { createRegistry } from '../../../src/define/registry.ts';
-import { demoAgent } from '../../../src/demo/demo-agent.ts';
+import { demoAgent } from '../../../src/cli/demo/demo-agent.ts';
 
 /** Whatever is asked of it fails in a way that nobody foresaw. */
 const broken = (): never =>

@@ -14,7 +14,7 @@ import {
   checkTemporal,
   checkToken,
 } from '../../../src/cli/doctor/checks.ts';
-import { readConfig } from '../../../src/config.ts';
+import { readConfig } from '../../../src/cli/config/read-config.ts';
 
 const folder = (): string => {
   const path = mkdtempSync(join(tmpdir(), 'secondwind-doctor-'));

@@ -3,11 +3,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { toldError } from '../../../src/cli/report-error.ts';
-import { Parts } from '../../../src/cli/run/parts.ts';
-import { ownGrants } from '../../../src/cli/run/token-file.ts';
-import { NotReachableError, RunExistsError } from '../../../src/client/errors.ts';
-import { ConfigError } from '../../../src/config.ts';
-import { StackError } from '../../../src/stack/errors.ts';
+import { Parts } from '../../../src/cli/serve/parts.ts';
+import { ownGrants } from '../../../src/cli/serve/token-file.ts';
+import { NotReachableError, RunExistsError } from '../../../src/protocol/errors.ts';
+import { ConfigError } from '../../../src/cli/config/read-config.ts';
+import { StackError } from '../../../src/stack/stack-error.ts';
 
 describe('the end of a command', () => {
   const partsThatNote = (ended: string[], stuck: string[] = []): Parts => {

@@ -7,7 +7,8 @@ import { LiveLine } from '../../../src/cli/show/live-line.ts';
 import { statusLines } from '../../../src/cli/show/runs.ts';
 import { type Column, table } from '../../../src/cli/show/table.ts';
 import { cut, duration, oneLine, widthOf } from '../../../src/cli/show/text.ts';
-import { openRun, statusOf } from '../../../src/core/run/index.ts';
+import { openRun } from '../../../src/core/run/state.ts';
+import { statusOf } from '../../../src/core/run/status.ts';
 import { plainRegistry, prepared } from '../../support/fixtures.ts';
 
 interface Row {

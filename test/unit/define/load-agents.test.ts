@@ -9,11 +9,11 @@ import { promisify } from 'node:util';
 import ts from 'typescript';
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { defineAgent } from '../../../src/define/define-agent.ts';
-import { loadAgents } from '../../../src/define/load-agents.ts';
+import { loadAgents } from '../../../src/define/load/load-agents.ts';
 
 const execute = promisify(execFile);
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url));
-const LOADER = new URL('../../../src/define/load-agents.ts', import.meta.url).href;
+const LOADER = new URL('../../../src/define/load/load-agents.ts', import.meta.url).href;
 
 async function folderWith(files: Record<string, string>): Promise<string> {
   const folder = await mkdtemp(join(tmpdir(), 'secondwind-agents-'));
@@ -56,7 +56,7 @@ function compileRoom(room: string, folder: string): void {
 
 /** The loader as a package has it, compiled, in a Node that was not told of any other loader. */
 async function compiledLoader(folder: string, args: string[]): Promise<string> {
-  const compiled = join(folder, 'define', 'load-agents.js');
+  const compiled = join(folder, 'define', 'load', 'load-agents.js');
   for (const room of ['define', 'core', 'protocol']) compileRoom(room, folder);
   writeFileSync(join(folder, 'package.json'), '{ "type": "module" }');
   symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));

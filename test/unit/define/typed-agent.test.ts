@@ -2,7 +2,7 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import type { SecondwindClient } from '../../../src/client/create-client.ts';
-import type { RunEnd, RunsClient } from '../../../src/client/index.ts';
+import type { RunEnd, RunsClient } from '../../../src/client/runs-client.ts';
 import { typedResult } from '../../../src/client/typed-result.ts';
 import { type Agent, defineAgent } from '../../../src/define/define-agent.ts';
 import { createRegistry } from '../../../src/define/registry.ts';

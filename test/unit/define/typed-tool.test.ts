@@ -2,15 +2,15 @@
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
 import { reviewBy } from '../../../src/activities/review.ts';
-import type { ReviewView } from '../../../src/core/run/index.ts';
+import type { ReviewView } from '../../../src/core/run/ports.ts';
 import { type Agent, defineAgent, type Reviewer } from '../../../src/define/define-agent.ts';
 import { defineTool, type Tool } from '../../../src/define/define-tool.ts';
 import { modelReviewer } from '../../../src/model/reviewer.ts';
 import type { Json } from '../../../src/protocol/json.ts';
-import type { CommandOutput } from '../../../src/tools/command/command-output.ts';
-import { commandTool } from '../../../src/tools/command/command-tool.ts';
-import type { HttpOutput } from '../../../src/tools/http/http-output.ts';
-import { httpTool } from '../../../src/tools/http/http-tool.ts';
+import type { CommandOutput } from '../../../src/define/command/command-output.ts';
+import { commandTool } from '../../../src/define/command/command-tool.ts';
+import type { HttpOutput } from '../../../src/define/http/http-output.ts';
+import { httpTool } from '../../../src/define/http/http-tool.ts';
 import { quietEnvironment } from '../../support/thinking.ts';
 
 const length = defineTool({

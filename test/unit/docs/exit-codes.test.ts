@@ -4,9 +4,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { categoryOfProtocolExit, PROTOCOL_EXIT, readReport } from '../../../src/core/retry/index.ts';
-import type { CommandOutput } from '../../../src/tools/command/command-output.ts';
-import { commandTool } from '../../../src/tools/command/command-tool.ts';
+import { categoryOfProtocolExit, PROTOCOL_EXIT } from '../../../src/core/retry/exit-codes.ts';
+import { readReport } from '../../../src/core/retry/failure-report.ts';
+import type { CommandOutput } from '../../../src/define/command/command-output.ts';
+import { commandTool } from '../../../src/define/command/command-tool.ts';
 import { failed, request, succeeded } from '../../support/tool-environment.ts';
 import { bare, blocks, pageText, section, tableRows } from './markdown.ts';
 

@@ -30,7 +30,7 @@ describe('docs/testing.md', () => {
 
 describe('docs/mcp-tools.md', () => {
   it('lists every option', () => {
-    const file = 'src/define/mcp-tools.ts';
+    const file = 'src/define/mcp/mcp-tools.ts';
     const members = ['McpServerCommon', 'McpCommand', 'McpAddress'].flatMap((name) => membersOf(file, name));
     expect(members.length).toBeGreaterThan(10);
     expect(firstColumn('docs/mcp-tools.md', 'Options').toSorted()).toEqual([...new Set(members)].toSorted());
@@ -44,7 +44,7 @@ describe('docs/agents.md', () => {
     const reviewer = membersOf('src/model/reviewer.ts', 'ModelReviewerOptions');
     expect(options('An agent that thinks')).toEqual(agent);
     expect(options('Review')).toEqual(reviewer);
-    expect(options('Where the model is')).toEqual(membersOf('src/model/request.ts', 'ModelEndpoint'));
+    expect(options('Where the model is')).toEqual(membersOf('src/define/model-source.ts', 'ModelEndpoint'));
     expect(options('Agents that work for agents')).toEqual(membersOf('src/define/agent-tool.ts', 'AgentToolOptions'));
   });
 });

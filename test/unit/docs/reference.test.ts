@@ -1,13 +1,14 @@
 /** Tables of the documentation against the code that they describe, so that neither can change alone. */
-import { readdirSync } from 'node:fs';
+import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import ts from 'typescript';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { PROBLEM_CODES, problemStatus } from '../../../src/api/problem.ts';
-import { ROUTES } from '../../../src/api/routes/index.ts';
-import { retryLimit, strategyOf } from '../../../src/core/retry/index.ts';
-import { check, openRun } from '../../../src/core/run/index.ts';
+import { ROUTES } from '../../../src/api/routes/all-routes.ts';
+import { retryLimit, strategyOf } from '../../../src/core/retry/strategies.ts';
+import { check } from '../../../src/core/run/messages.ts';
+import { openRun } from '../../../src/core/run/state.ts';
 import { FAILURE_CATEGORIES } from '../../../src/protocol/failure-categories.ts';
 import type { RunMessage } from '../../../src/protocol/messages.ts';
 import {
@@ -105,9 +106,9 @@ describe('docs/tools.md', () => {
           .split('\n\n')
           .find((part) => part.startsWith('| option of its own')) ?? '',
       );
-    const command = membersOf('src/tools/command/definition.ts', 'CommandOptions');
+    const command = membersOf('src/define/command/definition.ts', 'CommandOptions');
     expect(own('Command tools')).toEqual([...command, 'argv', 'shell']);
-    expect(own('HTTP tools')).toEqual(membersOf('src/tools/http/http-tool.ts', 'HttpToolDefinition'));
+    expect(own('HTTP tools')).toEqual(membersOf('src/define/http/http-tool.ts', 'HttpToolDefinition'));
   });
 
   it('has every effect', () => {
@@ -194,12 +195,35 @@ describe('docs/http.md', () => {
   });
 });
 
+interface Room {
+  holds: string;
+  rooms: string[];
+  packages: string[];
+}
+
 describe('docs/architecture.md', () => {
-  it('has every room', () => {
-    const rooms = readdirSync(join(ROOT, 'src'), { withFileTypes: true })
-      .filter((entry) => entry.isDirectory())
-      .map((entry) => `src/${entry.name}/`);
-    expect(firstColumn(section('docs/architecture.md', 'Rooms')).sort()).toEqual(rooms.sort());
+  const rooms = Object.entries(JSON.parse(readFileSync(join(ROOT, 'rooms.json'), 'utf8')) as Record<string, Room>);
+  const cell = (text: string): string[] =>
+    text === '–' ? [] : text.split(', ').map((name) => name.replaceAll('`', ''));
+
+  it('docs/architecture.md shows the table of rooms that the check uses', () => {
+    const rows = tableRows(section('docs/architecture.md', 'Rooms')).map(
+      ([room = '', holds = '', may = '', uses = '']) => ({
+        room,
+        holds,
+        rooms: cell(may),
+        packages: cell(uses.replace('Node', 'node')),
+      }),
+    );
+    expect(rows).toEqual(rooms.map(([room, listed]) => ({ room: `\`src/${room}/\``, ...listed })));
+  });
+
+  it('rooms.json lists every folder of src, and each room imports only rooms above it', () => {
+    const folders = readdirSync(join(ROOT, 'src'), { withFileTypes: true }).filter((entry) => entry.isDirectory());
+    expect(rooms.map(([room]) => room).sort()).toEqual(folders.map((entry) => entry.name).sort());
+    for (const [index, [, listed]] of rooms.entries()) {
+      expect(rooms.slice(0, index).map(([room]) => room)).toEqual(expect.arrayContaining(listed.rooms));
+    }
   });
 });
 

@@ -6,7 +6,7 @@ import { liveArm } from '../../../eval/arms.ts';
 import { answer, drawFates } from '../../../eval/provider.ts';
 import { BARS, runEval } from '../../../eval/run-eval.ts';
 import { seedCase } from '../../../eval/seed-case.ts';
-import { enhancePrompt } from '../../../src/core/retry/index.ts';
+import { enhancePrompt } from '../../../src/core/retry/enhancement.ts';
 import { program } from '../../support/programs.ts';
 
 const QUICK = 140;

@@ -3,9 +3,12 @@ import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import * as fc from 'fast-check';
 import { afterEach, describe, expect, it } from 'vitest';
-import { type Message, replaceFailedTail } from '../../../src/core/transcript/index.ts';
-import { askModel, type ModelRequest, readModelSettings } from '../../../src/model/index.ts';
-import type { ModelEndpoint } from '../../../src/model/request.ts';
+import type { Message } from '../../../src/core/transcript/message.ts';
+import { replaceFailedTail } from '../../../src/core/transcript/failed-tail.ts';
+import type { ModelRequest } from '../../../src/model/request.ts';
+import { askModel } from '../../../src/model/ask-model.ts';
+import { readModelSettings } from '../../../src/model/settings.ts';
+import type { ModelEndpoint } from '../../../src/define/model-source.ts';
 import { ENVIRONMENT } from '../../../src/model/setup-hint.ts';
 import {
   type Script,

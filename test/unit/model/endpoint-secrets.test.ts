@@ -1,7 +1,7 @@
 /** What an agent's own endpoint holds is in no environment variable, and still in no record. Real sockets; needs nothing. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createRedactor } from '../../../src/core/redaction/index.ts';
+import { createRedactor } from '../../../src/core/redaction/redact.ts';
 import { defineAgent } from '../../../src/define/define-agent.ts';
 import { defineTool } from '../../../src/define/define-tool.ts';
 import { planTurn } from '../../../src/model/plan-turn.ts';

@@ -1,7 +1,9 @@
 /** 12 faults of models, 20 times each, over a real socket: every one ends in a typed outcome. Needs nothing. */
 import { describe, expect, it } from 'vitest';
-import type { Message } from '../../../src/core/transcript/index.ts';
-import { askModel, type ModelRequest, type ModelSource } from '../../../src/model/index.ts';
+import type { Message } from '../../../src/core/transcript/message.ts';
+import type { ModelRequest } from '../../../src/model/request.ts';
+import type { ModelSource } from '../../../src/define/model-source.ts';
+import { askModel } from '../../../src/model/ask-model.ts';
 import type { ModelOutcome, ModelUsage } from '../../../src/protocol/model.ts';
 import { type Script, type ScriptedTurn, scriptedModel, serveScriptedModel } from '../../../src/testing.ts';
 

@@ -1,7 +1,7 @@
 /** Agents that think, in virtual time: the story, the real turn, and a scripted model in process. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import type { PlannerView } from '../../../src/core/run/index.ts';
+import type { PlannerView } from '../../../src/core/run/ports.ts';
 import { defineAgent, type AgentDefinition } from '../../../src/define/define-agent.ts';
 import { defineTool } from '../../../src/define/define-tool.ts';
 import { planTurn } from '../../../src/model/plan-turn.ts';

@@ -2,7 +2,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Message, messageId } from '../../../src/core/transcript/index.ts';
+import { type Message, messageId } from '../../../src/core/transcript/message.ts';
 import { defineAgent, type AgentDefinition } from '../../../src/define/define-agent.ts';
 import { defineTool } from '../../../src/define/define-tool.ts';
 import { hashOfHead, mostInputTokens } from '../../../src/model/input-tokens.ts';

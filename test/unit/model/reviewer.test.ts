@@ -6,7 +6,7 @@ import { defineTool } from '../../../src/define/define-tool.ts';
 import { prepareRun } from '../../../src/define/prepare-run.ts';
 import { createRegistry } from '../../../src/define/registry.ts';
 import { modelReviewer } from '../../../src/model/reviewer.ts';
-import type { ReviewView } from '../../../src/core/run/index.ts';
+import type { ReviewView } from '../../../src/core/run/ports.ts';
 import type { PolicyPatch } from '../../../src/protocol/schemas/policy.ts';
 import { scriptedModel, type Script, type ScriptedTurn } from '../../../src/testing.ts';
 import { liveThinking } from '../../support/thinking.ts';

@@ -1,7 +1,8 @@
 /** What the cap on an answer is called differs between servers; over real sockets. Needs nothing. */
 import { afterEach, describe, expect, it } from 'vitest';
 import { defineAgent } from '../../../src/define/define-agent.ts';
-import { askModel, type ModelRequest } from '../../../src/model/index.ts';
+import type { ModelRequest } from '../../../src/model/request.ts';
+import { askModel } from '../../../src/model/ask-model.ts';
 import { modelReviewer } from '../../../src/model/reviewer.ts';
 import { tokenParameterOf } from '../../../src/model/token-parameter.ts';
 import { type Script, type ScriptedServer, serveScriptedModel } from '../../../src/testing.ts';

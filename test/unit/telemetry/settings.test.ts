@@ -3,7 +3,7 @@ import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
 import { samplerOf } from '../../../src/telemetry/sampler.ts';
 import { telemetrySettings } from '../../../src/telemetry/settings.ts';
-import { startTelemetry } from '../../../src/telemetry/index.ts';
+import { startTelemetry } from '../../../src/telemetry/start-telemetry.ts';
 import { readTraceParent, spanIdOf, traceIdOf, writeTraceParent } from '../../../src/telemetry/trace-header.ts';
 
 const endpoint = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://127.0.0.1:4318/' };

@@ -1,5 +1,5 @@
 /** Histories written by hand: for what no well-behaved run would ever leave behind. */
-import type { HistoryEvent } from '../../../../src/client/history/index.ts';
+import type { HistoryEvent } from '../../../../src/client/history/history-event.ts';
 
 const utf8 = (text: string): Uint8Array => new TextEncoder().encode(text);
 

@@ -1,7 +1,9 @@
 /** The projection on histories that are rare or wrong. What ordinary runs look like is test/stack/history.test.ts. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { compareEventIds, projectHistory, type RunEvent } from '../../../../src/client/history/index.ts';
+import type { RunEvent } from '../../../../src/client/history/run-event.ts';
+import { compareEventIds } from '../../../../src/client/history/event-id.ts';
+import { projectHistory } from '../../../../src/client/history/project-history.ts';
 import * as h from './histories.ts';
 
 const told = (events: RunEvent[], name: RunEvent['event']) => events.filter((event) => event.event === name);

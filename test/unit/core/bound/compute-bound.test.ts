@@ -4,8 +4,9 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { boundSentence, computeBound } from '../../../../src/core/bound/index.ts';
-import { mergePolicy } from '../../../../src/core/policy/index.ts';
+import { boundSentence } from '../../../../src/core/bound/sentence.ts';
+import { computeBound } from '../../../../src/core/bound/compute-bound.ts';
+import { mergePolicy } from '../../../../src/core/policy/merge-policy.ts';
 import type { Bound } from '../../../../src/protocol/run.ts';
 import type { PolicyPatch } from '../../../../src/protocol/schemas/policy.ts';
 import { anyPolicy } from './any-policy.ts';

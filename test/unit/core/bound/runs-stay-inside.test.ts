@@ -5,9 +5,9 @@
  * prove what a model really used: a planner says so when its turn is over, and the ledger takes no more than was left.
  */
 import { describe, expect, it } from 'vitest';
-import { FIGURES, shareOf, violationsOf } from '../../../../src/simulator/hostile/figures.ts';
-import { liveScene } from '../../../../src/simulator/hostile/live-scene.ts';
-import { drawScene } from '../../../../src/simulator/hostile/scene.ts';
+import { FIGURES, shareOf, violationsOf } from '../../../../src/testing/simulator/hostile/figures.ts';
+import { liveScene } from '../../../../src/testing/simulator/hostile/live-scene.ts';
+import { drawScene } from '../../../../src/testing/simulator/hostile/scene.ts';
 
 const RUNS = 2_500;
 /** A bound of one is reached by nearly every run, which says nothing. */

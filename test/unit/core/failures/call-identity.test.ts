@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { callIdentity } from '../../../../src/core/failures/index.ts';
+import { callIdentity } from '../../../../src/core/failures/call-identity.ts';
 
 const identity = (args: unknown, loop_key?: string): string => callIdentity({ tool_name: 'get', args, loop_key });
 

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { escalate, escalationOfRepeats } from '../../../../src/core/failures/index.ts';
-import type { Escalation, FailureToDecide } from '../../../../src/core/failures/index.ts';
+import { escalate, escalationOfRepeats } from '../../../../src/core/failures/escalation.ts';
+import type { Escalation, FailureToDecide } from '../../../../src/core/failures/escalation.ts';
 import { ESCALATION_TABLE } from '../../../../src/core/failures/escalation.ts';
 import { FAILURE_CATEGORIES } from '../../../../src/protocol/failure-categories.ts';
 import { outcomeKindSchema } from '../../../../src/protocol/schemas/failure-record.ts';

@@ -1,16 +1,14 @@
 import { describe, expect, it } from 'vitest';
 import {
   countFailures,
-  creditGuidance,
-  emptyFailureMemory,
   failureOf,
   noteHumanAnswer,
   noteProgress,
   remember,
-  resolveByProof,
-  supersede,
-} from '../../../../src/core/failures/index.ts';
-import type { FailureMemory } from '../../../../src/core/failures/index.ts';
+} from '../../../../src/core/failures/failure-memory.ts';
+import { creditGuidance, resolveByProof, supersede } from '../../../../src/core/failures/revise-memory.ts';
+import { emptyFailureMemory } from '../../../../src/core/failures/folded-failure.ts';
+import type { FailureMemory } from '../../../../src/core/failures/folded-failure.ts';
 import { LIMIT } from '../../../../src/protocol/limits.ts';
 import { failureRecordSchema } from '../../../../src/protocol/schemas/failure-record.ts';
 import type { FailureRecord } from '../../../../src/protocol/schemas/failure-record.ts';

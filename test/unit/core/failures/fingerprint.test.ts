@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { fingerprintOf } from '../../../../src/core/failures/index.ts';
-import type { FingerprintFields } from '../../../../src/core/failures/index.ts';
+import { fingerprintOf } from '../../../../src/core/failures/fingerprint.ts';
+import type { FingerprintFields } from '../../../../src/core/failures/fingerprint.ts';
 
 const BASE: FingerprintFields = { signal_type: 'tool_error', tool_name: 'fetch.page', error_code: 'HTTP_503' };
 const withMessage = (message: string): string => fingerprintOf({ ...BASE, message });

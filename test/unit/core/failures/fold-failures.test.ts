@@ -1,14 +1,11 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  creditGuidance,
-  emptyFailureMemory,
-  foldFailures,
-  remember,
-  resolveByProof,
-  supersede,
-} from '../../../../src/core/failures/index.ts';
-import type { Revised, RevisionToFold } from '../../../../src/core/failures/index.ts';
+import { creditGuidance, resolveByProof, supersede } from '../../../../src/core/failures/revise-memory.ts';
+import { emptyFailureMemory } from '../../../../src/core/failures/folded-failure.ts';
+import { foldFailures } from '../../../../src/core/failures/fold-failures.ts';
+import { remember } from '../../../../src/core/failures/failure-memory.ts';
+import type { Revised } from '../../../../src/core/failures/folded-failure.ts';
+import type { RevisionToFold } from '../../../../src/core/failures/fold-failures.ts';
 import type { FailureRecord } from '../../../../src/protocol/schemas/failure-record.ts';
 import { recordWith } from './records.ts';
 

@@ -1,14 +1,10 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  creditGuidance,
-  emptyFailureMemory,
-  remember,
-  resolveByProof,
-  selectGuidance,
-  supersede,
-} from '../../../../src/core/failures/index.ts';
-import type { FailureMemory, FoldedFailure } from '../../../../src/core/failures/index.ts';
+import { creditGuidance, resolveByProof, supersede } from '../../../../src/core/failures/revise-memory.ts';
+import { emptyFailureMemory } from '../../../../src/core/failures/folded-failure.ts';
+import { remember } from '../../../../src/core/failures/failure-memory.ts';
+import { selectGuidance } from '../../../../src/core/failures/guidance.ts';
+import type { FailureMemory, FoldedFailure } from '../../../../src/core/failures/folded-failure.ts';
 import { renderGuidance } from '../../../../src/core/failures/render-guidance.ts';
 import {
   outcomeKindSchema,

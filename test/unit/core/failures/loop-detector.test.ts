@@ -1,15 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  afterCall,
-  afterMessage,
-  beforeCall,
-  findLoops,
-  fingerprintOf,
-  liftStalls,
-  openLoopWatch,
-} from '../../../../src/core/failures/index.ts';
-import type { LoopCall, LoopOutcome, LoopPolicy, LoopWatch, Stall } from '../../../../src/core/failures/index.ts';
+import { afterCall, beforeCall } from '../../../../src/core/failures/loop-detector.ts';
+import { afterMessage } from '../../../../src/core/failures/repeated-message.ts';
+import { findLoops } from '../../../../src/core/failures/find-loops.ts';
+import { fingerprintOf } from '../../../../src/core/failures/fingerprint.ts';
+import { liftStalls, openLoopWatch } from '../../../../src/core/failures/loop-watch.ts';
+import type { LoopCall, LoopOutcome } from '../../../../src/core/failures/loop-detector.ts';
+import type { LoopPolicy, LoopWatch, Stall } from '../../../../src/core/failures/loop-watch.ts';
 import { DEFAULT_POLICY } from '../../../../src/protocol/policy.ts';
 
 const POLICY = DEFAULT_POLICY.loops;

@@ -1,5 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import { normaliseMessage, salientLine } from '../../../../src/core/failures/index.ts';
+import { normaliseMessage } from '../../../../src/core/failures/normalise-message.ts';
+import { salientLine } from '../../../../src/core/failures/salient-line.ts';
 
 /** Messages as tools, compilers and servers really write them, and what is left for the fingerprint. */
 const TABLE: readonly (readonly [name: string, message: string, normalised: string])[] = [

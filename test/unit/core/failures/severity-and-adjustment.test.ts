@@ -1,7 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { adjustmentFor, defaultSeverity } from '../../../../src/core/failures/index.ts';
-import type { SeenForAdjustment, SeenForSeverity } from '../../../../src/core/failures/index.ts';
+import { adjustmentFor } from '../../../../src/core/failures/adjustment.ts';
+import { defaultSeverity } from '../../../../src/core/failures/severity.ts';
+import type { SeenForAdjustment } from '../../../../src/core/failures/adjustment.ts';
+import type { SeenForSeverity } from '../../../../src/core/failures/severity.ts';
 import { FAILURE_CATEGORIES } from '../../../../src/protocol/failure-categories.ts';
 import {
   outcomeKindSchema,

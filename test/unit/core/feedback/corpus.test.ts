@@ -4,7 +4,8 @@
  */
 import { createHash } from 'node:crypto';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { detectFeedback, FEEDBACK_TYPES } from '../../../../src/core/feedback/index.ts';
+import { FEEDBACK_TYPES } from '../../../../src/core/feedback/types.ts';
+import { detectFeedback } from '../../../../src/core/feedback/detect.ts';
 import { corpus, type Sample } from './corpus.ts';
 
 /** Each sample is read once: there are thousands, and the machine may be busy. */

@@ -1,6 +1,6 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join, resolve } from 'node:path';
-import type { FeedbackType } from '../../../../src/core/feedback/index.ts';
+import type { FeedbackType } from '../../../../src/core/feedback/types.ts';
 
 export type Sample = {
   id: string;

@@ -1,6 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { detectFeedback, type FeedbackType } from '../../../../src/core/feedback/index.ts';
+import type { FeedbackType } from '../../../../src/core/feedback/types.ts';
+import { detectFeedback } from '../../../../src/core/feedback/detect.ts';
 
 const table: [string, FeedbackType | null][] = [
   ['There were errors', 'runtime_error'],

@@ -1,6 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { detectFeedback, promptScore, refinementActions, refinePrompt } from '../../../../src/core/feedback/index.ts';
+import { detectFeedback } from '../../../../src/core/feedback/detect.ts';
+import { promptScore } from '../../../../src/core/feedback/rubric.ts';
+import { refinePrompt } from '../../../../src/core/feedback/refine.ts';
+import { refinementActions } from '../../../../src/core/feedback/actions.ts';
 import { corpus } from './corpus.ts';
 
 const timestamp = '2026-02-01T10:30:00Z';

@@ -1,7 +1,9 @@
 import { readFileSync } from 'node:fs';
 import { DEFAULT_POLICY } from '../../../../src/protocol/policy.ts';
-import { completeLoop } from '../../../../src/core/guardrails/index.ts';
-import type { Completed, GuardState, LoopReport, ReviewReport } from '../../../../src/core/guardrails/index.ts';
+import { completeLoop } from '../../../../src/core/guardrails/guard-family.ts';
+import type { Completed } from '../../../../src/core/guardrails/guard-family.ts';
+import type { GuardState } from '../../../../src/core/guardrails/guard-state.ts';
+import type { LoopReport, ReviewReport } from '../../../../src/core/guardrails/loop-report.ts';
 
 /** Helpers of this folder's tests: vectors, reports and families in a given position. */
 export const AT = '2026-01-01T00:00:00.000Z';

@@ -1,19 +1,16 @@
 /** A family as a state machine: order, repetition, trace, status, modes. */
 import { describe, expect, test } from 'vitest';
-import {
-  STATUS_OF_PROBLEM,
-  answerFor,
-  beginReview,
-  bestLoop,
-  closeFamily,
-  completeLoop,
-  errorsOfReport,
-  familyOf,
-  guardrailsStatus,
-  loopTrace,
-  openFamily,
-} from '../../../../src/core/guardrails/index.ts';
-import type { GuardState, LoopReport } from '../../../../src/core/guardrails/index.ts';
+import { STATUS_OF_PROBLEM } from '../../../../src/core/guardrails/refusal.ts';
+import { answerFor } from '../../../../src/core/guardrails/loop-answer.ts';
+import { beginReview, closeFamily, openFamily } from '../../../../src/core/guardrails/guard-state.ts';
+import { bestLoop } from '../../../../src/core/guardrails/best-loop.ts';
+import { completeLoop } from '../../../../src/core/guardrails/guard-family.ts';
+import { errorsOfReport } from '../../../../src/core/guardrails/loop-report.ts';
+import { familyOf } from '../../../../src/core/guardrails/loop-ids.ts';
+import { guardrailsStatus } from '../../../../src/core/guardrails/guardrails-status.ts';
+import { loopTrace } from '../../../../src/core/guardrails/loop-trace.ts';
+import type { GuardState } from '../../../../src/core/guardrails/guard-state.ts';
+import type { LoopReport } from '../../../../src/core/guardrails/loop-report.ts';
 import { AT, GOOD, LOW, afterLowLoops, complete, policy, report, withPolicy } from './families.ts';
 
 const LATER = '2026-01-02T00:00:00.000Z';

@@ -1,12 +1,9 @@
 /** Overrides through a family: what waits, what is spent, what is refused. */
 import { describe, expect, test } from 'vitest';
-import {
-  applyOverride,
-  completeLoop,
-  couldBeOverridden,
-  overrideAudit,
-} from '../../../../src/core/guardrails/index.ts';
-import type { GuardState, OverrideRequest } from '../../../../src/core/guardrails/index.ts';
+import { applyOverride, couldBeOverridden, overrideAudit } from '../../../../src/core/guardrails/family-overrides.ts';
+import { completeLoop } from '../../../../src/core/guardrails/guard-family.ts';
+import type { GuardState } from '../../../../src/core/guardrails/guard-state.ts';
+import type { OverrideRequest } from '../../../../src/core/guardrails/overrides.ts';
 import { AT, GOOD, LOW, afterLowLoops, complete, policy, report, withPolicy } from './families.ts';
 
 const LIMIT: OverrideRequest = { override_max_reruns: true, override_by: 'ada' };

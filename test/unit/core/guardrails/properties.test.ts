@@ -1,31 +1,19 @@
 /** What holds for any policy and any sequence of reports and overrides. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import {
-  answerFor,
-  answerFromTrace,
-  applyOverride,
-  completeLoop,
-  currentLoop,
-  decimal,
-  guardrailsStatus,
-  loopTrace,
-  minus,
-  overrideAudit,
-  plus,
-  rerunCount,
-  scoreFatigue,
-  statusFromTrace,
-  toFixedHalfEven,
-  toNumber,
-} from '../../../../src/core/guardrails/index.ts';
-import type {
-  GuardState,
-  LoopReport,
-  OverrideRequest,
-  ReasonedTraceItem,
-  ReviewReport,
-} from '../../../../src/core/guardrails/index.ts';
+import { answerFor } from '../../../../src/core/guardrails/loop-answer.ts';
+import { answerFromTrace, statusFromTrace } from '../../../../src/core/guardrails/trace-views.ts';
+import { applyOverride, overrideAudit } from '../../../../src/core/guardrails/family-overrides.ts';
+import { completeLoop } from '../../../../src/core/guardrails/guard-family.ts';
+import { currentLoop, rerunCount } from '../../../../src/core/guardrails/guard-state.ts';
+import { decimal, minus, plus, toFixedHalfEven, toNumber } from '../../../../src/core/guardrails/decimal.ts';
+import { guardrailsStatus } from '../../../../src/core/guardrails/guardrails-status.ts';
+import { loopTrace } from '../../../../src/core/guardrails/loop-trace.ts';
+import { scoreFatigue } from '../../../../src/core/guardrails/fatigue.ts';
+import type { GuardState } from '../../../../src/core/guardrails/guard-state.ts';
+import type { LoopReport, ReviewReport } from '../../../../src/core/guardrails/loop-report.ts';
+import type { OverrideRequest } from '../../../../src/core/guardrails/overrides.ts';
+import type { ReasonedTraceItem } from '../../../../src/core/guardrails/loop-trace.ts';
 import { AT, report, throughJson, withPolicy } from './families.ts';
 
 const score = fc.integer({ min: 0, max: 100 }).map((hundredths) => hundredths / 100);

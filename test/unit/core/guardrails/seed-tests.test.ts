@@ -1,12 +1,10 @@
 /** The six tests that the source document lists, by its own names. Pure core; no Temporal, no store. */
 import { describe, expect, test } from 'vitest';
-import {
-  applyOverride,
-  completeLoop,
-  detectBiasEcho,
-  guardrailsStatus,
-  scoreFatigue,
-} from '../../../../src/core/guardrails/index.ts';
+import { applyOverride } from '../../../../src/core/guardrails/family-overrides.ts';
+import { completeLoop } from '../../../../src/core/guardrails/guard-family.ts';
+import { detectBiasEcho } from '../../../../src/core/guardrails/bias-echo.ts';
+import { guardrailsStatus } from '../../../../src/core/guardrails/guardrails-status.ts';
+import { scoreFatigue } from '../../../../src/core/guardrails/fatigue.ts';
 import { AT, LOW, afterLowLoops, complete, policy, report } from './families.ts';
 
 describe('the tests that the source document lists', () => {

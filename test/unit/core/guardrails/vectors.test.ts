@@ -1,13 +1,9 @@
 /** Every number of fatigue.json and families.json through the pure core. */
 import { describe, expect, test } from 'vitest';
-import { scoreFatigue } from '../../../../src/core/guardrails/index.ts';
-import type {
-  FatigueResult,
-  GuardState,
-  LoopReport,
-  ReviewReport,
-  Scores,
-} from '../../../../src/core/guardrails/index.ts';
+import { scoreFatigue } from '../../../../src/core/guardrails/fatigue.ts';
+import type { FatigueResult, Scores } from '../../../../src/core/guardrails/fatigue.ts';
+import type { GuardState } from '../../../../src/core/guardrails/guard-state.ts';
+import type { LoopReport, ReviewReport } from '../../../../src/core/guardrails/loop-report.ts';
 import { complete, policy, readVectors, report, throughJson } from './families.ts';
 
 type FatigueVector = Scores &

@@ -1,6 +1,6 @@
 /** The policy's check for workflows, which have no zod: it says of names, numbers and words what the schema says. */
 import { describe, expect, it } from 'vitest';
-import { problemsOfPolicy } from '../../../../src/core/policy/index.ts';
+import { problemsOfPolicy } from '../../../../src/core/policy/check-policy.ts';
 import { DEFAULT_POLICY } from '../../../../src/protocol/policy.ts';
 import { policyPatchSchema } from '../../../../src/protocol/schemas/policy.ts';
 

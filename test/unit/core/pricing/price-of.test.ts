@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { priceOf } from '../../../../src/core/pricing/index.ts';
+import { priceOf } from '../../../../src/core/pricing/pricing.ts';
 
 const prices = {
   small: { input: 150_000, output: 600_000, cached_input: 75_000 },

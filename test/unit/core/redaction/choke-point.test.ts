@@ -3,8 +3,8 @@
  * What comes back is covered by the bad signals in test/stack/temporal-cli.test.ts.
  */
 import { describe, expect, it } from 'vitest';
-import { createRedactor } from '../../../../src/core/redaction/index.ts';
-import { createDataConverter, UNDECODABLE_KEY } from '../../../../src/worker/data-converter.ts';
+import { createRedactor } from '../../../../src/core/redaction/redact.ts';
+import { createDataConverter, UNDECODABLE_KEY } from '../../../../src/client/data-converter.ts';
 
 const bytes = (text: string) => new TextEncoder().encode(text);
 const codec = createDataConverter({ redact: createRedactor(['two\nlines "quoted"', 'known-value']) })

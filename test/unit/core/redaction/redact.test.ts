@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { createRedactor, redactJson, secretsOf } from '../../../../src/core/redaction/index.ts';
+import { createRedactor, redactJson, secretsOf } from '../../../../src/core/redaction/redact.ts';
 
 const redact = createRedactor();
 

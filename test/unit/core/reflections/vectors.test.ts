@@ -1,8 +1,9 @@
 /** Every case of signatures.json and reflections.json through the pure core. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { errorSignature, reflectionFromEvaluation } from '../../../../src/core/reflections/index.ts';
-import type { Evaluation, Reflection } from '../../../../src/core/reflections/index.ts';
+import { errorSignature } from '../../../../src/core/reflections/signature.ts';
+import { reflectionFromEvaluation } from '../../../../src/core/reflections/from-evaluation.ts';
+import type { Evaluation, Reflection } from '../../../../src/core/reflections/from-evaluation.ts';
 
 const readVectors = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../../vectors/${name}`, import.meta.url), 'utf8'));

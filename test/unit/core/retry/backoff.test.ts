@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { largestWait, largestWaitOfStep, waitBeforeRetry } from '../../../../src/core/retry/index.ts';
-import type { RetryPolicy } from '../../../../src/core/retry/index.ts';
+import { largestWait, largestWaitOfStep, waitBeforeRetry } from '../../../../src/core/retry/backoff.ts';
+import type { RetryPolicy } from '../../../../src/core/retry/strategies.ts';
 import type { FailureCategory } from '../../../../src/protocol/failure-categories.ts';
 import { anyCategory, anyRetryPolicy, defaultRetry } from './policies.ts';
 

@@ -1,8 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isFailureCategory } from '../../../../src/protocol/failure-categories.ts';
-import { classifyError, factsOfError } from '../../../../src/core/retry/index.ts';
-import type { ErrorFacts } from '../../../../src/core/retry/index.ts';
+import { classifyError } from '../../../../src/core/retry/classify-error.ts';
+import { factsOfError } from '../../../../src/core/retry/facts-of-error.ts';
+import type { ErrorFacts } from '../../../../src/core/retry/error-facts.ts';
 
 const NOW = 1_700_000_000_000;
 const line = (facts: ErrorFacts): string => {

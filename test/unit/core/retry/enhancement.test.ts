@@ -1,7 +1,8 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { enhancePrompt, strategyOf, withoutNote } from '../../../../src/core/retry/index.ts';
-import type { EnhanceQuestion } from '../../../../src/core/retry/index.ts';
+import { enhancePrompt, withoutNote } from '../../../../src/core/retry/enhancement.ts';
+import { strategyOf } from '../../../../src/core/retry/strategies.ts';
+import type { EnhanceQuestion } from '../../../../src/core/retry/enhancement.ts';
 import type { FailureCategory } from '../../../../src/protocol/failure-categories.ts';
 import { anyCategory } from './policies.ts';
 

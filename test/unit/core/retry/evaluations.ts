@@ -1,4 +1,4 @@
-import type { Evaluation, EvaluationAttempt } from '../../../../src/core/retry/index.ts';
+import type { Evaluation, EvaluationAttempt } from '../../../../src/core/retry/monitors.ts';
 import type { FailureCategory } from '../../../../src/protocol/failure-categories.ts';
 
 /** The seed's figures: an evaluator call is 4 s and 300 micro-USD, validation waits 1 s and 2 s. */

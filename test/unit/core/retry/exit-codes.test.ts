@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest';
-import { categoryOfProtocolExit, classifyCommandEnd, readReport } from '../../../../src/core/retry/index.ts';
-import type { CommandEnd } from '../../../../src/core/retry/index.ts';
+import { categoryOfProtocolExit, classifyCommandEnd } from '../../../../src/core/retry/exit-codes.ts';
+import { readReport } from '../../../../src/core/retry/failure-report.ts';
+import type { CommandEnd } from '../../../../src/core/retry/exit-codes.ts';
 
 const end = (how: Partial<CommandEnd>): CommandEnd => ({
   exit_code: 0,

@@ -1,7 +1,12 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { chooseReport, isReadableReport, readReport, REPORT_MAX_BYTES } from '../../../../src/core/retry/index.ts';
-import type { ReportFile } from '../../../../src/core/retry/index.ts';
+import {
+  chooseReport,
+  isReadableReport,
+  readReport,
+  REPORT_MAX_BYTES,
+} from '../../../../src/core/retry/failure-report.ts';
+import type { ReportFile } from '../../../../src/core/retry/failure-report.ts';
 
 const WINDOW = { started_at_ms: 100_000, ended_at_ms: 110_000 };
 const file = (name: string, how: Partial<ReportFile> = {}): ReportFile => ({

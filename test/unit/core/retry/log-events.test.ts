@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest';
+import { enhancePrompt } from '../../../../src/core/retry/enhancement.ts';
 import {
-  enhancePrompt,
   promptEnhanced,
-  readReport,
   reportOverride,
   retryBackoff,
   validationFailed,
-} from '../../../../src/core/retry/index.ts';
-import type { RetryLogEvent } from '../../../../src/core/retry/index.ts';
+} from '../../../../src/core/retry/log-events.ts';
+import { readReport } from '../../../../src/core/retry/failure-report.ts';
+import type { RetryLogEvent } from '../../../../src/core/retry/log-events.ts';
 import type { RunLogEvent } from '../../../../src/core/run/ports.ts';
 import { defaultRetry } from './policies.ts';
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { monitorFigures, monitorsByAgentAndModel } from '../../../../src/core/retry/index.ts';
+import { monitorFigures, monitorsByAgentAndModel } from '../../../../src/core/retry/monitors.ts';
 import { evaluation, seedBatch } from './evaluations.ts';
 
 const GROUNDING = 'validation_grounding';

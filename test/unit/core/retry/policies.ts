@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import { DEFAULT_POLICY } from '../../../../src/protocol/policy.ts';
 import { FAILURE_CATEGORIES } from '../../../../src/protocol/failure-categories.ts';
-import type { RetryPolicy } from '../../../../src/core/retry/index.ts';
+import type { RetryPolicy } from '../../../../src/core/retry/strategies.ts';
 
 export const defaultRetry: RetryPolicy = DEFAULT_POLICY.retry;
 

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { parseRetryAfter } from '../../../../src/core/retry/index.ts';
+import { parseRetryAfter } from '../../../../src/core/retry/retry-after.ts';
 
 const NOW = Date.UTC(2026, 1, 28, 23, 59, 50);
 

@@ -3,15 +3,10 @@ import { describe, expect, test } from 'vitest';
 import { FAILURE_CATEGORIES } from '../../../../src/protocol/failure-categories.ts';
 import type { FailureCategory } from '../../../../src/protocol/failure-categories.ts';
 import type { Certainty, ToolEffect } from '../../../../src/protocol/tools.ts';
-import {
-  decideRetry,
-  isInfrastructure,
-  largestLimit,
-  largestInfrastructureWait,
-  largestWaitOfStep,
-  retryLimit,
-} from '../../../../src/core/retry/index.ts';
-import type { RetryQuestion } from '../../../../src/core/retry/index.ts';
+import { decideRetry } from '../../../../src/core/retry/retry-decision.ts';
+import { isInfrastructure, largestLimit, retryLimit } from '../../../../src/core/retry/strategies.ts';
+import { largestInfrastructureWait, largestWaitOfStep } from '../../../../src/core/retry/backoff.ts';
+import type { RetryQuestion } from '../../../../src/core/retry/retry-decision.ts';
 import { anyCategory, anyRetryPolicy, defaultRetry } from './policies.ts';
 
 const ask = (question: Partial<RetryQuestion> & { category: FailureCategory }) =>

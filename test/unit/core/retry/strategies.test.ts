@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { FAILURE_CATEGORIES } from '../../../../src/protocol/failure-categories.ts';
 import type { FailureCategory } from '../../../../src/protocol/failure-categories.ts';
 import { DEFAULT_POLICY } from '../../../../src/protocol/policy.ts';
-import { isInfrastructure, largestLimit, retryLimit, strategyOf } from '../../../../src/core/retry/index.ts';
+import { isInfrastructure, largestLimit, retryLimit, strategyOf } from '../../../../src/core/retry/strategies.ts';
 
 const { retry } = DEFAULT_POLICY;
 

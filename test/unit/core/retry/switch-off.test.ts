@@ -2,11 +2,11 @@ import { describe, expect, test } from 'vitest';
 import {
   ENHANCEMENT_ON,
   judgeEnhancement,
-  monitorFigures,
   nextSwitch,
   sentenceOfPerson,
-} from '../../../../src/core/retry/index.ts';
-import type { Evaluation } from '../../../../src/core/retry/index.ts';
+} from '../../../../src/core/retry/switch-off.ts';
+import { monitorFigures } from '../../../../src/core/retry/monitors.ts';
+import type { Evaluation } from '../../../../src/core/retry/monitors.ts';
 import { attemptsOf, evaluation, seedBatch } from './evaluations.ts';
 
 const AT = '2026-03-01T00:00:00.000Z';

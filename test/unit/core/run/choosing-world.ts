@@ -1,7 +1,7 @@
 /** A run of a planner that chooses, in virtual time, with one function for the planner and one for the tools. */
 import { z } from 'zod';
 import type { RunResult } from '../../../../src/protocol/run.ts';
-import type { PlannerChoice, PlannerView } from '../../../../src/core/run/index.ts';
+import type { PlannerChoice, PlannerView } from '../../../../src/core/run/ports.ts';
 import { defineAgent } from '../../../../src/define/define-agent.ts';
 import { defineTool } from '../../../../src/define/define-tool.ts';
 import { createRegistry } from '../../../../src/define/registry.ts';
@@ -11,7 +11,7 @@ import type { StartMemory } from '../../../../src/protocol/lessons.ts';
 import { LIMIT } from '../../../../src/protocol/limits.ts';
 import type { PolicyPatch } from '../../../../src/protocol/schemas/policy.ts';
 import type { CallFailed, CallOutcome, CallSucceeded, ToolCallRequest } from '../../../../src/protocol/tools.ts';
-import { simulateRun, type Simulated, type World } from '../../../../src/simulator/simulate-run.ts';
+import { simulateRun, type Simulated, type World } from '../../../../src/testing/simulator/simulate-run.ts';
 import { prepared } from '../../../support/fixtures.ts';
 
 const tool = (name: string, effect: 'read' | 'side_effect' = 'read', more: { evaluates?: boolean } = {}) =>

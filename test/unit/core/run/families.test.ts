@@ -1,9 +1,9 @@
 /** The worked families of loops, lived as runs in the simulated world. */
 import { describe, expect, it } from 'vitest';
-import { loopTrace } from '../../../../src/core/guardrails/index.ts';
+import { loopTrace } from '../../../../src/core/guardrails/loop-trace.ts';
 import { createRegistry } from '../../../../src/define/registry.ts';
 import { sha256Hex } from '../../../../src/protocol/ids.ts';
-import { simulateRun } from '../../../../src/simulator/simulate-run.ts';
+import { simulateRun } from '../../../../src/testing/simulator/simulate-run.ts';
 import {
   expectedTrace,
   families,

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { sha256Hex } from '../../../../src/protocol/ids.ts';
 import { LIMIT } from '../../../../src/protocol/limits.ts';
 import type { CallFailed, CallOutcome, ToolCallRequest } from '../../../../src/protocol/tools.ts';
-import { simulateRun } from '../../../../src/simulator/simulate-run.ts';
+import { simulateRun } from '../../../../src/testing/simulator/simulate-run.ts';
 import { plainRegistry, prepared } from '../../../support/fixtures.ts';
 
 const refused: CallFailed = {

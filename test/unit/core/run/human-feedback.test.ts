@@ -1,7 +1,8 @@
 /** What people say during a run: detected, remembered where it corrects, and told to whoever plans next. */
 import { describe, expect, it } from 'vitest';
-import type { PlannerView } from '../../../../src/core/run/index.ts';
-import { apply, check, openRun } from '../../../../src/core/run/index.ts';
+import type { PlannerView } from '../../../../src/core/run/ports.ts';
+import { apply, check } from '../../../../src/core/run/messages.ts';
+import { openRun } from '../../../../src/core/run/state.ts';
 import { plainRegistry, prepared } from '../../../support/fixtures.ts';
 import { everyRecord, liveChoosing, succeeded } from './choosing-world.ts';
 

@@ -1,6 +1,7 @@
 /** What a run learns, what it is told of earlier ones, and what failures oblige it to. */
 import { describe, expect, it } from 'vitest';
-import { statusOf, type PlannerView } from '../../../../src/core/run/index.ts';
+import type { PlannerView } from '../../../../src/core/run/ports.ts';
+import { statusOf } from '../../../../src/core/run/status.ts';
 import type { RecallQuery } from '../../../../src/protocol/lessons.ts';
 import type { ToolCallRequest } from '../../../../src/protocol/tools.ts';
 import { everyLesson, everyRecord, failed, liveChoosing, succeeded } from './choosing-world.ts';

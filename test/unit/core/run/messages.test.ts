@@ -1,7 +1,8 @@
 /** What people send to a run: checked and applied by pure functions, the same for signals and updates. */
 import { describe, expect, it } from 'vitest';
 import { anything, check as tryMany, constantFrom, property } from 'fast-check';
-import { apply, check, ignore, openRun, type RunState } from '../../../../src/core/run/index.ts';
+import { apply, check, ignore } from '../../../../src/core/run/messages.ts';
+import { openRun, type RunState } from '../../../../src/core/run/state.ts';
 import { LIMIT } from '../../../../src/protocol/limits.ts';
 import type { RunMessage } from '../../../../src/protocol/messages.ts';
 import { MESSAGE } from '../../../../src/protocol/names.ts';

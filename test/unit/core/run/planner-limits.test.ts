@@ -1,6 +1,6 @@
 /** What a planner may choose, how much of it, and when its turn is the last. In the simulated world. */
 import { describe, expect, it } from 'vitest';
-import type { PlannerView } from '../../../../src/core/run/index.ts';
+import type { PlannerView } from '../../../../src/core/run/ports.ts';
 import type { Json } from '../../../../src/protocol/json.ts';
 import { failed, liveChoosing, succeeded } from './choosing-world.ts';
 

@@ -1,7 +1,9 @@
 /** Promises that are easily broken at the edges: budgets under parallel steps, questions side by side, ids across passes. */
 import { describe, expect, it } from 'vitest';
-import { openGuarded, openRun, type RunPorts } from '../../../../src/core/run/index.ts';
-import { check } from '../../../../src/core/run/index.ts';
+import type { RunPorts } from '../../../../src/core/run/ports.ts';
+import { openGuarded } from '../../../../src/core/run/guarded.ts';
+import { openRun } from '../../../../src/core/run/state.ts';
+import { check } from '../../../../src/core/run/messages.ts';
 import type { CallOutcome } from '../../../../src/protocol/tools.ts';
 import { plainRegistry, prepared } from '../../../support/fixtures.ts';
 import { everyRecord, failed, liveChoosing, succeeded } from './choosing-world.ts';

@@ -1,6 +1,6 @@
 /** The story alone, in the simulated world: no Temporal, no clock, no store. */
 import { describe, expect, it } from 'vitest';
-import { simulateRun, type World } from '../../../../src/simulator/simulate-run.ts';
+import { simulateRun, type World } from '../../../../src/testing/simulator/simulate-run.ts';
 import { sha256Hex } from '../../../../src/protocol/ids.ts';
 import type { CallFailed, CallOutcome, ToolCallRequest } from '../../../../src/protocol/tools.ts';
 import { plainRegistry, prepared } from '../../../support/fixtures.ts';

@@ -1,6 +1,6 @@
 /** Being stuck, in whole runs: what repeats without anything new is recorded, answered with guidance, and escalated. */
 import { describe, expect, it } from 'vitest';
-import type { PlannerView } from '../../../../src/core/run/index.ts';
+import type { PlannerView } from '../../../../src/core/run/ports.ts';
 import type { Json } from '../../../../src/protocol/json.ts';
 import { everyRecord, failed, liveChoosing, succeeded } from './choosing-world.ts';
 

@@ -6,10 +6,10 @@ import { defineAgent } from '../../../../src/define/define-agent.ts';
 import { defineTool } from '../../../../src/define/define-tool.ts';
 import { prepareRun } from '../../../../src/define/prepare-run.ts';
 import { createRegistry } from '../../../../src/define/registry.ts';
-import type { PlannerView } from '../../../../src/core/run/index.ts';
+import type { PlannerView } from '../../../../src/core/run/ports.ts';
 import type { RunRequest } from '../../../../src/protocol/run.ts';
 import type { SubRunOutcome, SubRunRequest, SubRunResult } from '../../../../src/protocol/sub-runs.ts';
-import { simulateRun, type World } from '../../../../src/simulator/simulate-run.ts';
+import { simulateRun, type World } from '../../../../src/testing/simulator/simulate-run.ts';
 import { prepared } from '../../../support/fixtures.ts';
 
 const look = defineTool({ name: 'look', effect: 'read', input: z.json(), output: z.json(), run: () => null });

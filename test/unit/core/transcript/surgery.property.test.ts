@@ -1,13 +1,10 @@
 /** The surgery on 10,000 random conversations, and the growth of a request under repairs. Seeded; needs nothing. */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import {
-  checkTranscript,
-  joinNeighbours,
-  type Message,
-  replaceFailedTail,
-  replaceInvalidOutput,
-} from '../../../../src/core/transcript/index.ts';
+import type { Message } from '../../../../src/core/transcript/message.ts';
+import { checkTranscript } from '../../../../src/core/transcript/check-transcript.ts';
+import { joinNeighbours } from '../../../../src/core/transcript/join-neighbours.ts';
+import { replaceFailedTail, replaceInvalidOutput } from '../../../../src/core/transcript/failed-tail.ts';
 import { conversation, withRound } from '../../../support/conversations.ts';
 
 const failedPairsOf = (messages: Message[]): number =>

@@ -2,14 +2,13 @@
 import { describe, expect, it } from 'vitest';
 import {
   addressTranscript,
-  checkTranscript,
-  joinNeighbours,
   type Message,
   messageId,
-  replaceFailedTail,
-  replaceInvalidOutput,
   resolveTranscript,
-} from '../../../../src/core/transcript/index.ts';
+} from '../../../../src/core/transcript/message.ts';
+import { checkTranscript } from '../../../../src/core/transcript/check-transcript.ts';
+import { joinNeighbours } from '../../../../src/core/transcript/join-neighbours.ts';
+import { replaceFailedTail, replaceInvalidOutput } from '../../../../src/core/transcript/failed-tail.ts';
 
 const user = (text: string): Message => ({ role: 'user', text });
 const guidance = (text: string): Message => ({ role: 'user', text, guidance: true });

@@ -1,0 +1,68 @@
+import { getClient, log } from '@temporalio/activity';
+import { claimForRun, FamilyTakenError, type FamilyStore } from '../client/families.ts';
+import { isKnown } from '../client/runs/ask-run.ts';
+import type { Redact } from '../core/redaction/redact.ts';
+import { prepareRun } from '../define/prepare-run.ts';
+import type { Registry } from '../define/registry.ts';
+import type { PreparedRun, PrepareOutcome, RequestProblem } from '../protocol/run.ts';
+import { loadStartMemory } from '../store/start-memory.ts';
+import { createGuardArchiveActivities, type GuardArchiveStore } from './guard-archive.ts';
+import { withCleanErrors } from './clean-errors.ts';
+import { createNotifyActivities } from './notify.ts';
+import { createPlannerActivities } from './planner.ts';
+import { createRecallActivities } from './recall.ts';
+import { createRecordActivities } from './records.ts';
+import { createReviewActivities } from './review.ts';
+import type { ActivityStore } from './store-port.ts';
+import { createToolActivities } from './tools/create-tool-activities.ts';
+
+export interface ActivityDeps {
+  registry: Registry;
+  store: ActivityStore & Partial<GuardArchiveStore & FamilyStore>;
+  redact: Redact;
+  /** Names the model of agents that do not name one: `OPENAI_BASE_URL`, `OPENAI_API_KEY`, `MODEL`. */
+  environment?: Record<string, string | undefined>;
+  /** True where the server has our search attributes: a bare start learns it from here. */
+  searchAttributes?: boolean;
+  /** Where the settings of webhooks are read from. Default: `process.env`. */
+  env?: NodeJS.ProcessEnv;
+}
+
+/** Everything that a worker does for runs. */
+export function createActivities(deps: ActivityDeps) {
+  return withCleanErrors(deps.redact, {
+    ...createToolActivities(deps),
+    ...createPlannerActivities(deps),
+    ...createReviewActivities(deps),
+    ...createRecordActivities(deps.store, deps.redact),
+    ...createRecallActivities(deps.store),
+    ...createNotifyActivities({ env: deps.env ?? process.env }),
+    ...createGuardArchiveActivities(deps.store),
+    prepare: async (request: unknown, runId: string): Promise<PrepareOutcome> => {
+      const outcome = prepareRun(request, deps.registry, runId);
+      if (!outcome.ok) return outcome;
+      const problems = await takeName(deps.store, outcome.prepared);
+      if (problems.length > 0) return { ok: false, problems };
+      const memory = await loadStartMemory(deps.store, outcome.prepared, {
+        log: (reason) => log.warn('start_memory_failed', { run_id: runId, reason }),
+      });
+      return {
+        ok: true,
+        prepared: { ...outcome.prepared, memory },
+        search_attributes: deps.searchAttributes === true,
+      };
+    },
+  });
+}
+
+/** What the doors do before a start. Taking a name that is one's own already changes nothing, so a retry may. */
+async function takeName({ loopFamilies }: Partial<FamilyStore>, run: PreparedRun): Promise<RequestProblem[]> {
+  if (loopFamilies === undefined) return [];
+  try {
+    await claimForRun((runId) => isKnown(getClient(), runId), { loopFamilies }, run);
+    return [];
+  } catch (error) {
+    if (!(error instanceof FamilyTakenError)) throw error;
+    return [{ path: '$.loop_id', message: `${error.message.replace(/\.$/, '')}; choose another loop_id` }];
+  }
+}

@@ -1,8 +1,0 @@
-import { GUARD_SCHEMAS } from './guard.ts';
-import { HOUSE_SCHEMAS } from './house.ts';
-import { MEMORY_SCHEMAS } from './memory.ts';
-import { RUN_SCHEMAS } from './run.ts';
-
-/** Every shape of /openapi.json by its name there. */
-export const SCHEMAS = { ...RUN_SCHEMAS, ...GUARD_SCHEMAS, ...MEMORY_SCHEMAS, ...HOUSE_SCHEMAS } as const;
-export type SchemaName = keyof typeof SCHEMAS;

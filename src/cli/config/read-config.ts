@@ -1,0 +1,138 @@
+import { resolve } from 'node:path';
+import { defaultDataDir } from './data-dir.ts';
+import { ConfigError } from './config-error.ts';
+import type { Grant } from '../../api/access/roles.ts';
+import { readTokens } from './read-tokens.ts';
+import { suggestion } from '../../define/problems.ts';
+import { cacheDir } from '../../stack/machine/cache-dir.ts';
+
+export { ConfigError } from './config-error.ts';
+
+const PREFIX = 'SECONDWIND_';
+
+/** Every variable of ours. One that is not in this list is a typo, and a typo must not look like a setting. */
+const KNOWN = [
+  'SECONDWIND_PORT',
+  'SECONDWIND_HOST',
+  'SECONDWIND_ALLOWED_HOSTS',
+  'SECONDWIND_DATA_DIR',
+  'SECONDWIND_CACHE_DIR',
+  'SECONDWIND_TOKEN',
+  'SECONDWIND_TOKENS',
+  'SECONDWIND_RATE_LIMIT',
+  'SECONDWIND_REVIEWER',
+  'SECONDWIND_PUBLIC_URL',
+  'SECONDWIND_WEBHOOK_SECRET',
+  'SECONDWIND_WEBHOOK_ALLOW_PRIVATE',
+  'SECONDWIND_TRACE_CONTENT',
+] as const;
+
+export const DEFAULT_PORT = 4680;
+/** More than a dashboard and a few programs need; a loop that has run wild meets it. */
+const DEFAULT_RATE_LIMIT = 200;
+const LOOPBACK_HOSTS = ['127.0.0.1', '::1', 'localhost'];
+
+export interface Config {
+  /** Where the API listens. 0: any free port. */
+  port: number;
+  host: string;
+  /** Names beside the loopback ones that a request may be addressed to. */
+  allowedHosts: string[];
+  dataDir: string;
+  cacheDir: string;
+  /** Tokens that the environment names; none: one is made and kept in the data folder. */
+  tokens: Grant[];
+  /** How often a token may ask in a second. */
+  rateLimit: number;
+  /** A file whose default export judges loops that are reported without a review. */
+  reviewer: string | undefined;
+  databaseUrl: string | undefined;
+  temporalAddress: string | undefined;
+  namespace: string;
+}
+
+/** What a command line says beats the environment. */
+export interface ConfigFlags {
+  port?: string | undefined;
+  host?: string | undefined;
+  dataDir?: string | undefined;
+}
+
+export function readConfig(env: NodeJS.ProcessEnv, flags: ConfigFlags = {}): Config {
+  refuseTypos(env);
+  const set = (name: string): string | undefined => env[name]?.trim() || undefined;
+  const port = flags.port ?? set('SECONDWIND_PORT');
+  return {
+    port: port === undefined ? DEFAULT_PORT : readPort(port),
+    host: flags.host ?? set('SECONDWIND_HOST') ?? '127.0.0.1',
+    allowedHosts: (set('SECONDWIND_ALLOWED_HOSTS') ?? '')
+      .split(',')
+      .map((name) => name.trim().toLowerCase())
+      .filter((name) => name !== ''),
+    dataDir: resolve(flags.dataDir ?? set('SECONDWIND_DATA_DIR') ?? defaultDataDir(env)),
+    cacheDir: cacheDir(env),
+    tokens: readTokens(set('SECONDWIND_TOKEN'), set('SECONDWIND_TOKENS')),
+    rateLimit: readRateLimit(set('SECONDWIND_RATE_LIMIT')),
+    reviewer: set('SECONDWIND_REVIEWER'),
+    databaseUrl: set('DATABASE_URL'),
+    temporalAddress: set('TEMPORAL_ADDRESS'),
+    namespace: set('TEMPORAL_NAMESPACE') ?? 'default',
+  };
+}
+
+export const isLoopback = (host: string): boolean => LOOPBACK_HOSTS.includes(host);
+
+/** The settings as a person may see them in a log: where things are, and of secrets only that they are set. */
+export function describeConfig(config: Config): Record<string, string | number | string[]> {
+  return {
+    port: config.port,
+    host: config.host,
+    allowed_hosts: config.allowedHosts,
+    data_dir: config.dataDir,
+    cache_dir: config.cacheDir,
+    tokens: config.tokens.map((grant) => `${grant.role}: set`),
+    rate_limit: config.rateLimit,
+    reviewer: config.reviewer ?? 'none',
+    database: config.databaseUrl === undefined ? 'embedded' : withoutPassword(config.databaseUrl),
+    temporal: config.temporalAddress ?? 'embedded',
+    namespace: config.namespace,
+  };
+}
+
+function refuseTypos(env: NodeJS.ProcessEnv): void {
+  for (const name of Object.keys(env)) {
+    if (!name.startsWith(PREFIX) || (KNOWN as readonly string[]).includes(name)) continue;
+    throw new ConfigError(
+      `There is no setting ${name}${nearest(name) || '.'}`,
+      `Correct its name or unset it; the settings are ${KNOWN.join(', ')}.`,
+    );
+  }
+}
+
+/** Compared without the prefix that all share, which would make everything look near. */
+const nearest = (name: string): string =>
+  suggestion(
+    name.slice(PREFIX.length),
+    KNOWN.map((known) => known.slice(PREFIX.length)),
+  ).replace('mean ', `mean ${PREFIX}`);
+
+function readPort(text: string): number {
+  const port = Number(text);
+  if (/^\d{1,5}$/.test(text.trim()) && port <= 65_535) return port;
+  throw new ConfigError(`The port ${text} is not a number from 0 to 65535.`, 'Correct --port or SECONDWIND_PORT.');
+}
+
+function readRateLimit(text: string | undefined): number {
+  if (text === undefined) return DEFAULT_RATE_LIMIT;
+  if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
+  throw new ConfigError(
+    `The rate limit ${text} is not a whole number from 1 to 9999999.`,
+    'Correct SECONDWIND_RATE_LIMIT: it is the number of requests a second for each token.',
+  );
+}
+
+function withoutPassword(databaseUrl: string): string {
+  if (!URL.canParse(databaseUrl)) return 'not an address';
+  const { host, pathname } = new URL(databaseUrl);
+  return `${host}${pathname}`;
+}

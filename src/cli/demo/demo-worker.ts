@@ -1,0 +1,37 @@
+/** The demo's worker, in a process of its own so that the demo can kill it. argv: its options as JSON. */
+import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
+import { createRegistry } from '../../define/registry.ts';
+import { createStore } from '../../store/store.ts';
+import { createWorker } from '../../worker/create-worker.ts';
+import { clerkAgent } from './clerk-agent.ts';
+
+export interface DemoWorkerOptions {
+  address: string;
+  namespace: string;
+  databaseUrl: string;
+  bundlePath: string;
+  warehouseUrl: string;
+  agentName: string;
+}
+
+const options = JSON.parse(process.argv[2] ?? '{}') as DemoWorkerOptions;
+Runtime.install({ logger: new DefaultLogger('ERROR') });
+const connection = await NativeConnection.connect({ address: options.address });
+const store = createStore(options.databaseUrl);
+const worker = await createWorker({
+  connection,
+  namespace: options.namespace,
+  registry: createRegistry([clerkAgent(options.warehouseUrl, options.agentName)]),
+  store,
+  workflowBundlePath: options.bundlePath,
+});
+process.send?.('polling');
+// The demo's end is the worker's end, however the demo ends.
+process.once('disconnect', () => {
+  if (worker.getState() === 'RUNNING') worker.shutdown();
+});
+await worker.run();
+await connection.close();
+await store.close();
+// The channel to the demo would keep this process alive.
+if (process.connected) process.disconnect();

@@ -1,0 +1,129 @@
+import { colours } from '../show/colours.ts';
+import type { RunEvent, RunsClient } from '../../client/runs-client.ts';
+import { boundSentence } from '../../core/bound/sentence.ts';
+import type { Agent } from '../../define/define-agent.ts';
+import type { RunRequest, RunResult } from '../../protocol/run.ts';
+import { askPerson } from './ask-person.ts';
+import { clerkChooses, ORDER_GOAL, WATCH_GOAL } from './clerk-agent.ts';
+import type { DemoWorkers } from './demo-workers.ts';
+import { createNarrator } from './narrate.ts';
+import type { Warehouse } from './warehouse.ts';
+
+export interface DemoParts {
+  runs: RunsClient;
+  agent: Agent;
+  warehouse: Warehouse;
+  workers: DemoWorkers;
+  say: (line: string) => void;
+}
+
+const ALONE = 9;
+const ANSWER_AFTER_MS = 2_000;
+
+/** 1: nobody tells it anything, so it does the same again. */
+export async function alone({ agent, say }: Pick<DemoParts, 'agent' | 'say'>): Promise<number> {
+  const nothing = { rows: [], text: '' };
+  for (let attempt = 1; attempt <= ALONE; attempt += 1) {
+    const [call] = clerkChooses({ goal: ORDER_GOAL, steps: [], guidance: nothing }).calls;
+    const tool = agent.tools.find((candidate) => candidate.name === call?.tool);
+    const context = {
+      guidance: nothing,
+      attempt,
+      constraints: {},
+      idempotencyKey: `alone:${attempt}`,
+      signal: new AbortController().signal,
+      heartbeat: () => undefined,
+      changed: () => undefined,
+      used: () => undefined,
+      enhance: async (prompt: string) => prompt,
+      log: () => undefined,
+      keep: async () => null,
+    };
+    try {
+      await tool?.run(call?.input, context);
+    } catch (error) {
+      const message = error instanceof Error ? error.message : String(error);
+      say(`${colours.red('✗')} ${tool?.name} ${JSON.stringify(call?.input)}: ${message}`);
+    }
+  }
+  say(`The same call, the same error, ${ALONE} times. It gives up.`);
+  return ALONE;
+}
+
+/** 2: the failure is remembered, the next attempt differs; a worker dies; a side effect is not repeated blindly. */
+export async function firstDay(parts: DemoParts): Promise<RunResult> {
+  const { runs, agent, warehouse, workers, say } = parts;
+  const started = await runs.start({ agent: agent.name, goal: ORDER_GOAL });
+  say(`${colours.bold(boundSentence(started.bound))} ${colours.dim('Known before it starts, and never passed.')}`);
+  const tell = createNarrator(say);
+  let killed = false;
+  let questions = 0;
+  for await (const event of runs.watch(started.run_id)) {
+    tell(event);
+    if (event.event === 'step_started' && event.tool === 'warehouse.recount' && !killed) {
+      killed = true;
+      say(`${colours.yellow('!')} killing the worker (process ${await workers.kill()}) in the middle of the step …`);
+      await workers.start();
+      say(`  ${colours.dim('another worker takes over as soon as the silence is noticed')}`);
+    }
+    if (event.event === 'question_asked') {
+      questions += 1;
+      say(`  ${colours.dim(`the warehouse has ${warehouse.orders()} order, so running it again would order twice`)}`);
+      await answer(parts, started.run_id, event, 'skip');
+    }
+  }
+  const result = await runs.result(started.run_id);
+  say(
+    `${summary(result)}, ${result.failures.total} failures recorded, ${questions} question asked, ` +
+      `${warehouse.orders()} order in the warehouse.`,
+  );
+  return result;
+}
+
+/** 3: what worked yesterday is known before the first attempt. */
+export async function nextDay(parts: DemoParts, yesterday: RunResult): Promise<RunResult> {
+  const { say } = parts;
+  const result = await live(parts, { agent: parts.agent.name, goal: ORDER_GOAL });
+  const fewer = yesterday.used.attempts - result.used.attempts;
+  say(
+    `${summary(result)}: right at the first try, ${fewer} fewer than yesterday, because it had seen the failure before.`,
+  );
+  return result;
+}
+
+/** 4: nothing fails, and nothing moves. */
+export async function stuck(parts: DemoParts): Promise<RunResult> {
+  const budget = { max_steps: 20, max_model_calls: 20 };
+  const result = await live(parts, { agent: parts.agent.name, goal: WATCH_GOAL, policy: { budget } }, 'stop');
+  parts.say(
+    `${summary(result)}: it wanted the same read ${result.used.steps} times, ${result.used.attempts} of them ran; ` +
+      `then it was told twice, then a person was asked.`,
+  );
+  return result;
+}
+
+async function live(parts: DemoParts, request: RunRequest, decision = 'stop'): Promise<RunResult> {
+  const { run_id } = await parts.runs.start(request);
+  const tell = createNarrator(parts.say);
+  for await (const event of parts.runs.watch(run_id)) {
+    tell(event);
+    if (event.event === 'question_asked') await answer(parts, run_id, event, decision);
+  }
+  return parts.runs.result(run_id);
+}
+
+const summary = ({ outcome, used, bound }: RunResult): string =>
+  `${colours.bold(outcome)}, ${used.attempts} of at most ${bound.attempts} attempts`;
+
+async function answer(
+  { runs, say }: DemoParts,
+  runId: string,
+  question: Extract<RunEvent, { event: 'question_asked' }>,
+  fallback: string,
+): Promise<void> {
+  if (process.stdin.isTTY)
+    say(`  type ${question.options.join(', ')}; the demo answers ${fallback} in ${ANSWER_AFTER_MS / 1000} s`);
+  const { decision, by } = await askPerson(question.options, fallback, ANSWER_AFTER_MS);
+  const text = decision === 'correct' ? { text: 'corrected in the demo' } : {};
+  await runs.answer(runId, { question_id: question.question_id, decision, by, ...text });
+}

@@ -1,9 +1,0 @@
-import { createRedactor, secretsOf } from '../../core/redaction/index.ts';
-import { startTelemetry, type Telemetry } from '../../telemetry/index.ts';
-
-/** The telemetry of a short command, whose reader is a person: what is wrong with it is told in a sentence. */
-export const commandTelemetry = (): Promise<Telemetry | undefined> =>
-  startTelemetry({
-    redact: createRedactor(secretsOf(process.env)),
-    warn: (_fields, message) => void process.stderr.write(`Telemetry: ${message}\n`),
-  });

@@ -1,0 +1,58 @@
+import { mkdirSync } from 'node:fs';
+import { dirname } from 'node:path';
+import type { Logger, LogLevel, LogMetadata } from '@temporalio/common';
+import { pino } from 'pino';
+import { createRedactor, secretsOf } from '../../core/redaction/redact.ts';
+import { openLog } from '../../stack/machine/log-file.ts';
+
+export interface CommandLog {
+  info(fields: object, message: string): void;
+  error(fields: object, message: string): void;
+  warn(fields: object, message: string): void;
+  /** Fields that every further line has, asked for anew for each. */
+  addFields(fields: () => Record<string, string>): void;
+  /** The same log in the shape that Temporal's SDK wants. */
+  temporal: Logger;
+}
+
+/** JSON lines to a file or to stderr; secrets are taken out of every line. */
+export function createLog(to: { file: string } | 'stderr', secrets: readonly string[]): CommandLog {
+  const redact = createRedactor([...secretsOf(process.env), ...secrets]);
+  const fd = to === 'stderr' ? 2 : logFile(to.file);
+  // Written at once: what a process said before it died is what matters most.
+  let more = (): Record<string, string> => ({});
+  const settings = { base: null, mixin: () => more(), hooks: { streamWrite: redact } };
+  const log = pino(settings, pino.destination({ fd, sync: true }));
+  return {
+    info: (fields, message) => log.info(fields, message),
+    error: (fields, message) => log.error(fields, message),
+    warn: (fields, message) => log.warn(fields, message),
+    addFields: (fields) => {
+      more = fields;
+    },
+    temporal: temporalLogger(log),
+  };
+}
+
+function logFile(path: string): number {
+  mkdirSync(dirname(path), { recursive: true, mode: 0o700 });
+  return openLog(path).fd;
+}
+
+function temporalLogger(log: pino.Logger): Logger {
+  const write = (level: LogLevel, message: string, meta: LogMetadata = {}): void => {
+    // BigInt timestamps are no JSON, and pino has its own time.
+    const fields = Object.fromEntries(Object.entries(meta).filter(([, value]) => typeof value !== 'bigint'));
+    log[PINO_LEVEL[level]](fields, message);
+  };
+  return {
+    log: write,
+    trace: (message, meta) => write('TRACE', message, meta),
+    debug: (message, meta) => write('DEBUG', message, meta),
+    info: (message, meta) => write('INFO', message, meta),
+    warn: (message, meta) => write('WARN', message, meta),
+    error: (message, meta) => write('ERROR', message, meta),
+  };
+}
+
+const PINO_LEVEL = { TRACE: 'trace', DEBUG: 'debug', INFO: 'info', WARN: 'warn', ERROR: 'error' } as const;

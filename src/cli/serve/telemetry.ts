@@ -1,0 +1,18 @@
+import { createRedactor, secretsOf } from '../../core/redaction/redact.ts';
+import { startTelemetry, type Telemetry } from '../../telemetry/start-telemetry.ts';
+import type { CommandLog } from './log.ts';
+import type { Parts } from './parts.ts';
+
+/** The telemetry of a long command: its log lines name their spans, and what is left is sent at the end. */
+export async function addTelemetry(
+  parts: Parts,
+  log: CommandLog,
+  secrets: readonly string[] = [],
+): Promise<Telemetry | undefined> {
+  const redact = createRedactor([...secretsOf(process.env), ...secrets]);
+  const telemetry = await startTelemetry({ redact, warn: (fields, message) => log.warn(fields, message) });
+  if (telemetry === undefined) return undefined;
+  log.addFields(() => telemetry.logFields());
+  parts.add('telemetry', () => telemetry.shutdown());
+  return telemetry;
+}

@@ -1,0 +1,49 @@
+import type { GuardProblem, InputError, Refusal } from '../../core/guardrails/refusal.ts';
+import { SecondwindError } from '../../protocol/errors.ts';
+
+/** The guard looked at the message and did not act upon it; nothing has changed. `STATUS_OF_PROBLEM` has its status. */
+export class GuardRefusedError extends SecondwindError {
+  override readonly name = 'GuardRefusedError';
+  readonly problem: GuardProblem;
+  readonly errors: InputError[];
+
+  constructor(refusal: Refusal, cause?: unknown) {
+    const { problem, detail, errors = [] } = refusal;
+    const told = errors.map((error) => `${error.path}: ${error.detail}`).join('; ');
+    super(problem, told === '' ? detail : told, NEXT_STEP[problem], cause);
+    this.problem = problem;
+    this.errors = errors;
+  }
+}
+
+const CORRECT = 'Correct the named fields and send it again.';
+const NEW_FAMILY = 'Report the first loop of a new family.';
+const ASK_STATUS = 'Ask for the guardrails status of the family: it names the loop that is due.';
+
+const NEXT_STEP: Record<GuardProblem, string> = {
+  invalid_report: CORRECT,
+  invalid_override: CORRECT,
+  review_missing: 'Send a reflection_result with the report.',
+  max_reruns_fixed: 'Leave max_reruns out.',
+  unknown_loop: 'Check the loop id.',
+  not_a_first_loop: 'Report the first loop of the family, the one without _r<n>.',
+  other_family: 'Check the loop id.',
+  loop_running: 'Ask again later.',
+  out_of_order: ASK_STATUS,
+  other_body: 'Send the same body to read the decision that was made.',
+  ended: NEW_FAMILY,
+  max_overrides: 'Let the run end, or start a new family.',
+};
+
+/** Nobody said no: the message may have been taken, and sending the same again is safe. */
+export class GuardNoAnswerError extends SecondwindError {
+  override readonly name = 'GuardNoAnswerError';
+  constructor(family: string, cause?: unknown) {
+    super(
+      'not_reachable',
+      `The guard of ${family} did not answer in time.`,
+      'See that a worker runs (`secondwind worker`) and send the same again: it counts once.',
+      cause,
+    );
+  }
+}

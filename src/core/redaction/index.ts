@@ -1,1 +1,0 @@
-export { createRedactor, redactJson, secretsOf, type Redact } from './redact.ts';

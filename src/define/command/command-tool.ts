@@ -1,0 +1,150 @@
+import { z } from 'zod';
+import {
+  DEFAULT_MAX_OUTPUT_BYTES,
+  defineTool,
+  type Tool,
+  type ToolContext,
+  type ToolDefinition,
+} from '../define-tool.ts';
+import { ToolError } from '../tool-error.ts';
+import type { Json } from '../../protocol/json.ts';
+import { type AttemptFolder, openAttemptFolder } from './attempt-folder.ts';
+import { answerOf, type CommandOutput, commandOutputSchema } from './command-output.ts';
+import type { CommandExtras, CommandOptions, CommandToolDefinition, SharedOption } from './definition.ts';
+import { environmentOf } from './environment.ts';
+import { isolation, type Isolation } from './namespace.ts';
+import { runProcess } from './run-process.ts';
+import { successOrFailure } from './verdict.ts';
+
+const DEFAULT_STREAM_BYTES = 1024 * 1024;
+/** A control character is six bytes in JSON. */
+const JSON_GROWTH = 6;
+
+/** Makes a tool of a program: started without a shell, bounded in time and output, ended with everything it started. */
+export function commandTool<Input>(
+  definition: CommandToolDefinition<Input, Json> & { output: 'json' },
+): Tool<Input, Json>;
+export function commandTool<Input, Output = CommandOutput>(
+  definition: CommandToolDefinition<Input, Output>,
+): Tool<Input, Output>;
+export function commandTool<Input, Output>(definition: CommandToolDefinition<Input, Output>): Tool<Input, Output> {
+  const { maxOutputBytes = DEFAULT_STREAM_BYTES, protocol = false } = definition;
+  if ((definition.argv === undefined) === (definition.shell === undefined)) {
+    throw new TypeError(`The command tool ${definition.name} needs either argv or shell.`);
+  }
+  return defineTool<Input, Output>({
+    ...shared(definition),
+    output: outputSchema(definition.output),
+    evaluates: definition.evaluates ?? protocol,
+    detect: true,
+    maxOutputBytes: Math.max(DEFAULT_MAX_OUTPUT_BYTES, 2 * JSON_GROWTH * maxOutputBytes + 1_000),
+    run: async (input, context) => {
+      const folder = await openAttemptFolder();
+      try {
+        return (await runCommand(definition, input, context, folder)) as Output;
+      } finally {
+        await folder.remove();
+      }
+    },
+  });
+}
+
+async function runCommand<Input, Output>(
+  definition: CommandToolDefinition<Input, Output>,
+  input: Input,
+  context: ToolContext,
+  folder: AttemptFolder,
+): Promise<unknown> {
+  const { protocol = false, maxOutputBytes = DEFAULT_STREAM_BYTES } = definition;
+  const extras = await extrasOf(definition, input, context, folder);
+  const end = await runProcess({
+    argv: argvOf(definition, input, extras),
+    cwd: typeof definition.cwd === 'function' ? definition.cwd(input) : (definition.cwd ?? process.cwd()),
+    env: environmentOf(definition.env, input, extras),
+    stdin: definition.stdin?.(input, extras),
+    maxOutputBytes,
+    isolation: await allowedIsolation(definition.ownNamespace !== false, context),
+    signal: context.signal,
+  });
+  await successOrFailure(end, context, {
+    protocol,
+    reportDir: extras.reportDir,
+    reportGraceMs: definition.reportGraceMs ?? (definition.reportDir === undefined ? 0 : undefined),
+  });
+  return answerOf(end, context, { json: definition.output !== undefined, effect: definition.effect, maxOutputBytes });
+}
+
+async function extrasOf<Input, Output>(
+  definition: CommandToolDefinition<Input, Output>,
+  input: Input,
+  context: ToolContext,
+  folder: AttemptFolder,
+): Promise<CommandExtras> {
+  const { attempt, idempotencyKey, constraints } = context;
+  const asked = definition.prompt;
+  const provider = asked?.provider === undefined ? {} : { provider: asked.provider };
+  const prompt = asked === undefined ? '' : await context.enhance(asked.text(input), provider);
+  return {
+    attempt,
+    idempotencyKey,
+    constraints,
+    guidanceFile: await folder.write('guidance.txt', context.guidance.text),
+    prompt,
+    promptFile: asked?.file === true ? await folder.write(`prompt-attempt-${attempt}.txt`, prompt) : '',
+    reportDir: definition.reportDir ?? folder.reportDir,
+  };
+}
+
+function argvOf<Input, Output>(
+  definition: CommandToolDefinition<Input, Output>,
+  input: Input,
+  extras: CommandExtras,
+): string[] {
+  const argv =
+    definition.shell === undefined
+      ? definition.argv(input, extras)
+      : ['/bin/sh', '-c', definition.shell(input, extras)];
+  const bad =
+    argv.length === 0 || argv[0] === '' || argv.some((part) => typeof part !== 'string' || part.includes('\0'));
+  if (bad) {
+    const how = { category: 'invalid_input', code: 'BAD_ARGUMENTS', certainty: 'not_started' } as const;
+    throw new ToolError('the arguments of the command must be texts without NUL, the program first', how);
+  }
+  return argv;
+}
+
+let toldOfGroups = false;
+
+/** Said once: on such a system a command that detaches itself outlives its attempt. */
+async function allowedIsolation(wanted: boolean, context: ToolContext): Promise<Isolation> {
+  const found: Isolation = wanted ? await isolation() : { kind: 'process_group' };
+  if (wanted && found.kind === 'process_group' && !toldOfGroups) {
+    toldOfGroups = true;
+    context.log('no_pid_namespace', {
+      effect: 'a command that leaves its process group is not ended with its attempt',
+    });
+  }
+  return found;
+}
+
+const outputSchema = <Output>(output: z.ZodType<Output> | 'json' | undefined): z.ZodType<Output> => {
+  // What the schema lets through is the Output that the definition names; without one it is ours.
+  if (output === undefined) return commandOutputSchema as unknown as z.ZodType<Output>;
+  return output === 'json' ? (z.json() as unknown as z.ZodType<Output>) : output;
+};
+
+function shared<Input, Output>(
+  definition: CommandOptions<Input, Output>,
+): Pick<ToolDefinition<Input, Output>, SharedOption> {
+  const {
+    output: _output,
+    cwd: _cwd,
+    env: _env,
+    stdin: _stdin,
+    protocol: _protocol,
+    prompt: _prompt,
+    ...rest
+  } = definition;
+  const { reportDir: _dir, reportGraceMs: _grace, ownNamespace: _own, maxOutputBytes: _max, ...tool } = rest;
+  return tool;
+}

@@ -1,0 +1,97 @@
+import { salientLine } from '../../core/failures/salient-line.ts';
+import { classifyCommandEnd, type CommandVerdict } from '../../core/retry/exit-codes.ts';
+import { reportOverride } from '../../core/retry/log-events.ts';
+import { type IgnoredReport, REPORT_GRACE_MS } from '../../core/retry/failure-report.ts';
+import type { ToolContext } from '../define-tool.ts';
+import { ToolError } from '../tool-error.ts';
+import { findReport, type FoundReport } from './reports.ts';
+import type { ProcessEnd } from './run-process.ts';
+
+export interface Judged {
+  protocol: boolean;
+  reportDir: string;
+  /** Undefined: as long as a report may come at all. */
+  reportGraceMs: number | undefined;
+}
+
+/** A command that failed, with what the log calls its code. */
+class CommandFailed extends ToolError {
+  readonly exit_code: number | null;
+  constructor(
+    message: string,
+    verdict: Extract<CommandVerdict, { ok: false }>,
+    options: { missed: string[]; said: string },
+  ) {
+    const { category, error_code: code, certainty, retry_after_ms } = verdict;
+    const { missed, said } = options;
+    super(message, {
+      category,
+      code,
+      certainty,
+      said,
+      ...(missed.length === 0 ? {} : { missed }),
+      ...(retry_after_ms === undefined ? {} : { retryAfterMs: retry_after_ms }),
+    });
+    this.exit_code = verdict.exit_code;
+  }
+}
+
+/** Returns when the command succeeded, and throws what its failure was. */
+export async function successOrFailure(end: ProcessEnd, context: ToolContext, how: Judged): Promise<void> {
+  const said = wordsOf(end);
+  if (end.stopped) {
+    if (isTimeout(context.signal)) await keepStreams(end, context);
+    throw Object.assign(new Error('the command was told to stop'), { said });
+  }
+  const { report, ignored } = await reportOf(end, context, how);
+  const verdict = classifyCommandEnd({
+    exit_code: end.exit_code,
+    signal: end.signal,
+    stderr: end.stderr.text(),
+    timed_out: false,
+    protocol: how.protocol,
+    report: report?.failure ?? null,
+  });
+  if (verdict.ok) return;
+  const missed = report?.failure.missing ?? [];
+  if (verdict.overridden_by_report && report !== null) {
+    const { exit_code, category, missing } = report.failure;
+    const { event, ...fields } = reportOverride({ report: report.name, exit_code, category, missing, ignored });
+    context.log(event, fields);
+  }
+  await keepStreams(end, context);
+  throw new CommandFailed(messageOf(end, verdict, missed), verdict, { missed, said });
+}
+
+async function reportOf(
+  end: ProcessEnd,
+  context: ToolContext,
+  how: Judged,
+): Promise<{ report: FoundReport | null; ignored: IgnoredReport[] }> {
+  if (!how.protocol || end.signal !== null) return { report: null, ignored: [] };
+  // Only a success can be turned by a report that is still to come.
+  const graceMs = end.exit_code === 0 ? Math.min(how.reportGraceMs ?? REPORT_GRACE_MS, REPORT_GRACE_MS) : 0;
+  const search = await findReport(how.reportDir, end, context.idempotencyKey, end.ended_at_ms + graceMs);
+  for (const { name, because } of search.ignored) context.log('report_ignored', { report: name, because });
+  return search;
+}
+
+const wordsOf = (end: ProcessEnd): string => `${end.stdout.text()}\n${end.stderr.text()}`;
+
+/** One line that is the same whenever this goes wrong: what was missing, else what the command complained about. */
+function messageOf(end: ProcessEnd, verdict: Extract<CommandVerdict, { ok: false }>, missed: string[]): string {
+  if (missed.length > 0) return `missing: ${missed.join(', ')}`;
+  if (verdict.overridden_by_report) return 'the failure report cannot be read';
+  const complaint = salientLine(end.stderr.text()) || salientLine(end.stdout.text());
+  return complaint || (end.signal === null ? `exit code ${end.exit_code}` : `ended by ${end.signal}`);
+}
+
+/** All that a failed attempt printed, to look back at: its record holds one line of it. */
+async function keepStreams(end: ProcessEnd, context: ToolContext): Promise<void> {
+  const streams = [['stdout', end.stdout] as const, ['stderr', end.stderr] as const];
+  const printed = streams.filter(([, stream]) => stream.bytes > 0);
+  await Promise.all(printed.map(([what, stream]) => context.keep(what, stream.raw(), 'text/plain')));
+}
+
+const isTimeout = (signal: AbortSignal): boolean =>
+  signal.reason instanceof DOMException && signal.reason.name === 'TimeoutError';

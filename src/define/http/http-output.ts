@@ -1,0 +1,105 @@
+import { z } from 'zod';
+import { salientLine } from '../../core/failures/salient-line.ts';
+import type { ToolContext } from '../define-tool.ts';
+import { ToolError } from '../tool-error.ts';
+import type { ToolEffect } from '../../protocol/tools.ts';
+import type { Answered } from './follow.ts';
+
+export const httpOutputSchema = z.object({
+  status: z.int(),
+  /** Where the answer came from in the end. */
+  url: z.string(),
+  headers: z.record(z.string(), z.string()),
+  body: z.string(),
+  /** The body was longer than it may be. */
+  truncated: z.boolean(),
+});
+export type HttpOutput = z.infer<typeof httpOutputSchema>;
+
+/** Those that say what the body is. Dates and request ids would make every answer look like news. */
+const TOLD_HEADERS = ['content-type', 'etag', 'last-modified', 'link', 'location'];
+const HEADER_CHARS = 1_000;
+
+/** What a tool answers with: the body as JSON, or what came as text. */
+export async function outputOf(
+  answer: Answered,
+  context: ToolContext,
+  how: { json: boolean; effect: ToolEffect },
+): Promise<unknown> {
+  const text = textOf(answer);
+  if (how.json) return parsed(text, how.effect);
+  if (text.includes('\uFFFD')) await context.keep('body', answer.body);
+  const told = TOLD_HEADERS.flatMap((name): [string, string][] => {
+    const value = answer.headers[name];
+    return typeof value === 'string' ? [[name, value.slice(0, HEADER_CHARS)]] : [];
+  });
+  const { origin, pathname, search } = answer.url;
+  const output: HttpOutput = {
+    status: answer.status,
+    url: `${origin}${pathname}${search}`,
+    headers: Object.fromEntries(told),
+    body: text,
+    truncated: answer.cut,
+  };
+  return output;
+}
+
+function parsed(text: string, effect: ToolEffect): unknown {
+  try {
+    return JSON.parse(text);
+  } catch {
+    // It was done and answered: once more would be twice.
+    const certainty = effect === 'side_effect' ? 'unknown' : 'failed';
+    throw new ToolError('the answer is not JSON', { category: 'contract_violation', code: 'BODY_NOT_JSON', certainty });
+  }
+}
+
+function textOf({ headers, body }: Answered): string {
+  const charset = /charset=["']?(?<name>[\w.:-]{1,40})/i.exec(headers['content-type'] ?? '')?.groups?.['name'];
+  try {
+    return new TextDecoder(charset ?? 'utf-8').decode(body);
+  } catch {
+    return new TextDecoder().decode(body);
+  }
+}
+
+/** An answer that is no success, with everything that the classifier can use. */
+class HttpFailed extends Error {
+  override readonly name = 'HttpFailed';
+  readonly http_status: number;
+  readonly headers: { 'retry-after'?: string };
+  /** `{"error": {"type", "code"}}`, as model providers say it. */
+  readonly error: unknown;
+  readonly certainty: 'unknown' | undefined;
+  readonly said: string;
+
+  constructor(answer: Answered) {
+    const said = textOf(answer);
+    const line = salientLine(said);
+    super(`HTTP ${answer.status} from ${answer.host}${line === '' ? '' : `: ${line}`}`);
+    const retryAfter = answer.headers['retry-after'];
+    this.http_status = answer.status;
+    this.headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
+    this.error = errorIn(said);
+    this.certainty = answer.mayHaveActed ? 'unknown' : undefined;
+    this.said = said;
+  }
+}
+
+function errorIn(text: string): unknown {
+  try {
+    const value: unknown = JSON.parse(text);
+    return typeof value === 'object' && value !== null && 'error' in value ? value.error : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
+export function assertSuccess(answer: Answered, effect: ToolEffect): void {
+  if (answer.status < 200 || answer.status > 299) throw new HttpFailed(answer);
+  const encoding = answer.headers['content-encoding'];
+  if (encoding === undefined || encoding === 'identity') return;
+  const certainty = effect === 'side_effect' ? 'unknown' : 'failed';
+  const how = { category: 'contract_violation', code: 'ENCODING_UNKNOWN', certainty } as const;
+  throw new ToolError(`the answer is encoded as ${encoding.slice(0, 40)}, which was not asked for`, how);
+}

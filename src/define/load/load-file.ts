@@ -1,0 +1,116 @@
+import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
+import { resolve } from 'node:path';
+import { fileURLToPath, pathToFileURL } from 'node:url';
+import { isRecord } from '../../protocol/json.ts';
+import { AgentsFolderError, firstLineOf } from './agents-folder-error.ts';
+
+/** What a file of agents exports, promises awaited; or why not, with the place in the file. */
+export async function loadFile(path: string, file: string, deadlineMs: number): Promise<[string, unknown][]> {
+  const href = pathToFileURL(resolve(path)).href;
+  try {
+    return await within(deadlineMs, file, async () => {
+      const exported = exportsOf((await import(href)) as Record<string, unknown>);
+      return Promise.all(exported.map(async ([name, value]): Promise<[string, unknown]> => [name, await value]));
+    });
+  } catch (error) {
+    if (error instanceof AgentsFolderError) throw error;
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ERR_UNKNOWN_FILE_EXTENSION') {
+      const next =
+        'Install tsx beside your agents (npm install tsx), use Node 22.18 or later, or compile them and name the folder of .js files.';
+      throw new AgentsFolderError(`This Node cannot read TypeScript: ${file}.`, next, error);
+    }
+    const { what, frame } = await told(error, resolve(path));
+    throw new AgentsFolderError(
+      `${file} cannot be loaded: ${what}${frame === '' ? '' : `\n\n${frame}\n`}`,
+      'Mend the file and start again.',
+      error,
+    );
+  }
+}
+
+/** A file that was compiled to CommonJS has all its exports inside the default one. */
+function exportsOf(module: Record<string, unknown>): [string, unknown][] {
+  const { default: inner } = module;
+  return Object.entries(isRecord(inner) && inner['__esModule'] === true ? inner : module);
+}
+
+/** The timer also keeps the process alive: with nothing but a hanging file it would end without a word. */
+async function within<T>(deadlineMs: number, file: string, load: () => Promise<T>): Promise<T> {
+  let timer: NodeJS.Timeout | undefined;
+  const late = new Promise<never>((_resolve, reject) => {
+    timer = setTimeout(() => {
+      const what = `${file} is still loading after ${deadlineMs / 1000} s: an await in it, or in what it imports or exports, does not end.`;
+      reject(new AgentsFolderError(what, 'Mend the file, or move slow work into a tool, and start again.'));
+    }, deadlineMs);
+  });
+  try {
+    return await Promise.race([load(), late]);
+  } finally {
+    clearTimeout(timer);
+  }
+}
+
+interface Told {
+  what: string;
+  /** Where it is, with the lines around it; empty when nobody knows. */
+  frame: string;
+}
+
+async function told(error: unknown, path: string): Promise<Told> {
+  const compiled = COMPILED.exec(messageOf(error))?.groups;
+  if (compiled !== undefined) {
+    const { file = '', line, column, what = '' } = compiled;
+    return { what, frame: await frameOf(file, Number(line), Number(column) + 1) };
+  }
+  const what = firstLineOf(error);
+  const stack = error instanceof Error ? (error.stack ?? '') : '';
+  // Node puts the lines before the name of the error where modules do not fit together.
+  const [linked] = stack.split('SyntaxError: ');
+  if (linked !== undefined && linked.startsWith('file:')) return { what, frame: linked.trimEnd() };
+  if (error instanceof SyntaxError) return { what, frame: await checkedByNode(path) };
+  const thrown = thrownIn(stack, path);
+  return { what, frame: thrown === null ? '' : await frameOf(path, thrown.line, thrown.column) };
+}
+
+/** How a compiler that runs while files load tells: file, line, column from 0. */
+const COMPILED = /^(?<file>\S.*?):(?<line>\d+):(?<column>\d+): (?:ERROR|error): (?<what>.+)$/m;
+
+const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
+
+function thrownIn(stack: string, path: string): { line: number; column: number } | null {
+  for (const [, place = '', line, column] of stack.matchAll(/(file:\/\/[^\s()]+|\/[^\s()]+):(\d+):(\d+)/g)) {
+    const file = place.startsWith('file:') && URL.canParse(place) ? fileURLToPath(place.split('?')[0] ?? '') : place;
+    if (file === path) return { line: Number(line), column: Number(column) };
+  }
+  return null;
+}
+
+const AROUND = 2;
+
+async function frameOf(path: string, line: number, column: number): Promise<string> {
+  const source = await readFile(path, 'utf8').catch(() => null);
+  const place = `${path}:${line}:${column}`;
+  if (source === null) return place;
+  const first = Math.max(1, line - AROUND);
+  const shown = source.split('\n').slice(first - 1, line + AROUND - 1);
+  const width = String(line + AROUND).length;
+  const rows = shown.flatMap((text, index) => {
+    const number = first + index;
+    const row = `${number === line ? '>' : ' '} ${String(number).padStart(width)} | ${text.slice(0, 160)}`;
+    return number === line ? [row, `  ${' '.repeat(width)} | ${' '.repeat(Math.min(column, 160) - 1)}^`] : [row];
+  });
+  return [place, ...rows].join('\n');
+}
+
+const CHECK_MS = 10_000;
+
+/** An error of syntax does not say where it is; Node's own check of the file does. */
+function checkedByNode(path: string): Promise<string> {
+  return new Promise((done) => {
+    execFile(process.execPath, ['--check', path], { timeout: CHECK_MS }, (_error, _stdout, stderr) => {
+      done(stderr.includes(path) ? (stderr.split('\n\n')[0] ?? '').slice(0, 1_000) : '');
+    });
+  });
+}

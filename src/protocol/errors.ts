@@ -1,0 +1,73 @@
+import type { RequestProblem } from './run.ts';
+
+/** Every error that a caller can meet: what happened, and what to do next. */
+export class SecondwindError extends Error {
+  override readonly name: string = 'SecondwindError';
+  readonly code: string;
+  readonly nextStep: string;
+
+  constructor(code: string, message: string, nextStep: string, cause?: unknown) {
+    super(message, cause === undefined ? undefined : { cause });
+    this.code = code;
+    this.nextStep = nextStep;
+  }
+}
+
+/** The request cannot become a run; nothing was started. */
+export class RunRequestError extends SecondwindError {
+  override readonly name = 'RunRequestError';
+  readonly problems: RequestProblem[];
+
+  constructor(problems: RequestProblem[], cause?: unknown) {
+    const told = problems.map((problem) => `${problem.path}: ${problem.message}`).join('; ');
+    super('bad_request', told, 'Correct the named fields and start again.', cause);
+    this.problems = problems;
+  }
+}
+
+export class RunExistsError extends SecondwindError {
+  override readonly name = 'RunExistsError';
+  constructor(runId: string, cause?: unknown) {
+    super('run_exists', `There is a run ${runId} already.`, 'Choose another run_id, or leave it out.', cause);
+  }
+}
+
+export class RunNotFoundError extends SecondwindError {
+  override readonly name = 'RunNotFoundError';
+  constructor(runId: string, cause?: unknown) {
+    super(
+      'run_not_found',
+      `There is no run ${runId}.`,
+      'Check the id; a list of runs shows those that are known.',
+      cause,
+    );
+  }
+}
+
+export class RunEndedError extends SecondwindError {
+  override readonly name = 'RunEndedError';
+  constructor(runId: string, cause?: unknown) {
+    super('run_ended', `The run ${runId} has ended.`, 'Start a new run.', cause);
+  }
+}
+
+/** The run looked at the message and did not take it; nothing has changed. */
+export class MessageRefusedError extends SecondwindError {
+  override readonly name = 'MessageRefusedError';
+  readonly problem: string;
+  readonly errors: RequestProblem[];
+
+  constructor(problem: string, errors: RequestProblem[], cause?: unknown) {
+    const told = errors.map((error) => `${error.path}: ${error.message}`).join('; ');
+    super('message_refused', told, 'Correct the message and send it again.', cause);
+    this.problem = problem;
+    this.errors = errors;
+  }
+}
+
+export class NotReachableError extends SecondwindError {
+  override readonly name = 'NotReachableError';
+  constructor(what: string, nextStep: string, cause?: unknown) {
+    super('not_reachable', `${what} cannot be reached.`, nextStep, cause);
+  }
+}

@@ -1,0 +1,66 @@
+import { z } from 'zod';
+import type { PlannerView } from '../../../core/run/ports.ts';
+import { agentTool } from '../../../define/agent-tool.ts';
+import { type Agent, type Choice, defineAgent } from '../../../define/define-agent.ts';
+import { defineTool, type ToolDefinition } from '../../../define/define-tool.ts';
+import { ToolError } from '../../../define/tool-error.ts';
+import { turnOf } from './planner-behaviour.ts';
+import { reviewBy } from './reviewer-behaviour.ts';
+import { type Scene, seedOfGoal, seedOfInput } from './scene.ts';
+import { behaviourOf, type Failing, reconcileVerdict } from './tool-behaviour.ts';
+import { ASK_HELPER, HOSTILE_TOOLS } from './tool-table.ts';
+
+const input = z.object({ seed: z.number(), n: z.number() });
+const output = z.union([z.number(), z.string()]);
+type Definition = ToolDefinition<z.infer<typeof input>, z.infer<typeof output>>;
+
+/** The hostile world as tools, planners and reviewers that any worker can run: the seed travels with every input. */
+export function hostileAgents(sceneOf: (seed: number) => Scene): Agent[] {
+  const run: Definition['run'] = ({ seed }, context) => {
+    const behaviour = behaviourOf(sceneOf(seed), stepOf(context.idempotencyKey), context.attempt);
+    if (behaviour.kind === 'ok') return behaviour.output;
+    // What the schema refuses is the point of it.
+    if (behaviour.kind === 'bad_output') return null as unknown as string;
+    throw thrown(behaviour);
+  };
+  const reconcile: Definition['reconcile'] = ({ seed }, { idempotencyKey, attempt }) => {
+    const verdict = reconcileVerdict(sceneOf(seed), stepOf(idempotencyKey), attempt);
+    return verdict === 'done' ? { verdict, output: 0 } : { verdict };
+  };
+  const tools = HOSTILE_TOOLS.map(({ reconcile: canTell, ...tool }) =>
+    defineTool({ ...tool, input, output, run, ...(canTell && { reconcile }) }),
+  );
+  const planner: Agent['planner'] = {
+    choose: (view) => chosen(sceneOf(seedOfGoal(view.goal)), view),
+  };
+  // It is asked with more than its goal, so its seed travels as its input.
+  const helping: Agent['planner'] = { choose: (view) => chosen(sceneOf(seedOfInput(view.input)), view) };
+  const helper = defineAgent({ name: 'hostile.helper', tools, planner: helping, policy: PATIENT });
+  const asking = [...tools, agentTool(helper, { name: ASK_HELPER })];
+  const review: Agent['review'] = (view) => reviewBy(sceneOf(seedOfGoal(view.goal)), view.loop_id);
+  return [
+    defineAgent({ name: 'hostile', tools: asking }),
+    defineAgent({ name: 'hostile.judged', tools: asking, review }),
+    defineAgent({ name: 'hostile.chooser', tools: asking, planner }),
+    defineAgent({ name: 'hostile.chooser.judged', tools: asking, planner, review }),
+  ];
+}
+
+/** Waits longer than who asks it might, and is done sooner: thousands of them are lived. */
+const PATIENT = {
+  retry: { base_ms: 5_000, max_wait_ms: 600_000, server_error: 5 },
+  budget: { max_steps: 8, max_attempts: 16, max_model_calls: 6 },
+};
+
+function chosen(scene: Scene, view: PlannerView): Choice {
+  const turn = turnOf(scene, view);
+  if (turn.kind === 'fail') throw thrown(turn);
+  const { kind: _kind, ...choice } = turn;
+  return choice;
+}
+
+/** The key of a step is its run and its number. */
+const stepOf = (idempotencyKey: string): number => Number(idempotencyKey.split(':').at(-1));
+
+const thrown = ({ category, certainty, code, message, retryAfterMs }: Failing) =>
+  new ToolError(message, { category, certainty, code, ...(retryAfterMs !== undefined && { retryAfterMs }) });

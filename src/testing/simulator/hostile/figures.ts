@@ -1,0 +1,57 @@
+import type { Bound, RunResult } from '../../../protocol/run.ts';
+import type { Simulated } from '../simulate-run.ts';
+import type { Seen } from './world.ts';
+
+export const FIGURES = ['loops', 'steps', 'attempts', 'model_calls', 'tokens', 'cost_micro_usd', 'wait_ms'] as const;
+export type Figure = (typeof FIGURES)[number];
+export type Figures = Record<Figure, number>;
+
+export interface Violation {
+  /** Reproduces it: `secondwind simulate --runs 1 --seed <seed>`. */
+  seed: number;
+  /** `end`: the run did not come to one. */
+  figure: Figure | 'end';
+  used: number;
+  bound: number;
+  why?: string;
+}
+
+/** What a run took, by its own ledger or by what the world saw, whichever is more. */
+export function figuresOf({ state }: Simulated, result: RunResult, seen: Seen): Figures {
+  const { used, loops } = result;
+  const elapsed = Date.parse(result.ended_at) - Date.parse(result.started_at);
+  return {
+    loops: Math.max(loops, state.guard.loops.length),
+    steps: Math.max(used.steps, state.next_step_id - 1),
+    attempts: Math.max(used.attempts, seen.calls),
+    model_calls: Math.max(used.model_calls, seen.turns),
+    tokens: used.tokens,
+    cost_micro_usd: used.cost_micro_usd,
+    // All time in which no call was under way: back-offs, each moment once when several run side by side, and people.
+    wait_ms: Math.max(0, elapsed - covered(seen.busy) - seen.turnsMs - seen.reviews),
+  };
+}
+
+/** The length of what the intervals cover together. */
+function covered(intervals: Seen['busy']): number {
+  let total = 0;
+  let until = 0;
+  for (const [from, to] of intervals.toSorted(([one], [other]) => one - other)) {
+    total += Math.max(0, to - Math.max(from, until));
+    until = Math.max(until, to);
+  }
+  return total;
+}
+
+export function violationsOf(seed: number, used: Figures, bound: Bound): Violation[] {
+  return FIGURES.flatMap((figure) => {
+    const most = bound[figure];
+    return most !== null && used[figure] > most ? [{ seed, figure, used: used[figure], bound: most }] : [];
+  });
+}
+
+/** How much of the bound was used; null where the figure is unbounded, or no run could use any of it. */
+export function shareOf(used: Figures, bound: Bound, figure: Figure): number | null {
+  const most = bound[figure];
+  return most === null || most === 0 ? null : used[figure] / most;
+}

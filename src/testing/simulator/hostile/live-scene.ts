@@ -1,0 +1,32 @@
+import { RunRequestError } from '../../../protocol/errors.ts';
+import { prepareRun } from '../../../define/prepare-run.ts';
+import { createRegistry } from '../../../define/registry.ts';
+import type { Bound, RunResult } from '../../../protocol/run.ts';
+import { simulateRun, type Simulated } from '../simulate-run.ts';
+import { hostileAgents } from './agents.ts';
+import { type Figures, figuresOf } from './figures.ts';
+import { drawScene, type Scene } from './scene.ts';
+import { hostileWorld } from './world.ts';
+
+export interface LivedScene {
+  simulated: Simulated;
+  result: RunResult;
+  used: Figures;
+  bound: Bound;
+}
+
+/** What the runs are checked against before they start. Its functions are for workers: in the simulator the world answers. */
+const registry = createRegistry(hostileAgents((seed) => drawScene(seed)));
+
+/** Lives one hostile run to its end, handing it over now and then. Throws when it does not come to one. */
+export async function liveScene(scene: Scene): Promise<LivedScene> {
+  const outcome = prepareRun(scene.request, registry, `hostile-${scene.seed}`);
+  // What is drawn always fits; a policy that was given may have parts that do not fit each other.
+  if (!outcome.ok) throw new RunRequestError(outcome.problems);
+  const { bound } = outcome.prepared;
+  const { world, seen } = hostileWorld(scene, 100 + 2 * (bound.attempts + bound.model_calls), registry);
+  const simulated = await simulateRun(outcome.prepared, { world, seed: scene.seed, handOverShare: 0.1 });
+  const { result } = simulated.state;
+  if (result === null) throw new TypeError('the run ended without a result');
+  return { simulated, result, used: figuresOf(simulated, result, seen), bound };
+}

@@ -1,0 +1,72 @@
+import type { Json } from '../../../protocol/json.ts';
+import type { RunMessage } from '../../../protocol/messages.ts';
+import { DECISIONS, type PendingQuestion } from '../../../protocol/run.ts';
+import { type Dice, diceOf } from './dice.ts';
+import { DICE, type Scene } from './scene.ts';
+
+export interface SentMessage {
+  afterMs: number;
+  type: RunMessage['type'];
+  body: Record<string, Json>;
+}
+
+const by = 'ada';
+const OVERRIDE_ALL = { override_fatigue: true, override_max_reruns: true, override_by: by };
+
+/** What people send on a question, in order, from seed and the question's number alone. */
+export function repliesTo(scene: Scene, question: PendingQuestion): SentMessage[] {
+  const { people, timely } = scene.character;
+  if (people === 'silent') return [];
+  const { question_id, options } = question;
+  const dice = diceOf(scene.seed, DICE.people, numberOf(question));
+  const patience = scene.policy.humans.deadline_ms * (1 + scene.policy.humans.chain.length);
+  if (people === 'relentless') {
+    const decision = options.includes('retry') ? 'retry' : 'approve';
+    // At the last moment: what can be waited, is waited.
+    return [{ afterMs: timely ? 0 : patience - 1, type: 'answer', body: { question_id, decision, by } }];
+  }
+  if (!timely && dice.chance(0.2)) return [];
+  // Some come too late: a late answer has to be without effect.
+  const at = (): number => (timely ? 0 : dice.int(0, Math.ceil(patience * 1.2)));
+  if (dice.chance(0.05)) return [{ afterMs: at(), type: 'cancel_run', body: { by, reason: 'enough' } }];
+  const messages: SentMessage[] = [];
+  if (dice.chance(0.2)) messages.push({ afterMs: at(), type: 'feedback', body: { text: 'hurry', by } });
+  if (dice.chance(0.3)) messages.push({ afterMs: at(), type: 'override', body: override(dice) });
+  const answer = (decision: string): SentMessage => ({
+    afterMs: at(),
+    type: 'answer',
+    body: { question_id, decision, text: 'do it so', by },
+  });
+  if (dice.chance(0.2)) messages.push(answer(dice.pick(DECISIONS)));
+  messages.push(answer(dice.pick(options)));
+  if (dice.chance(0.2)) messages.push(answer(dice.pick(options)));
+  return messages;
+}
+
+/** What people send without being asked, each time that the run shows something new. */
+export function unasked(scene: Scene, nthShown: number): SentMessage[] {
+  const { people, timely } = scene.character;
+  if (timely || people === 'silent') return [];
+  // Again and again: the run has to take no more of them than its policy allows.
+  if (people === 'relentless') return [{ afterMs: 0, type: 'override', body: OVERRIDE_ALL }];
+  const dice = diceOf(scene.seed, DICE.people, 0, nthShown);
+  const messages: SentMessage[] = [];
+  const at = (): number => dice.int(0, 5_000);
+  if (dice.chance(0.2)) messages.push({ afterMs: at(), type: 'feedback', body: { text: 'hurry', by } });
+  if (dice.chance(0.2)) messages.push({ afterMs: at(), type: 'override', body: override(dice) });
+  if (dice.chance(0.1)) {
+    messages.push({ afterMs: at(), type: 'answer', body: { question_id: 'nobody:q1', decision: 'retry', by } });
+  }
+  if (dice.chance(0.05)) messages.push({ afterMs: at(), type: 'override', body: { override_by: '' } });
+  if (dice.chance(0.02)) messages.push({ afterMs: 10 * at(), type: 'cancel_run', body: { by } });
+  return messages;
+}
+
+const override = (dice: Dice): SentMessage['body'] =>
+  dice.pick<SentMessage['body']>([
+    OVERRIDE_ALL,
+    { override_fatigue: true, override_by: by },
+    { override_max_reruns: true, override_by: by, override_reason: 'once more' },
+  ]);
+
+const numberOf = ({ question_id }: PendingQuestion): number => Number(question_id.split(':q').at(-1));

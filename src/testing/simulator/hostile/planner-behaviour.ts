@@ -1,0 +1,54 @@
+import { rerunDepth } from '../../../core/guardrails/loop-ids.ts';
+import { TOOL_CATEGORIES } from '../../../core/retry/strategies.ts';
+import { FAILURE_CATEGORIES } from '../../../protocol/failure-categories.ts';
+import type { ChosenCall, PlannerView } from '../../../core/run/ports.ts';
+import { type Dice, diceOf } from './dice.ts';
+import { DICE, type Scene, withHelper } from './scene.ts';
+import { type Failing, relentless } from './tool-behaviour.ts';
+import { HOSTILE_TOOLS } from './tool-table.ts';
+
+export type Turned =
+  | Failing
+  | { kind: 'chose'; calls: ChosenCall[]; more?: boolean; message?: string; tokens: number; cost_micro_usd: number };
+
+/** What a planner does in one turn, from seed, loop, turn and attempt alone. */
+export function turnOf(scene: Scene, view: Pick<PlannerView, 'loop_id' | 'turn' | 'attempt'>): Turned {
+  const { planner, badness, tools, deploys } = scene.character;
+  const dice = diceOf(scene.seed, DICE.planner, rerunDepth(view.loop_id), view.turn, view.attempt);
+  const spent = spentBy(scene, dice);
+  if (planner === 'quitter' && view.turn > 1) return { kind: 'chose', calls: [], ...spent };
+  // No question for it: those are the tools' to use up.
+  const again = planner === 'stubborn' ? relentless(scene, Infinity, view.attempt) : null;
+  if (again !== null) return again;
+  if (planner === 'any' && dice.share() < badness / 2) {
+    const category = dice.pick(deploys ? FAILURE_CATEGORIES : TOOL_CATEGORIES);
+    return { kind: 'fail', category, certainty: 'failed', code: category.toUpperCase(), message: 'no idea' };
+  }
+  // It talks and calls nothing, often in the same words; or it wants one thing many times at once.
+  if (planner === 'any' && dice.chance(0.08)) {
+    return { kind: 'chose', calls: [], more: true, message: `thinking ${dice.int(1, 2)}`, ...spent };
+  }
+  if (planner === 'any' && dice.chance(0.08)) {
+    const call = { tool: dice.pick(HOSTILE_TOOLS).name, input: { seed: scene.seed, n: 1 } };
+    return { kind: 'chose', calls: Array.from({ length: dice.int(4, 12) }, () => call), ...spent };
+  }
+  const isInvalid = planner === 'any' && dice.chance(0.05);
+  const wanted = planner === 'any' && dice.chance(0.1) ? 0 : dice.int(1, isInvalid ? 20 : 5);
+  const usable = HOSTILE_TOOLS.filter((tool) => tools !== 'relentless' || !tool.approval);
+  const calls = Array.from({ length: wanted }, () => {
+    const tool = isInvalid ? 'no.such.tool' : dice.pick(usable).name;
+    const n = dice.int(1, 2);
+    return withHelper(scene.seed, n + view.turn, scene.character.asks, { tool, input: { seed: scene.seed, n } });
+  });
+  return { kind: 'chose', calls, ...spent };
+}
+
+/** A planner sees no budget, so one that wants to use all of it, or more, spends by share. */
+function spentBy({ character, policy }: Scene, dice: Dice): { tokens: number; cost_micro_usd: number } {
+  const { max_model_calls: calls, max_tokens: tokens, max_cost_micro_usd: cost } = policy.budget;
+  const share = { nothing: 0, evenly: 1 / Math.max(1, calls), any: dice.share() / 3, beyond: 2 * dice.share() };
+  // A figure that is no count: refused, and nothing is charged.
+  if (character.spends === 'any' && dice.chance(0.02)) return { tokens: -1, cost_micro_usd: 0.5 };
+  const part = (of: number): number => Math.floor(of * share[character.spends]);
+  return { tokens: part(tokens), cost_micro_usd: part(cost ?? 1_000) };
+}

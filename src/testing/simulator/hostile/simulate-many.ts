@@ -1,0 +1,96 @@
+import { RunRequestError } from '../../../protocol/errors.ts';
+import type { RunOutcome } from '../../../protocol/run.ts';
+import type { PolicyPatch } from '../../../protocol/schemas/policy.ts';
+import { type Figure, FIGURES, shareOf, type Violation, violationsOf } from './figures.ts';
+import { type LivedScene, liveScene } from './live-scene.ts';
+import { drawScene } from './scene.ts';
+
+export interface ManyOptions {
+  runs: number;
+  /** The first run's; each further run has the next. */
+  seed: number;
+  /** Instead of one drawn for each run. */
+  policy?: PolicyPatch | undefined;
+  onProgress?: ((done: number) => void) | undefined;
+}
+
+export interface ManySimulated {
+  ok: boolean;
+  runs: number;
+  ended: number;
+  exceeded_bound: number;
+  outcomes: Partial<Record<RunOutcome, number>>;
+  runs_per_s: number;
+  /** The largest share of its bound that any run used; null where no run could use any. */
+  closest: Record<Figure, number | null>;
+  /** How many runs used all of it. */
+  reached: Record<Figure, number>;
+  violations: Violation[];
+}
+
+/** More are counted and not listed: the first ones say what is wrong. */
+const LISTED_VIOLATIONS = 100;
+/** Runs lived side by side share the event loop's turns, which are what a simulated run mostly costs. */
+const AT_ONCE = 16;
+
+/** Lives many hostile runs and holds each against its bound. The same options give the same answer, but for the speed. */
+export async function simulateMany({ runs, seed, policy, onProgress }: ManyOptions): Promise<ManySimulated> {
+  const startedAt = performance.now();
+  const tally = newTally(runs);
+  let started = 0;
+  let done = 0;
+  const liveOn = async (): Promise<void> => {
+    while (started < runs) {
+      const ownSeed = seed + started;
+      started += 1;
+      const lived = await liveScene(drawScene(ownSeed, policy)).catch((error: unknown) => notEnded(ownSeed, error));
+      if ('figure' in lived) tally.violations.push(lived);
+      else count(tally, ownSeed, lived);
+      done += 1;
+      onProgress?.(done);
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(AT_ONCE, runs) }, liveOn));
+  const seconds = (performance.now() - startedAt) / 1_000;
+  tally.violations.sort((one, other) => one.seed - other.seed).splice(LISTED_VIOLATIONS);
+  return {
+    ...tally,
+    ok: tally.ended === runs && tally.exceeded_bound === 0,
+    runs_per_s: Math.round(runs / Math.max(seconds, 0.001)),
+  };
+}
+
+const forEachFigure = <T>(value: T): Record<Figure, T> =>
+  Object.fromEntries(FIGURES.map((figure) => [figure, value])) as Record<Figure, T>;
+
+const newTally = (runs: number): ManySimulated => ({
+  ok: true,
+  runs,
+  ended: 0,
+  exceeded_bound: 0,
+  outcomes: {},
+  runs_per_s: 0,
+  closest: forEachFigure<number | null>(null),
+  reached: forEachFigure(0),
+  violations: [],
+});
+
+function count(tally: ManySimulated, seed: number, { result, used, bound }: LivedScene): void {
+  tally.ended += 1;
+  tally.outcomes[result.outcome] = (tally.outcomes[result.outcome] ?? 0) + 1;
+  const violations = violationsOf(seed, used, bound);
+  if (violations.length > 0) tally.exceeded_bound += 1;
+  tally.violations.push(...violations);
+  for (const figure of FIGURES) {
+    const share = shareOf(used, bound, figure);
+    if (share === null) continue;
+    tally.closest[figure] = Math.max(tally.closest[figure] ?? 0, share);
+    if (share >= 1) tally.reached[figure] += 1;
+  }
+}
+
+function notEnded(seed: number, error: unknown): Violation {
+  // Refused at the door: nothing was run, and no other run would be.
+  if (error instanceof RunRequestError) throw error;
+  return { seed, figure: 'end', used: 0, bound: 1, why: error instanceof Error ? error.message : String(error) };
+}

@@ -1,0 +1,72 @@
+import { largestLimit, retryLimit, strategyOf, TOOL_CATEGORIES } from '../../../core/retry/strategies.ts';
+import { largestWait } from '../../../core/retry/backoff.ts';
+import { FAILURE_CATEGORIES, type FailureCategory } from '../../../protocol/failure-categories.ts';
+import type { Policy } from '../../../protocol/schemas/policy.ts';
+import type { Certainty } from '../../../protocol/tools.ts';
+import { diceOf } from './dice.ts';
+import { DICE, type Scene } from './scene.ts';
+
+/** How one attempt of a tool ends. */
+export type Behaviour = { kind: 'ok'; output: number | string } | { kind: 'bad_output' } | Failing;
+export interface Failing {
+  kind: 'fail';
+  category: FailureCategory;
+  certainty: Certainty;
+  code: string;
+  message: string;
+  retryAfterMs?: number;
+}
+
+/** Too large to travel, so that some outputs go by the store. */
+export const LARGE_OUTPUT = 'x'.repeat(9_000);
+
+/** Follows from seed, step and attempt alone: whoever asks, in whatever order, is told the same. */
+export function behaviourOf(scene: Scene, stepId: number, attempt: number): Behaviour {
+  const { tools, badness, deploys } = scene.character;
+  const dice = diceOf(scene.seed, DICE.tool, stepId, attempt);
+  const output = dice.chance(0.02) ? LARGE_OUTPUT : dice.int(0, 9);
+  if (tools === 'relentless') return relentless(scene, stepId, attempt) ?? { kind: 'ok', output };
+  if (dice.share() >= (tools === 'kind' ? 0.05 : badness)) return { kind: 'ok', output };
+  if (dice.chance(0.05)) return { kind: 'bad_output' };
+  const category = dice.pick(deploys ? FAILURE_CATEGORIES : TOOL_CATEGORIES);
+  return {
+    kind: 'fail',
+    category,
+    certainty: dice.pick(['not_started', 'failed', 'failed', 'unknown'] as const),
+    code: dice.pick(['A', 'B', category.toUpperCase()]),
+    message: `it broke ${dice.int(0, 3)}`,
+    // Sometimes longer than the policy waits for anything: then the step is given up.
+    ...(dice.chance(0.3) && { retryAfterMs: dice.int(0, Math.ceil(scene.policy.retry.max_wait_ms * 1.3)) }),
+  };
+}
+
+export function reconcileVerdict(scene: Scene, stepId: number, attempt: number): 'done' | 'not_done' | 'unknown' {
+  return diceOf(scene.seed, DICE.tool, stepId, attempt, 1).pick(['done', 'not_done', 'unknown'] as const);
+}
+
+/**
+ * Takes every attempt that the step can have, each after the longest wait, and lets it succeed with the last, so that the
+ * run goes on to the next. As many steps as there are questions take one attempt more, after a person's word.
+ */
+export function relentless({ policy, character }: Scene, stepId: number, attempt: number): Failing | null {
+  const retries = largestLimit(policy.retry);
+  const most = 1 + retries + (character.deploys ? policy.retry.worker_lost : 0);
+  const certainty = 'failed';
+  if (attempt <= retries) {
+    const category = slowest(policy.retry, attempt);
+    const asks = strategyOf(category).backoff === 'retry_after';
+    const retryAfterMs = policy.retry.max_wait_ms;
+    const told = { category, certainty, code: 'AGAIN', message: `again ${attempt}` } as const;
+    return { kind: 'fail', ...told, ...(asks && { retryAfterMs }) };
+  }
+  if (attempt < most) return { kind: 'fail', category: 'not_registered', certainty, code: 'LOST', message: 'lost' };
+  if (attempt > most || stepId > policy.humans.max_questions) return null;
+  return { kind: 'fail', category: 'auth', certainty, code: 'ASK', message: 'a person has to help' };
+}
+
+/** Of the categories that still allow this retry, the one with the longest wait. */
+function slowest(retry: Policy['retry'], nth: number): FailureCategory {
+  const allowed = TOOL_CATEGORIES.filter((category) => retryLimit(category, retry) >= nth);
+  const waits = (category: FailureCategory): number => largestWait(category, nth, retry);
+  return allowed.reduce((most, category) => (waits(category) > waits(most) ? category : most), allowed[0] ?? 'auth');
+}

@@ -1,0 +1,154 @@
+import type { PlannerOutcome } from '../../../core/run/ports.ts';
+import type { RunState } from '../../../core/run/state.ts';
+import { isInfrastructure } from '../../../core/retry/strategies.ts';
+import { sha256Hex } from '../../../protocol/ids.ts';
+import { LIMIT } from '../../../protocol/limits.ts';
+import type { CallFailed, CallOutcome, ReconcileOutcome, ToolCallRequest } from '../../../protocol/tools.ts';
+import type { Registry } from '../../../define/registry.ts';
+import type { World } from '../simulate-run.ts';
+import { simulateSubRun } from '../sub-run.ts';
+import { diceOf } from './dice.ts';
+import { repliesTo, unasked } from './people.ts';
+import { turnOf } from './planner-behaviour.ts';
+import { reviewBy } from './reviewer-behaviour.ts';
+import { DICE, drawScene, type Scene, seedOfInput } from './scene.ts';
+import { behaviourOf, type Failing, reconcileVerdict } from './tool-behaviour.ts';
+import { effectOfTool } from './tool-table.ts';
+
+/** What the world itself saw of a run: a ledger that counts wrongly cannot hide it. */
+export interface Seen {
+  calls: number;
+  turns: number;
+  turnsMs: number;
+  reviews: number;
+  /** When each call was under way, in running time. */
+  busy: [from: number, to: number][];
+}
+
+/** It has called far more often than it may: it would go on for ever, and its count is what is wrong. */
+export class RunawayRunError extends Error {
+  override readonly name = 'RunawayRunError';
+}
+
+/**
+ * The scene as the simulator's world. No tool is really run: how it would end is told at once, which is what makes it
+ * quick. Beyond `mostCalls` the world breaks off.
+ */
+export function hostileWorld(
+  scene: Scene,
+  mostCalls: number,
+  registry: Registry,
+  seen: Seen = { calls: 0, turns: 0, turnsMs: 0, reviews: 0, busy: [] },
+): { world: World; seen: Seen } {
+  const store = diceOf(scene.seed, DICE.store);
+  const storeIsBad = store.chance(0.3);
+  const questions = new Set<string>();
+  let shownBefore = 0;
+  const breakOff = (): void => {
+    if (seen.calls + seen.turns > mostCalls) throw new RunawayRunError(`more than ${mostCalls} calls`);
+  };
+  const world: World = {
+    call: (request) => {
+      seen.calls += 1;
+      breakOff();
+      const outcome = outcomeOf(scene, request);
+      const startedAt = scene.policy.budget.max_seconds * 1_000 - request.time_left_ms;
+      seen.busy.push([startedAt, startedAt + outcome.duration_ms]);
+      return outcome;
+    },
+    subRun: async (request) => {
+      const { outcome, simulated } = await simulateSubRun(request, registry, (run) => {
+        const drawn = drawScene(seedOfInput(request.input));
+        const helper = { ...drawn, policy: run.policy, character: { ...drawn.character, instant: true, asks: false } };
+        return hostileWorld(helper, mostCalls, registry, seen).world;
+      });
+      const passed = simulated === null ? [] : amountsPassed(simulated.state);
+      if (passed.length > 0) throw new RunawayRunError(`the sub-run ${request.sub_run_id} passed ${passed.join(', ')}`);
+      return outcome;
+    },
+    reconcile: ({ step_id, attempt }) => reconciled(reconcileVerdict(scene, step_id, attempt)),
+    plan: (view) => {
+      seen.turns += 1;
+      breakOff();
+      const turn = turnOf(scene, view);
+      const dice = diceOf(scene.seed, DICE.planner, seen.turns);
+      const duration_ms = scene.character.instant ? 0 : dice.int(0, Math.min(view.timeout_ms, 5_000));
+      seen.turnsMs += duration_ms;
+      if (turn.kind === 'fail') return failed(turn, duration_ms);
+      const { kind: _kind, ...choice } = turn;
+      return { class: 'ok', ...choice, duration_ms } satisfies PlannerOutcome;
+    },
+    review: ({ loop_id }) => {
+      seen.reviews += 1;
+      return reviewBy(scene, loop_id);
+    },
+    react: (shown, send) => {
+      shownBefore += 1;
+      for (const { afterMs, type, body } of unasked(scene, shownBefore)) send(afterMs, type, body);
+      if (shown.question === null || questions.has(shown.question.question_id)) return;
+      questions.add(shown.question.question_id);
+      for (const { afterMs, type, body } of repliesTo(scene, shown.question)) send(afterMs, type, body);
+    },
+    storeIsUp: () => !(storeIsBad && store.chance(0.3)),
+  };
+  return { world, seen };
+}
+
+/** A helper's own limits are what it was granted; it passes none of them, so its asker passes none of its own. */
+function amountsPassed({ result, run }: RunState): string[] {
+  const { bound } = run;
+  return (['steps', 'attempts', 'model_calls', 'tokens', 'cost_micro_usd'] as const).filter(
+    (figure) => (result?.used[figure] ?? 0) > (bound[figure] ?? Infinity),
+  );
+}
+
+function outcomeOf(scene: Scene, request: ToolCallRequest): CallOutcome {
+  const { step_id, attempt, tool, timeout_ms } = request;
+  const dice = diceOf(scene.seed, DICE.tool, step_id, attempt, 2);
+  const duration_ms = scene.character.instant ? 0 : dice.int(0, Math.min(timeout_ms, 20_000));
+  const behaviour = behaviourOf(scene, step_id, attempt);
+  if (behaviour.kind === 'ok') return { class: 'ok', ...kept(behaviour.output), duration_ms };
+  return failed(behaviour.kind === 'fail' ? behaviour : badOutput(tool), duration_ms);
+}
+
+function failed(how: Failing, duration_ms: number): CallFailed {
+  const { category, certainty, code, message, retryAfterMs } = how;
+  return {
+    class: 'failed',
+    certainty,
+    origin: isInfrastructure(category) ? 'infrastructure' : 'tool',
+    category,
+    error_code: code,
+    message_preview: message,
+    ...(retryAfterMs !== undefined && { retry_after_ms: retryAfterMs }),
+    duration_ms,
+  };
+}
+
+const badOutput = (tool: string): Failing => ({
+  kind: 'fail',
+  category: 'contract_violation',
+  certainty: effectOfTool(tool) === 'side_effect' ? 'unknown' : 'failed',
+  code: 'INVALID_OUTPUT',
+  message: '$: expected something else',
+});
+
+const reconciled = (verdict: 'done' | 'not_done' | 'unknown'): ReconcileOutcome =>
+  verdict === 'done' ? { verdict, ...kept(0) } : { verdict };
+
+type Kept = { output: number | string | null; inline: boolean; artifact_id: string; bytes: number };
+
+/** There are a dozen outputs in all: each is hashed once. */
+const keptBefore = new Map<number | string, Kept>();
+function kept(output: number | string): Kept {
+  const text = JSON.stringify(output);
+  const inline = text.length <= LIMIT.inlineOutputBytes;
+  const made = keptBefore.get(output) ?? {
+    output: inline ? output : null,
+    inline,
+    artifact_id: sha256Hex(text),
+    bytes: text.length,
+  };
+  keptBefore.set(output, made);
+  return made;
+}

@@ -1,0 +1,234 @@
+import type { ReviewReport } from '../../core/guardrails/loop-report.ts';
+import { apply, check, ignore } from '../../core/run/messages.ts';
+import { openRun } from '../../core/run/state.ts';
+import { runAgent } from '../../core/run/agent.ts';
+import type {
+  PlannerOutcome,
+  PlannerView,
+  PublishedState,
+  ReviewOutcome,
+  ReviewView,
+  RunLogEvent,
+  RunPorts,
+} from '../../core/run/ports.ts';
+import type { RunState } from '../../core/run/state.ts';
+import type { RunMessage } from '../../protocol/messages.ts';
+import type { RecallQuery, RunLesson } from '../../protocol/lessons.ts';
+import type { QuestionNotice } from '../../protocol/notices.ts';
+import type { RecordBatch, RunArchive } from '../../protocol/records.ts';
+import type { PreparedRun } from '../../protocol/run.ts';
+import type { SubRunOutcome, SubRunRequest } from '../../protocol/sub-runs.ts';
+import type { CallCancelled, CallOutcome, ReconcileOutcome, ToolCallRequest } from '../../protocol/tools.ts';
+import { VirtualClock } from './clock.ts';
+import { seededRandom } from './seeded-random.ts';
+
+/** The world around a simulated run: everything is a plain function, time is virtual. */
+export interface World {
+  /** How a call ends; `duration_ms` of the outcome is how long it takes in virtual time. */
+  call(request: ToolCallRequest): CallOutcome | Promise<CallOutcome>;
+  reconcile?(request: ToolCallRequest): ReconcileOutcome | Promise<ReconcileOutcome>;
+  /** Another agent's run; `duration_ms` is how long it takes. */
+  subRun?: (request: SubRunRequest) => SubRunOutcome | Promise<SubRunOutcome>;
+  plan?: (view: PlannerView) => PlannerOutcome | Promise<PlannerOutcome>;
+  review?: (view: ReviewView, send: Send) => ReviewReport | Promise<ReviewOutcome>;
+  /** Called whenever the run shows a new state: a person may react, now or later. */
+  react?(shown: PublishedState, send: Send): void;
+  /** False: the store is away. */
+  storeIsUp?(): boolean;
+  /** What earlier runs have to say about a failure. */
+  recall?(query: RecallQuery): RunLesson[];
+}
+export type Send = (afterMs: number, type: RunMessage['type'], body: unknown) => void;
+
+export interface SimulationOptions {
+  world: World;
+  /** Decides at which batch boundaries the state goes through JSON; 0 never hands over. */
+  seed?: number;
+  handOverShare?: number;
+  startAt?: number;
+  /** Sees the state as it travels at a hand-over. */
+  onHandOver?: (state: string) => void;
+}
+
+export interface Simulated {
+  state: RunState;
+  records: RecordBatch[];
+  archives: RunArchive[];
+  logs: RunLogEvent[];
+  notices: QuestionNotice[];
+  handOvers: number;
+  calls: number;
+}
+
+/** Nothing will ever happen again and the run has not ended: the one thing that must not exist. */
+export class StuckRunError extends Error {
+  override readonly name = 'StuckRunError';
+}
+
+const START = Date.UTC(2030, 0, 1);
+const REVIEW_MS = 1;
+
+/** Lives one run to its end through the same story that the workflow runs. */
+export async function simulateRun(run: PreparedRun, options: SimulationOptions): Promise<Simulated> {
+  const { world, handOverShare = 0 } = options;
+  const clock = new VirtualClock(options.startAt ?? START);
+  const random = seededRandom(options.seed ?? 1);
+  const simulated: Simulated = {
+    state: openRun(run, clock.now),
+    records: [],
+    archives: [],
+    logs: [],
+    notices: [],
+    handOvers: 0,
+    calls: 0,
+  };
+  /** Conditions that somebody waits for; looked at after every message, as Temporal does. */
+  const waiting = new Set<() => void>();
+  const cancellations = new Set<() => void>();
+  /** Functions of the world that are still at work: while there are any, it is not time that the story waits for. */
+  let atWork = 0;
+
+  const asked = async <T>(ask: () => T | Promise<T>): Promise<T> => {
+    atWork += 1;
+    try {
+      return await ask();
+    } finally {
+      atWork -= 1;
+    }
+  };
+  const take = <T extends { duration_ms: number }>(outcome: T, cancelled: T): Promise<T> => {
+    if (outcome.duration_ms <= 0) return Promise.resolve(outcome);
+    return new Promise<T>((resolve) => {
+      const startedAt = clock.now;
+      const finish = (value: T) => {
+        cancellations.delete(cancel);
+        resolve(value);
+      };
+      const takeBack = clock.in(outcome.duration_ms, () => finish(outcome));
+      const cancel = () => {
+        takeBack();
+        finish({ ...cancelled, duration_ms: clock.now - startedAt });
+      };
+      cancellations.add(cancel);
+    });
+  };
+
+  const send: Send = (afterMs, type, body) => {
+    clock.in(afterMs, () => {
+      const { state } = simulated;
+      const checked = check(state, type, body);
+      if (!checked.ok) ignore(state, type, checked.errors[0]?.message ?? checked.problem, clock.now);
+      else apply(state, checked.message, clock.now);
+      if (state.cancel !== null) for (const cancel of Array.from(cancellations)) cancel();
+      for (const look of Array.from(waiting)) look();
+    });
+  };
+
+  const storeIsUp = () => world.storeIsUp?.() ?? true;
+  const cancelledCall: CallCancelled = { class: 'cancelled', duration_ms: 0 };
+  const ports: RunPorts = {
+    now: () => clock.now,
+    until: (condition, ms) => {
+      if (condition()) return Promise.resolve(true);
+      return new Promise<boolean>((resolve) => {
+        const look = () => {
+          if (!condition()) return;
+          takeBack();
+          waiting.delete(look);
+          resolve(true);
+        };
+        const takeBack = clock.in(ms, () => {
+          waiting.delete(look);
+          resolve(condition());
+        });
+        waiting.add(look);
+      });
+    },
+    call: (request) => {
+      simulated.calls += 1;
+      const outcome = world.call(request);
+      // Most worlds answer at once; only one that thinks needs to be waited for.
+      if (!(outcome instanceof Promise)) return take(outcome, cancelledCall);
+      return asked(() => outcome).then((told) => take(told, cancelledCall));
+    },
+    reconcile: async (request) => {
+      return asked(async () => (await world.reconcile?.(request)) ?? { verdict: 'unknown' });
+    },
+    subRun: async (request) => {
+      const { subRun } = world;
+      if (subRun === undefined) throw new TypeError('This world has no other agents.');
+      const lost: SubRunOutcome = { class: 'lost', why: 'it was stopped', duration_ms: 0 };
+      return take<SubRunOutcome>(await asked(() => subRun(request)), lost);
+    },
+    callModel: async (view) => {
+      const { plan } = world;
+      if (plan === undefined) throw new TypeError('This world has no planner.');
+      return take<PlannerOutcome>(await asked(() => plan(view)), { class: 'cancelled', duration_ms: 0 });
+    },
+    review: async (view) => {
+      const review = world.review?.(view, send);
+      if (review === undefined) return cancelledCall;
+      if (review instanceof Promise) return asked(() => review);
+      // A reviewer takes its time, so what was sent meanwhile is there when the loop is decided.
+      await take({ duration_ms: REVIEW_MS }, { duration_ms: 0 });
+      return { class: 'ok', review };
+    },
+    recall: async (query) => (storeIsUp() ? (world.recall?.(query) ?? []) : []),
+    notify: (notice) => simulated.notices.push(notice),
+    record: async (batch) => {
+      if (!storeIsUp()) return { saved: false, reason: 'the store is away' };
+      simulated.records.push(batch);
+      return { saved: true };
+    },
+    archive: async (archive) => {
+      if (!storeIsUp()) return { saved: false, reason: 'the store is away' };
+      simulated.archives.push(archive);
+      return { saved: true };
+    },
+    publish: (shown) => world.react?.(shown, send),
+    log: (event) => simulated.logs.push(event),
+    shouldHandOver: () => handOverShare > 0 && random() < handOverShare,
+  };
+
+  for (;;) {
+    const how = await live(simulated.state, ports, clock, () => atWork > 0);
+    if (how === 'ended') return simulated;
+    simulated.handOvers += 1;
+    const travelling = JSON.stringify(simulated.state);
+    options.onHandOver?.(travelling);
+    simulated.state = JSON.parse(travelling) as RunState;
+  }
+}
+
+/**
+ * Runs the story until it ends or hands over. When a macrotask has passed and no function of the world is at work, the
+ * story has nothing left to do but wait: so time passes.
+ */
+async function live(state: RunState, ports: RunPorts, clock: VirtualClock, isAtWork: () => boolean) {
+  let end: { how: 'ended' | 'hand_over' } | { error: unknown } | null = null;
+  runAgent(state, ports).then(
+    (how) => (end = { how }),
+    (error: unknown) => (end = { error }),
+  );
+  for (;;) {
+    await macrotask();
+    if (end !== null) break;
+    if (isAtWork()) continue;
+    if (!clock.advance()) throw new StuckRunError(`The run ${state.run.run_id} waits for something that never comes.`);
+  }
+  const ended = end as { how: 'ended' | 'hand_over' } | { error: unknown };
+  if ('error' in ended) throw ended.error;
+  return ended.how;
+}
+
+/** Runs that are simulated side by side wait for the same turn of the event loop: one turn serves them all. */
+let nextTurn: Promise<void> | null = null;
+function macrotask(): Promise<void> {
+  nextTurn ??= new Promise((resolve) => {
+    setImmediate(() => {
+      nextTurn = null;
+      resolve();
+    });
+  });
+  return nextTurn;
+}

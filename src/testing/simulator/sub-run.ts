@@ -1,0 +1,26 @@
+import { withinGrant } from '../../core/bound/within-grant.ts';
+import { prepareRun } from '../../define/prepare-run.ts';
+import type { Registry } from '../../define/registry.ts';
+import type { PreparedRun } from '../../protocol/run.ts';
+import type { SubRunOutcome, SubRunRequest } from '../../protocol/sub-runs.ts';
+import { type Simulated, simulateRun, type World } from './simulate-run.ts';
+
+/** A run that works for another, from its request to its end in virtual time; its world may depend on what it is. */
+export async function simulateSubRun(
+  { sub_run_id, agent, goal, input, run_id, grant }: SubRunRequest,
+  registry: Registry,
+  worldOf: (run: PreparedRun) => World,
+): Promise<{ outcome: SubRunOutcome; simulated: Simulated | null }> {
+  const request = { agent, goal, ...(input === null ? {} : { input }), parent_run_id: run_id };
+  const asked = prepareRun(request, registry, sub_run_id);
+  if (!asked.ok) {
+    const why = asked.problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
+    return { outcome: { class: 'not_started', why, duration_ms: 0 }, simulated: null };
+  }
+  const run = withinGrant(asked.prepared, grant);
+  const simulated = await simulateRun(run, { world: worldOf(run) });
+  const { result } = simulated.state;
+  if (result === null) throw new TypeError('a sub-run ended without a result');
+  const duration_ms = Date.parse(result.ended_at) - Date.parse(result.started_at);
+  return { outcome: { class: 'ended', result, duration_ms }, simulated };
+}

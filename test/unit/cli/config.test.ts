@@ -1,0 +1,94 @@
+import { describe, expect, it } from 'vitest';
+import { ConfigError, describeConfig, readConfig } from '../../../src/cli/config/read-config.ts';
+
+const HOME = '/home/me';
+const refusal = (env: NodeJS.ProcessEnv): ConfigError => {
+  try {
+    readConfig({ HOME, ...env });
+  } catch (error) {
+    if (error instanceof ConfigError) return error;
+    throw error;
+  }
+  throw new Error('it was accepted');
+};
+
+describe('the settings', () => {
+  it('have a default each, and nothing else is needed', () => {
+    expect(readConfig({ HOME })).toMatchObject({
+      port: 4680,
+      host: '127.0.0.1',
+      dataDir: expect.stringContaining('secondwind'),
+      tokens: [],
+      namespace: 'default',
+      temporalAddress: undefined,
+      databaseUrl: undefined,
+    });
+  });
+
+  it('are refused on a typo, with the name that was meant', () => {
+    expect(refusal({ SECONDWIND_PROT: '1' }).message).toBe(
+      'There is no setting SECONDWIND_PROT; did you mean SECONDWIND_PORT?',
+    );
+    expect(refusal({ SECONDWIND_BANANA: '1' })).toMatchObject({ message: 'There is no setting SECONDWIND_BANANA.' });
+  });
+
+  it.each(['x', '-1', '65536', '1.5', '0x10'])('take no port %s', (port) => {
+    expect(refusal({ SECONDWIND_PORT: port }).nextStep).toContain('SECONDWIND_PORT');
+  });
+
+  it('of the command line beat those of the environment', () => {
+    const env = { HOME, SECONDWIND_PORT: '1000', SECONDWIND_DATA_DIR: '/a' };
+    expect(readConfig(env, { port: '2000', dataDir: '/b' })).toMatchObject({ port: 2000, dataDir: '/b' });
+    expect(readConfig(env)).toMatchObject({ port: 1000, dataDir: '/a' });
+  });
+
+  it('an empty variable is an unset one', () => {
+    expect(readConfig({ HOME, SECONDWIND_PORT: '', TEMPORAL_NAMESPACE: ' ' })).toMatchObject({
+      port: 4680,
+      namespace: 'default',
+    });
+  });
+
+  it('data lives where the system keeps data of programs', () => {
+    expect(readConfig({ XDG_DATA_HOME: '/x' }).dataDir).toBe('/x/secondwind');
+  });
+});
+
+describe('tokens', () => {
+  it('have roles', () => {
+    const env = { HOME, SECONDWIND_TOKEN: 'boss', SECONDWIND_TOKENS: 'viewer:eyes, reporter:hands' };
+    expect(readConfig(env).tokens).toEqual([
+      { role: 'operator', token: 'boss' },
+      { role: 'viewer', token: 'eyes' },
+      { role: 'reporter', token: 'hands' },
+    ]);
+  });
+
+  it.each(['king:abc', 'viewer', 'viewer:', 'viewer:a b', 'viewer:ä'])('of the form %s are refused', (tokens) => {
+    expect(refusal({ SECONDWIND_TOKENS: tokens }).message).not.toContain('abc');
+  });
+
+  it('are never one for two roles', () => {
+    expect(refusal({ SECONDWIND_TOKEN: 'same', SECONDWIND_TOKENS: 'viewer:same' }).message).toContain('twice');
+  });
+
+  it('say how often a token may ask, as a whole number', () => {
+    expect(readConfig({ HOME }).rateLimit).toBe(200);
+    expect(readConfig({ HOME, SECONDWIND_RATE_LIMIT: '5' }).rateLimit).toBe(5);
+    for (const wrong of ['0', '-1', '1.5', 'many']) {
+      expect(refusal({ SECONDWIND_RATE_LIMIT: wrong }).message).toContain(`The rate limit ${wrong} is not`);
+    }
+  });
+
+  it('and passwords stay out of the description', () => {
+    const config = readConfig({
+      HOME,
+      SECONDWIND_TOKEN: 'hush-hush',
+      SECONDWIND_TOKENS: 'viewer:psst-psst',
+      DATABASE_URL: 'postgres://me:secret@db:5432/runs',
+    });
+    const text = JSON.stringify(describeConfig(config));
+    expect(text).toContain('db:5432/runs');
+    for (const secret of ['hush', 'psst', 'secret']) expect(text).not.toContain(secret);
+  });
+});

@@ -1,0 +1,546 @@
+/**
+ * Command tools with real processes, on this machine's /proc. What holds only with PID namespaces is tested where the
+ * system allows them; what is promised without them is tested everywhere.
+ */
+import {
+  chownSync,
+  existsSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  utimesSync,
+  writeFileSync,
+} from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { executeTool } from '../../../src/activities/tools/execute-tool.ts';
+import type { Tool } from '../../../src/define/define-tool.ts';
+import type { CommandOutput } from '../../../src/define/command/command-output.ts';
+import { commandTool } from '../../../src/define/command/command-tool.ts';
+import type { CommandOptions } from '../../../src/define/command/definition.ts';
+import { isolation } from '../../../src/define/command/namespace.ts';
+import { processesNamed } from '../../support/processes.ts';
+import { program } from '../../support/programs.ts';
+import { failed, request, succeeded, toolEnvironment } from '../../support/tool-environment.ts';
+
+const scratch = mkdtempSync(join(tmpdir(), 'secondwind-test-'));
+afterAll(() => rmSync(scratch, { recursive: true, force: true }));
+let namespaces = false;
+beforeAll(async () => {
+  namespaces = (await isolation()).kind === 'pid_namespace';
+});
+
+type Rest = Partial<CommandOptions<unknown, CommandOutput>>;
+/** A tool that runs a script with sh, given as an argument: no shell reads it first. */
+const script = (text: string, rest: Rest = {}): Tool =>
+  commandTool({ name: 'tool', effect: 'read', input: z.unknown(), argv: () => ['sh', '-c', text], ...rest });
+const output = async (tool: Tool, input: string | object = {}): Promise<CommandOutput> =>
+  (await succeeded(tool, request(input as never))).output as CommandOutput;
+
+/** What a busy machine may take to start and to end a process. */
+const SLACK_MS = 1_000;
+
+let markers = 0;
+const newMarker = (): string => `secondwind-marker-${process.pid}-${(markers += 1)}`;
+const tick = () => new Promise((resolve) => setTimeout(resolve, 20));
+async function untilGone(marker: string, ms: number): Promise<number[]> {
+  const until = Date.now() + ms;
+  while (processesNamed(marker).length > 0 && Date.now() < until) await tick();
+  return processesNamed(marker);
+}
+
+describe('a command', () => {
+  it('answers with its code and its words', async () => {
+    expect(await output(script('echo out; echo err >&2'))).toEqual({
+      exit_code: 0,
+      stdout: 'out\n',
+      stderr: 'err\n',
+      truncated: false,
+      stdout_bytes: 4,
+      stderr_bytes: 4,
+    });
+  });
+
+  it('gets its arguments as they are: no shell reads them', async () => {
+    const echo = commandTool({
+      name: 'tool',
+      effect: 'read',
+      input: z.object({ words: z.array(z.string()) }),
+      argv: ({ words }) => ['printf', '%s|', ...words],
+    });
+    const words = ['$(touch /tmp/never)', '; rm -rf /', '*', '', 'a b', '-n', '"\''];
+    expect((await output(echo, { words })).stdout).toBe(`${words.join('|')}|`);
+  });
+
+  it('is read by a shell only where the tool says so', async () => {
+    const shell = commandTool({
+      name: 'tool',
+      effect: 'read',
+      input: z.unknown(),
+      shell: () => 'echo $((1 + 1)) | tr 2 3',
+    });
+    expect((await output(shell)).stdout).toBe('3\n');
+  });
+
+  it('needs exactly one of argv and shell', () => {
+    const both = {
+      name: 'tool',
+      effect: 'read',
+      input: z.unknown(),
+      argv: () => ['true'],
+      shell: () => 'true',
+    } as const;
+    expect(() => commandTool(both as never)).toThrow('either argv or shell');
+  });
+
+  it('answers with JSON where an output is declared', async () => {
+    const json = (text: string) =>
+      commandTool({
+        name: 'tool',
+        effect: 'read',
+        input: z.unknown(),
+        output: z.object({ n: z.number() }),
+        argv: () => ['echo', text],
+      });
+    expect((await succeeded(json('{"n": 1}'), request({}))).output).toEqual({ n: 1 });
+    expect(await failed(json('{"n": "x"}'), request({}))).toMatchObject({
+      error_code: 'INVALID_OUTPUT',
+      paths: ['$.n'],
+    });
+    expect(await failed(json('not json'), request({}))).toMatchObject({
+      category: 'contract_violation',
+      error_code: 'STDOUT_NOT_JSON',
+    });
+    const any = commandTool({
+      name: 'tool',
+      effect: 'read',
+      input: z.unknown(),
+      output: 'json',
+      argv: () => ['echo', '[1]'],
+    });
+    expect((await succeeded(any, request({}))).output).toEqual([1]);
+  });
+
+  it('reads what it is given on stdin, and need not', async () => {
+    const text = 'x'.repeat(300_000);
+    expect((await output(script('wc -c', { stdin: () => text }))).stdout.trim()).toBe('300000');
+    expect((await output(script('exec true', { stdin: () => text }))).exit_code).toBe(0);
+    expect((await output(script('wc -c'))).stdout.trim()).toBe('0');
+  });
+
+  it('runs where it is told to', async () => {
+    expect((await output(script('pwd -P', { cwd: scratch }))).stdout.trim()).toBe(scratch);
+    expect(await failed(script('pwd', { cwd: '/no/such/folder' }), request({}))).toMatchObject({
+      category: 'invalid_input',
+      certainty: 'not_started',
+    });
+  });
+
+  it('sees of the environment only what is harmless, allowed or set', async () => {
+    process.env['SECONDWIND_TEST_SECRET'] = 'do-not-tell';
+    process.env['SECONDWIND_TEST_ALLOWED'] = 'yes';
+    try {
+      const env = { allow: ['SECONDWIND_TEST_ALLOWED'], set: { MORE: 'more' } };
+      const names = (await output(script('env', { env }))).stdout.split('\n').map((line) => line.split('=')[0] ?? '');
+      const harmless = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'].filter((name) => process.env[name] !== undefined);
+      const own = ['ATTEMPT', 'IDEMPOTENCY_KEY', 'REPORT_DIR', 'GUIDANCE_FILE'].map((name) => `SECONDWIND_${name}`);
+      // A shell sets these by itself.
+      const ofShells = new Set(['', 'PWD', 'OLDPWD', 'SHLVL', '_']);
+      expect(names.filter((name) => !ofShells.has(name)).sort()).toEqual(
+        [...harmless, ...own, 'SECONDWIND_TEST_ALLOWED', 'MORE'].sort(),
+      );
+    } finally {
+      delete process.env['SECONDWIND_TEST_SECRET'];
+      delete process.env['SECONDWIND_TEST_ALLOWED'];
+    }
+  });
+
+  it('knows its attempt, its key, and what earlier failures taught', async () => {
+    const tells = script('echo $SECONDWIND_ATTEMPT $SECONDWIND_IDEMPOTENCY_KEY; cat $SECONDWIND_GUIDANCE_FILE');
+    const asked = request({}, { attempt: 3, guidance: { rows: [], text: 'If it rains, then take a coat.' } });
+    const { stdout } = (await succeeded(tells, asked)).output as CommandOutput;
+    expect(stdout).toBe('3 run-1:1\nIf it rains, then take a coat.');
+  });
+});
+
+describe('the prompt of a command', () => {
+  const evaluator = (file: boolean) =>
+    commandTool({
+      name: 'tool',
+      effect: 'read',
+      input: z.object({ essay: z.string() }),
+      prompt: { text: ({ essay }) => `Rate: ${essay}`, ...(file ? { file: true as const } : {}), provider: 'google' },
+      argv: (_input, { prompt, promptFile }) =>
+        file
+          ? ['sh', '-c', 'cat "$1"; echo; echo "$1" "$SECONDWIND_PROMPT_FILE"', 'sh', promptFile]
+          : ['printf', '%s', prompt],
+    });
+
+  it('goes to it as text or as a file', async () => {
+    expect((await output(evaluator(false), { essay: 'On rain' })).stdout).toBe('Rate: On rain');
+    expect((await output(evaluator(true), { essay: 'On rain' })).stdout).toMatch(
+      /^Rate: On rain\n\S*prompt-attempt-1\.txt/,
+    );
+  });
+
+  it('is a new file in each attempt, says on a retry what was missed, and is gone afterwards', async () => {
+    const mending = { category: 'validation_grounding' as const, retry: 1, missed: ['grounding'] };
+    const first = await output(evaluator(true), { essay: 'x' });
+    const second = await succeeded(evaluator(true), request({ essay: 'x' }, { attempt: 2, mending }));
+    const words = (second.output as CommandOutput).stdout;
+    expect(words).toContain('MUST use Google Search');
+    const fileOf = (text: string) => text.trim().split('\n').at(-1)?.split(' ') ?? [];
+    const [given = '', named] = fileOf(words);
+    expect(named).toBe(given);
+    expect(given).not.toBe(fileOf(first.stdout)[0]);
+    expect(existsSync(given)).toBe(false);
+    expect(second.prompt?.diff_id).toMatch(/^[0-9a-f]{64}$/);
+  });
+});
+
+describe('how a command failed', () => {
+  it.each<[string, string, object]>([
+    [
+      'by its words',
+      'echo "curl: (22) The requested URL returned error: 503" >&2; exit 22',
+      { category: 'server_error', error_code: 'EXIT_22', certainty: 'failed' },
+    ],
+    ['by the custom of its code', 'exit 77', { category: 'auth', error_code: 'EXIT_77' }],
+    [
+      'with a code that says nothing',
+      'exit 3',
+      { category: 'unknown_error', error_code: 'EXIT_3', certainty: 'failed', message_preview: 'exit code 3' },
+    ],
+    [
+      'ended by a signal from outside',
+      'kill -KILL $$',
+      { category: 'unknown_error', error_code: 'SIGKILL', certainty: 'unknown', message_preview: 'ended by SIGKILL' },
+    ],
+    [
+      'with the last line of a traceback',
+      'echo "Traceback (most recent call last):\n  File \\"x.py\\", line 1\nValueError: no rows" >&2; exit 1',
+      { message_preview: 'ValueError: no rows' },
+    ],
+    ['with the complaint on stdout', 'echo "Error: no config"; exit 9', { message_preview: 'Error: no config' }],
+  ])('%s', async (_how, text, expected) => {
+    expect(await failed(script(text), request({}))).toMatchObject(expected);
+    // The same failure without a namespace is the same failure.
+    expect(await failed(script(text, { ownNamespace: false }), request({}))).toMatchObject(expected);
+  });
+
+  it.each<[string, string[]]>([
+    ['a program that is not there', ['no-such-program-here']],
+    ['a path that is not there', ['/no/such/program']],
+    ['a file that is no program', [join(scratch, 'plain.txt')]],
+    ['a folder', [scratch]],
+  ])('%s was certainly not started', async (_what, argv) => {
+    writeFileSync(join(scratch, 'plain.txt'), 'x');
+    const tool = commandTool({ name: 'tool', effect: 'side_effect', input: z.unknown(), argv: () => argv });
+    expect(await failed(tool, request({}))).toMatchObject({ category: 'invalid_input', certainty: 'not_started' });
+  });
+
+  it.each([[[]], [['']], [['echo', 'a\0b']]])('arguments %j are refused', async (argv) => {
+    const tool = commandTool({ name: 'tool', effect: 'read', input: z.unknown(), argv: () => argv });
+    expect(await failed(tool, request({}))).toMatchObject({ error_code: 'BAD_ARGUMENTS', certainty: 'not_started' });
+  });
+
+  it('keeps all that it printed, and finds the feedback in it', async () => {
+    const env = toolEnvironment();
+    const text =
+      'echo "FAIL src/sum.test.ts > adds up"; echo "AssertionError: expected 3 to equal 4"; echo "password=hunter2-hunter2" >&2; exit 1';
+    const outcome = await failed(script(text), request({}), env);
+    expect(outcome.detected).toMatchObject({ feedback_type: 'verification_failure' });
+    const kept = Object.fromEntries((outcome.kept ?? []).map(({ what, artifact_id }) => [what, env.text(artifact_id)]));
+    expect(kept['stdout']).toContain('expected 3 to equal 4');
+    expect(kept['stderr']).toBe('password=[redacted:known]\n');
+  });
+});
+
+describe('what a command prints', () => {
+  it('is held at its start and its end, however much comes', async () => {
+    const { stdout, truncated, stdout_bytes } = await output(
+      script('echo first; yes | head -c 3000000; echo last', { maxOutputBytes: 1_000 }),
+    );
+    expect(stdout).toMatch(/^first\n[^]*… 2999011 bytes left out …[^]*last\n$/);
+    expect(stdout.length).toBeLessThan(1_100);
+    expect({ truncated, stdout_bytes }).toEqual({ truncated: true, stdout_bytes: 3_000_011 });
+  });
+
+  it('is never cut inside a character', async () => {
+    const { stdout } = await output(script('yes ü | head -c 30000 | tr -d "\\n"', { maxOutputBytes: 1_001 }));
+    expect(stdout).toMatch(/^ü+\n… \d+ bytes left out …\nü+$/);
+  });
+
+  it('may be no text: it is shown as far as it can be, and kept as it came', async () => {
+    const env = toolEnvironment();
+    const outcome = await succeeded(script(String.raw`printf 'a\377b\000\033[31mred'`), request({}), env);
+    expect((outcome.output as CommandOutput).stdout).toBe('a\uFFFDb\0\u001b[31mred');
+    const [kept] = outcome.kept ?? [];
+    expect(kept).toMatchObject({ what: 'stdout', bytes: 12 });
+    expect(env.artifacts.get(kept?.artifact_id ?? '')).toEqual(Buffer.from('a\xffb\0\x1b[31mred', 'latin1'));
+  });
+
+  it('loses its secrets, in bytes that are no text too', async () => {
+    const env = toolEnvironment();
+    const outcome = await succeeded(script(String.raw`printf '\377 hunter2-hunter2 \376'`), request({}), env);
+    expect(JSON.stringify(outcome)).not.toContain('hunter2');
+    const kept = env.artifacts.get(outcome.kept?.[0]?.artifact_id ?? '');
+    expect(kept).toEqual(Buffer.from('\xff [redacted:known] \xfe', 'latin1'));
+  });
+
+  it('ten megabytes of NUL are no problem', async () => {
+    const env = toolEnvironment();
+    const outcome = await succeeded(script('head -c 10485760 /dev/zero'), request({}), env);
+    expect(outcome).toMatchObject({ inline: false });
+    expect(env.artifacts.has(outcome.artifact_id)).toBe(true);
+  });
+});
+
+describe('a command that does not want to end', { timeout: 20_000 }, () => {
+  const cases: [string, (marker: string) => string][] = [
+    [
+      'forks',
+      (marker) => `sh -c 'while :; do sleep 1; done' ${marker} & sh -c 'while :; do sleep 1; done' ${marker} & wait`,
+    ],
+    ['ignores SIGTERM', (marker) => `exec sh -c 'trap "" TERM; while :; do sleep 1; done' ${marker}`],
+    ['never stops writing', (marker) => `exec yes ${marker}`],
+    ['never stops writing, and ignores SIGTERM', (marker) => `trap "" TERM; exec yes ${marker}`],
+  ];
+  const daemon = (marker: string) => `setsid sh -c 'trap "" TERM HUP; while :; do sleep 1; done' ${marker} & sleep 60`;
+
+  it.each(cases)('%s: gone within its time and 2 s, with a namespace and without', async (_what, textOf) => {
+    for (const ownNamespace of [true, false]) {
+      const marker = newMarker();
+      const started = Date.now();
+      const text = `touch ${join(scratch, marker)}; ${textOf(marker)}`;
+      const outcome = await failed(script(text, { ownNamespace }), request({}, { timeout_ms: 1_000 }));
+      expect(existsSync(join(scratch, marker))).toBe(true);
+      expect(outcome).toMatchObject({ category: 'timeout', error_code: 'TIMEOUT', certainty: 'unknown' });
+      expect(await untilGone(marker, started + 1_000 + 2_000 + SLACK_MS - Date.now())).toEqual([]);
+    }
+  });
+
+  it('detaches itself: gone too where the system has PID namespaces', async () => {
+    const marker = newMarker();
+    const env = toolEnvironment();
+    const outcome = await failed(script(daemon(marker)), request({}, { timeout_ms: 500 }), env);
+    expect(outcome).toMatchObject({ error_code: 'TIMEOUT' });
+    const left = await untilGone(marker, 3_000);
+    for (const pid of left) process.kill(pid, 'SIGKILL');
+    expect(left.length === 0).toBe(namespaces);
+    // Where it is not, the log says so.
+    expect(env.events('no_pid_namespace').length > 0).toBe(!namespaces);
+  });
+
+  it('leaves somebody behind who holds its stdout open: its end is not waited for', async () => {
+    for (const ownNamespace of [true, false]) {
+      const marker = newMarker();
+      const started = Date.now();
+      const text = `setsid sh -c 'sleep 8; :' ${marker} & echo done`;
+      expect((await output(script(text, { ownNamespace }))).stdout).toBe('done\n');
+      expect(Date.now() - started).toBeLessThan(3_000);
+      for (const pid of processesNamed(marker)) process.kill(pid, 'SIGKILL');
+    }
+  });
+
+  it('is asked before it is killed', async () => {
+    const file = join(scratch, 'asked');
+    const text = `trap 'echo bye > ${file}; exit 0' TERM; while :; do sleep 0.05; done`;
+    for (const ownNamespace of [true, false]) {
+      rmSync(file, { force: true });
+      await failed(script(text, { ownNamespace }), request({}, { timeout_ms: 300 }));
+      expect(readFileSync(file, 'utf8')).toBe('bye\n');
+    }
+  });
+
+  it.each(['cancelled', 'shutdown'] as const)('ends when its run or worker has to stop (%s)', async (why) => {
+    const env = toolEnvironment();
+    const marker = newMarker();
+    const running = executeTool(
+      script(`exec sh -c 'trap "" TERM; while :; do sleep 1; done' ${marker}`),
+      request({}),
+      env,
+    );
+    await expect.poll(() => processesNamed(marker).length, { timeout: 8_000 }).toBeGreaterThan(0);
+    env.stop(why);
+    const outcome = await running;
+    expect(outcome).toMatchObject(why === 'cancelled' ? { class: 'cancelled' } : { error_code: 'WORKER_SHUTDOWN' });
+    expect(await untilGone(marker, 1_000)).toEqual([]);
+  });
+
+  it('what it printed before its time was up is kept', async () => {
+    const env = toolEnvironment();
+    const outcome = await failed(script('echo half way; sleep 60'), request({}, { timeout_ms: 300 }), env);
+    expect(env.text(outcome.kept?.[0]?.artifact_id)).toBe('half way\n');
+  });
+});
+
+describe('the protocol', () => {
+  const speaks = (text: string, rest: Rest = {}) => script(text, { protocol: true, ...rest });
+  const report = (json: string) => `printf '%s' '${json}' > "$SECONDWIND_REPORT_DIR/x-FAILURE-REPORT.json"`;
+
+  it.each<[number, string]>([
+    [1, 'validation_grounding'],
+    [2, 'validation_reasoning'],
+    [3, 'validation_both'],
+    [4, 'validation_unknown'],
+    [5, 'unknown_error'],
+  ])('exit code %i is %s', async (code, category) => {
+    const env = toolEnvironment();
+    const outcome = await failed(speaks(`exit ${code}`), request({}), env);
+    expect(outcome).toMatchObject({ category, error_code: `EXIT_${code}`, certainty: 'failed' });
+    expect(env.events('validation_failed').map((line) => line['exit_code'])).toEqual(code === 5 ? [] : [code]);
+  });
+
+  it('means nothing to a command that does not speak it', async () => {
+    expect(await failed(script('exit 1'), request({}))).toMatchObject({ category: 'unknown_error' });
+    expect((await output(script(report('{"missing": ["grounding"]}')))).exit_code).toBe(0);
+  });
+
+  it('makes the steps of the tool count in the monitors', () => {
+    expect(speaks('true').manifest.evaluates).toBe(true);
+    expect(script('true').manifest.evaluates).toBe(false);
+  });
+
+  it.each<[string, string, number, string]>([
+    ['grounding', '{"missing": ["Grounding metadata"]}', 1, 'validation_grounding'],
+    ['reasoning', '{"missing": ["no reasoning section"]}', 2, 'validation_reasoning'],
+    ['both', '{"missing": ["grounding", "reasoning"]}', 3, 'validation_both'],
+    ['neither', '{"missing": ["a title"]}', 4, 'validation_unknown'],
+    ['half written', '{"missing": ["groun', 4, 'contract_violation'],
+    ['not JSON', 'oops', 4, 'contract_violation'],
+    ['of another form', '{"missing": "grounding"}', 4, 'contract_violation'],
+  ])('a report beside exit code 0 counts: %s', async (_what, json, code, category) => {
+    const env = toolEnvironment();
+    const outcome = await failed(speaks(`${report(json)}; exit 0`), request({}), env);
+    expect(outcome).toMatchObject({ category, error_code: `EXIT_${code}`, certainty: 'failed' });
+    expect(env.events('report_override')).toEqual([
+      expect.objectContaining({ report: 'x-FAILURE-REPORT.json', exit_code_before: 0, exit_code: code, category }),
+    ]);
+    expect(env.events('validation_failed')).toHaveLength(1);
+  });
+
+  it('a report over 1 MB counts as one that cannot be read', async () => {
+    const large = 'head -c 1048577 /dev/zero > "$SECONDWIND_REPORT_DIR/x-FAILURE-REPORT.json"';
+    expect(await failed(speaks(large), request({}))).toMatchObject({
+      category: 'contract_violation',
+      error_code: 'EXIT_4',
+    });
+  });
+
+  it('other exit codes stand, but the report says what was missing', async () => {
+    const outcome = await failed(
+      speaks(`${report('{"missing": ["reasoning: why this score"]}')}; exit 1`),
+      request({}),
+    );
+    expect(outcome).toMatchObject({ category: 'validation_grounding', missed: ['reasoning: why this score'] });
+  });
+
+  it.each<[string, string, string]>([
+    [
+      'a symlink',
+      'echo \'{"missing": []}\' > real; ln -s "$PWD/real" "$SECONDWIND_REPORT_DIR/x-FAILURE-REPORT.json"',
+      'not_a_regular_file',
+    ],
+    ['a FIFO', 'mkfifo "$SECONDWIND_REPORT_DIR/x-FAILURE-REPORT.json"', 'not_a_regular_file'],
+    ['a folder', 'mkdir "$SECONDWIND_REPORT_DIR/x-FAILURE-REPORT.json"', 'not_a_regular_file'],
+    [
+      'an older one',
+      `${report('{"missing": []}')}; touch -d '1 hour ago' "$SECONDWIND_REPORT_DIR/x-FAILURE-REPORT.json"`,
+      'older_than_attempt',
+    ],
+    [
+      'one from the future',
+      `${report('{"missing": []}')}; touch -d '1 hour' "$SECONDWIND_REPORT_DIR/x-FAILURE-REPORT.json"`,
+      'later_than_attempt',
+    ],
+    ["another step's", report('{"missing": ["grounding"], "idempotency_key": "run-2:1"}'), 'other_run'],
+  ])('%s is ignored with a warning, and nothing hangs', async (_what, text, because) => {
+    const env = toolEnvironment();
+    const started = Date.now();
+    await succeeded(speaks(text, { cwd: mkdtempSync(join(scratch, 'cwd-')) }), request({}), env);
+    expect(env.events('report_ignored')).toEqual([
+      expect.objectContaining({ report: 'x-FAILURE-REPORT.json', because }),
+    ]);
+    expect(Date.now() - started).toBeLessThan(3_000);
+  });
+
+  it('a folder that became a link to another is not looked into', async () => {
+    const other = mkdtempSync(join(scratch, 'other-'));
+    writeFileSync(join(other, 'x-FAILURE-REPORT.json'), '{"missing": ["grounding"]}');
+    utimesSync(join(other, 'x-FAILURE-REPORT.json'), new Date(), new Date());
+    const text = `rmdir "$SECONDWIND_REPORT_DIR"; ln -s ${other} "$SECONDWIND_REPORT_DIR"`;
+    expect((await output(speaks(text))).exit_code).toBe(0);
+  });
+
+  describe('with a folder that others write to as well', () => {
+    const folder = () => {
+      const path = mkdtempSync(join(scratch, 'shared-'));
+      symlinkSync('/etc/passwd', join(path, 'unrelated.json'));
+      return path;
+    };
+
+    it('a report that comes within 5 s of the end counts', { timeout: 15_000 }, async () => {
+      const reportDir = folder();
+      const running = failed(speaks('touch "$SECONDWIND_REPORT_DIR/ended"', { reportDir }), request({}));
+      await expect.poll(() => existsSync(join(reportDir, 'ended')), { timeout: 8_000 }).toBe(true);
+      // Somebody else's process, half-way through its report at the first look.
+      writeFileSync(join(reportDir, 'late-FAILURE-REPORT.json'), '{"missing": ["reas');
+      setTimeout(() => writeFileSync(join(reportDir, 'late-FAILURE-REPORT.json'), '{"missing": ["reasoning"]}'), 1_000);
+      expect(await running).toMatchObject({ category: 'validation_reasoning', missed: ['reasoning'] });
+    });
+
+    it('the newest counts, and neither an older one nor one of another owner', async () => {
+      const reportDir = folder();
+      const put = (name: string, what: string, mtime: number) => {
+        const path = join(reportDir, `${name}-FAILURE-REPORT.json`);
+        writeFileSync(path, JSON.stringify({ missing: [what] }));
+        utimesSync(path, mtime, mtime);
+        return path;
+      };
+      put('old', 'grounding', Date.now() / 1000 - 60);
+      const rest = { reportDir, reportGraceMs: 0 };
+      expect((await output(speaks('true', rest))).exit_code).toBe(0);
+      put('first', 'grounding', Date.now() / 1000 + 1);
+      put('second', 'reasoning', Date.now() / 1000 + 2);
+      expect(await failed(speaks('true', rest), request({}))).toMatchObject({ category: 'validation_reasoning' });
+      // Only root can give a file away.
+      const isRoot = process.getuid?.() === 0;
+      if (isRoot) chownSync(join(reportDir, 'second-FAILURE-REPORT.json'), 65_534, 65_534);
+      const counts = isRoot ? 'validation_grounding' : 'validation_reasoning';
+      expect(await failed(speaks('true', rest), request({}))).toMatchObject({ category: counts });
+    });
+
+    it('one that is not there holds no report', async () => {
+      expect((await output(speaks('true', { reportDir: join(scratch, 'nowhere'), reportGraceMs: 0 }))).exit_code).toBe(
+        0,
+      );
+    });
+  });
+});
+
+describe('a worker that is killed', () => {
+  it('takes its commands along where the system has PID namespaces', { timeout: 20_000 }, async () => {
+    const marker = newMarker();
+    const entry = pathToFileURL(program('src/define/command/command-tool.ts')).href;
+    const code = `const { commandTool } = await import(${JSON.stringify(entry)});
+      const { z } = await import(${JSON.stringify(import.meta.resolve('zod'))});
+      const tool = commandTool({ name: 't', effect: 'read', input: z.unknown(), argv: () => ['sh', '-c', 'while :; do sleep 1; done', ${JSON.stringify(marker)}] });
+      const nothing = () => undefined;
+      setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1500);
+      await tool.run({}, { guidance: { rows: [], text: '' }, attempt: 1, constraints: {}, idempotencyKey: 'k', signal: new AbortController().signal,
+        heartbeat: nothing, changed: nothing, enhance: async (text) => text, log: nothing, keep: async () => null });`;
+    const args = ['--input-type=module', '-e', code];
+    // Killed, it cannot tidy up: what it leaves goes with the test's own folder.
+    const env = { ...process.env, TMPDIR: scratch };
+    expect(spawnSync(process.execPath, args, { stdio: 'ignore', env, timeout: 15_000 }).signal).toBe('SIGKILL');
+    const left = (await untilGone(marker, 2_000)).length;
+    for (const pid of processesNamed(marker)) process.kill(pid, 'SIGKILL');
+    expect(left === 0).toBe(namespaces);
+  });
+});
