@@ -8,6 +8,7 @@ import type { CallOutcome, ToolCallRequest } from '../src/protocol/tools.ts';
 import { simulateRun, type World } from '../src/testing/simulator/simulate-run.ts';
 import { z } from 'zod';
 import type { Figures } from './report.ts';
+import { resultOfRun } from '../src/core/run/life.ts';
 
 const STEPS = 10;
 /** Runs that share each turn of the event loop, as many as `simulate` has; all on one core. */
@@ -60,8 +61,8 @@ export async function benchSimulator(runs: number): Promise<Figures> {
         simulateRun(prepared.prepared, { world: (first + index) % 10 === 0 ? troubled : smooth }),
       );
       for (const { state } of await Promise.all(batch)) {
-        if (state.result?.outcome !== 'completed') throw new Error(`a run ended ${state.result?.outcome}`);
-        escalations += state.questions_asked;
+        if (resultOfRun(state)?.outcome !== 'completed') throw new Error(`a run ended ${resultOfRun(state)?.outcome}`);
+        escalations += state.ledger.questions.asked;
       }
     }
   };

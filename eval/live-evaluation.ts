@@ -56,8 +56,9 @@ const succeeded = (output: Json, durationMs: number, cost: number): CallOutcome 
 
 /** The side of a tool: it makes the prompt of this attempt, calls the provider, and tells how the command ended. */
 function callEvaluator(request: ToolCallRequest, fate: Fate, original: string, seen: (prompt: string) => void) {
-  const { mending } = request;
-  const enhanced = mending === undefined ? null : enhancePrompt({ prompt: original, ...mending, provider: 'google' });
+  const { retry_context } = request;
+  const enhanced =
+    retry_context === undefined ? null : enhancePrompt({ prompt: original, ...retry_context, provider: 'google' });
   const prompt = enhanced?.prompt ?? original;
   if (enhanced !== null) seen(prompt);
   const exitCode = answer(fate, prompt, request.attempt);
@@ -120,12 +121,12 @@ export async function liveEvaluation(subject: Subject, fate: Fate, policy: Polic
       ? succeeded({ text: subject.document }, GENERATE_MS, GENERATE_COST)
       : callEvaluator(request, fate, original, seen);
   };
-  const { state, records } = await simulateRun(prepared.prepared, { world: { call } }).catch((error: unknown) => {
+  const { result, records } = await simulateRun(prepared.prepared, { world: { call } }).catch((error: unknown) => {
     throw error instanceof StuckRunError ? new EndlessRunError(subject.id) : error;
   });
   const [told] = records.flatMap((batch) => batch.evaluations);
-  if (told === undefined || state.result === null) throw new Error(`${subject.id} was not evaluated`);
-  const { started_at, ended_at } = state.result;
+  if (told === undefined) throw new Error(`${subject.id} was not evaluated`);
+  const { started_at, ended_at } = result;
   return {
     evaluation: {
       evaluation_id: subject.id,

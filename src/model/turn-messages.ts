@@ -37,7 +37,7 @@ export interface TurnMessages {
 export function turnMessages({ view, messages, feedbackTold, repair, outputs }: TurnInput): TurnMessages {
   const said = messages.length === 0 ? [opening(view)] : withResults(messages, view, outputs);
   const heard = [...said, ...view.feedback.slice(feedbackTold).map(fromPerson)];
-  const fitting = view.mending?.category === 'context_length' ? shortenOutputs(heard) : heard;
+  const fitting = view.retry_context?.category === 'context_length' ? shortenOutputs(heard) : heard;
   const kept = failedRounds(fitting) >= FAILED_ROUNDS ? withoutFailedRounds(fitting, view) : fitting;
   const told = momentGuidance(view, kept);
   const guided = told === '' ? kept : [...kept, { role: 'user' as const, text: told, guidance: true as const }];

@@ -4,7 +4,8 @@ import type { Plan } from './schemas/plan.ts';
 import type { StartMemory } from './lessons.ts';
 import type { ToolManifest } from './tools.ts';
 
-export const STORY_VERSION = 1;
+/** The version of `RunState`; core/run/upgrades.ts has its history. */
+export const STORY_VERSION = 2;
 
 /** The most that a run can take, computed before it starts; the run never exceeds any figure of it. */
 export interface Bound {

@@ -51,8 +51,8 @@ export interface ConstraintOrigin {
   fingerprint: string;
 }
 
-/** Why this attempt is a retry, for whoever can say in a prompt what was missed. */
-export interface Mending {
+/** Why an attempt is a retry, for a prompt that says what was missed. */
+export interface RetryContext {
   category: FailureCategory;
   /** From 1. */
   retry: number;
@@ -102,7 +102,7 @@ export interface ToolCallRequest {
   guidance: Guidance;
   constraints: Constraints;
   /** On retries, unless enhancement is off. */
-  mending?: Mending;
+  retry_context?: RetryContext;
   idempotency_key: string;
   timeout_ms: number;
   /** What the run has left of its time: nobody waits longer than that for a worker to take the call. */
@@ -134,6 +134,8 @@ export interface ToldByAttempt {
   model?: string;
   /** Models that were asked on the way. */
   model_calls?: number;
+  /** How long it waited for people, which does not count as the run's time. */
+  person_ms?: number;
 }
 
 export interface CallSucceeded extends ToldByAttempt {

@@ -6,19 +6,22 @@ import { isRecord } from '../protocol/json.ts';
 import { BUDGET_MESSAGE } from '../protocol/names.ts';
 import type { RunResult } from '../protocol/run.ts';
 import type { Loan, SubRunResult } from '../protocol/sub-runs.ts';
-import { ready, type StateHolder } from './messages.ts';
+import { ready } from './messages.ts';
 
 /** Runs that were started elsewhere to work for this one draw on its budget; what they leave comes back at their end. */
-export function lendBudget(holder: StateHolder, now: () => number): void {
-  setHandler(defineUpdate<Loan, [unknown]>(BUDGET_MESSAGE.lend), async (subRun) =>
-    isId(subRun) ? lend(await ready(holder), subRun, now()) : { grant: null, is_new: false },
-  );
+export function lendBudget(state: RunState, now: () => number): void {
+  setHandler(defineUpdate<Loan, [unknown]>(BUDGET_MESSAGE.lend), async (subRun) => {
+    await ready(state);
+    return isId(subRun) ? lend(state, subRun, now()) : { grant: null, is_new: false };
+  });
   setHandler(defineSignal<[unknown]>(BUDGET_MESSAGE.giveBack), async (body) => {
     const { sub_run_id, used, questions } = isRecord(body) ? body : {};
     if (typeof sub_run_id !== 'string') return;
     const end = isUse(used) && typeof questions === 'number' ? { used, questions } : null;
     // What cannot be read is not given back: it counts as used.
-    if (used === null || end !== null) takeBack(await ready(holder), sub_run_id, end);
+    if (used !== null && end === null) return;
+    await ready(state);
+    takeBack(state, sub_run_id, end);
   });
 }
 

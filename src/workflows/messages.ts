@@ -1,63 +1,64 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { condition, defineSignal, defineUpdate, log, setHandler } from '@temporalio/workflow';
-import type { RunState } from '../core/run/state.ts';
+import { isCancelled } from '../core/run/life.ts';
 import { apply, check, ignore, type MessageAnswer } from '../core/run/messages.ts';
+import type { RunState } from '../core/run/state.ts';
 import { MESSAGE } from '../protocol/names.ts';
-
-/** The state does not exist before a bare start is prepared; messages that come earlier wait for it. */
-export interface StateHolder {
-  state: RunState | null;
-}
 
 type MessageName = (typeof MESSAGE)[keyof typeof MESSAGE];
 
 /**
- * One table for all messages: each name is a signal, which never fails a run, and an update, which is refused with its
- * reason before it is accepted. Both run the same pure check and apply, and neither waits for the story.
+ * Registers every message under its name twice: as a signal, which never fails a run, and as an update, which is refused
+ * with its reason before it is accepted. Both use the same pure check and apply, and neither waits for the story.
  */
-export function acceptMessages(holder: StateHolder, now: () => number, onCancel: () => void): void {
-  const take = (state: RunState, name: MessageName, body: unknown): MessageAnswer => {
+export function acceptMessages(state: RunState, now: () => number, onCancel: () => void): void {
+  const take = (name: MessageName, body: unknown): MessageAnswer => {
     const checked = check(state, name, body);
     if (!checked.ok) throw refusal(checked);
     const answer = apply(state, checked.message, now());
-    if (state.cancel !== null) onCancel();
+    if (isCancelled(state)) onCancel();
     return answer;
   };
 
   for (const name of Object.values(MESSAGE)) {
     setHandler(defineSignal<[unknown]>(name), async (body) => {
-      const state = await ready(holder);
+      await ready(state, name);
       const checked = check(state, name, body);
-      if (checked.ok) take(state, name, body);
-      else ignored(state, name, checked, now());
+      if (checked.ok) take(name, body);
+      else ignoreMessage(state, name, checked, now());
     });
-    setHandler(defineUpdate<MessageAnswer, [unknown]>(name), async (body) => take(await ready(holder), name, body), {
+    const update = async (body: unknown): Promise<MessageAnswer> => {
+      await ready(state, name);
+      return take(name, body);
+    };
+    setHandler(defineUpdate<MessageAnswer, [unknown]>(name), update, {
       validator: (body) => {
-        const checked = holder.state === null ? null : check(holder.state, name, body);
+        const checked = state.life.is === 'preparing' ? null : check(state, name, body);
         if (checked !== null && !checked.ok) throw refusal(checked);
       },
     });
   }
 }
 
-function ignored(state: RunState, name: MessageName, refused: Refused, now: number): void {
-  const reason = told(refused);
+/** Messages that come before a bare start is prepared wait for it, because limits and options are not known yet. */
+export async function ready(state: RunState, name?: MessageName): Promise<void> {
+  if (name === MESSAGE.cancelRun) return;
+  if (state.life.is === 'preparing') await condition(() => state.life.is !== 'preparing');
+}
+
+function ignoreMessage(state: RunState, name: MessageName, refused: Refused, now: number): void {
+  const reason = reasonOf(refused);
   log.warn('message_ignored', { message: name, reason });
   ignore(state, name, reason, now);
 }
 
-export async function ready(holder: StateHolder): Promise<RunState> {
-  if (holder.state === null) await condition(() => holder.state !== null);
-  if (holder.state === null) throw new TypeError('A run without a state took a message.');
-  return holder.state;
-}
-
 type Refused = Extract<ReturnType<typeof check>, { ok: false }>;
-const told = (refused: Refused): string => refused.errors.map((error) => `${error.path}: ${error.message}`).join('; ');
+const reasonOf = (refused: Refused): string =>
+  refused.errors.map((error) => `${error.path}: ${error.message}`).join('; ');
 
 const refusal = (refused: Refused): ApplicationFailure =>
   ApplicationFailure.create({
-    message: told(refused),
+    message: reasonOf(refused),
     type: refused.problem,
     nonRetryable: true,
     details: [refused.errors],

@@ -3,7 +3,7 @@
  * times are the one thing that differs, so they are the one thing left out.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { failuresOf } from '../../src/core/run/memory.ts';
+import { failuresOf } from '../../src/core/run/read-failures.ts';
 import { statusOf } from '../../src/core/run/status.ts';
 import { loopTrace } from '../../src/core/guardrails/loop-trace.ts';
 import { liveInSimulator } from '../scenarios/live-in-simulator.ts';
@@ -12,6 +12,7 @@ import { withoutTimes } from '../scenarios/normalise.ts';
 import { scenarios } from '../scenarios/scenarios.ts';
 import { scriptedAgents } from '../scenarios/scripted-agents.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
+import { resultOfRun } from '../../src/core/run/life.ts';
 
 let world: RunWorld;
 beforeAll(async () => {
@@ -29,7 +30,7 @@ describe.concurrent.each(scenarios)('$name', { timeout: 120_000 }, (scenario) =>
     const { state } = simulated;
     expect(withoutTimes(lived)).toEqual(
       withoutTimes({
-        result: state.result,
+        result: resultOfRun(state),
         status: statusOf(state),
         failures: failuresOf(state),
         trace: loopTrace(state.guard),
@@ -45,7 +46,7 @@ describe.concurrent.each(scenarios)('$name', { timeout: 120_000 }, (scenario) =>
     const runId = world.newRunId('handed');
     const { state } = await liveInSimulator(scenario, world.registry, runId);
     const lived = await liveOnTemporal(scenario, world, runId, 8);
-    expect(withoutTimes(lived.result)).toEqual(withoutTimes(state.result));
+    expect(withoutTimes(lived.result)).toEqual(withoutTimes(resultOfRun(state)));
     expect(withoutTimes(lived.failures)).toEqual(withoutTimes(failuresOf(state)));
   });
 });

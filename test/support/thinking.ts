@@ -11,6 +11,7 @@ import type { Json } from '../../src/protocol/json.ts';
 import type { RunRequest } from '../../src/protocol/run.ts';
 import { simulateRun, type World } from '../../src/testing/simulator/simulate-run.ts';
 import { prepared } from './fixtures.ts';
+import { resultOfRun } from '../../src/core/run/life.ts';
 
 /** Only what a turn and a tool need from around them; time stands still inside of them. */
 export const quietEnvironment: ToolEnvironment = {
@@ -63,5 +64,5 @@ export async function liveThinking(
       },
     },
   );
-  return { ...simulated, result: simulated.state.result, views, registry };
+  return { ...simulated, result: resultOfRun(simulated.state), views, registry };
 }

@@ -36,7 +36,7 @@ export function openNotes(tool: Tool, request: ToolCallRequest, env: ToolEnviron
       return;
     }
   };
-  const desk = openPromptDesk(request.mending, env, log);
+  const desk = openPromptDesk(request.retry_context, env, log);
   return {
     log,
     kept: (artifact) => void kept.push(artifact),

@@ -2,7 +2,7 @@ import { createTwoFilesPatch } from 'diff';
 import { refinePrompt } from '../../core/feedback/refine.ts';
 import { enhancePrompt } from '../../core/retry/enhancement.ts';
 import { promptEnhanced } from '../../core/retry/log-events.ts';
-import type { Mending, PromptUse } from '../../protocol/tools.ts';
+import type { RetryContext, PromptUse } from '../../protocol/tools.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { saveBriefly } from './artifacts.ts';
 import type { LogEvent, ToolEnvironment } from './environment.ts';
@@ -21,20 +21,20 @@ export interface PromptDesk {
 }
 
 export function openPromptDesk(
-  mending: Mending | undefined,
+  retryContext: RetryContext | undefined,
   env: ToolEnvironment,
   log: (event: LogEvent) => void,
 ): PromptDesk {
   let latest: UsedPrompt | null = null;
   return {
     enhance: (prompt, options) => {
-      latest = mended(prompt, mending, options?.provider, env, log);
+      latest = mended(prompt, retryContext, options?.provider, env, log);
       return latest.used;
     },
     used: async (ended) => {
       if (latest === null) return undefined;
       // No failure, no tax: the unchanged prompt of an attempt that succeeded is nothing to look back at.
-      if (ended === 'ok' && mending === undefined) return undefined;
+      if (ended === 'ok' && retryContext === undefined) return undefined;
       const kept = await keep(latest, env);
       if (kept === undefined) log({ event: 'prompt_not_kept', enhancement: latest.enhancement });
       return kept;
@@ -45,14 +45,14 @@ export function openPromptDesk(
 /** A help, never in the way: when a part of it fails, the prompt goes out without that part. */
 function mended(
   original: string,
-  mending: Mending | undefined,
+  retryContext: RetryContext | undefined,
   provider: string | undefined,
   env: ToolEnvironment,
   log: (event: LogEvent) => void,
 ): UsedPrompt {
-  if (mending === undefined || mending.retry < 1) return { original, used: original, enhancement: 'none' };
-  const { category, retry, missed } = mending;
-  const refined = refinedBy(original, mending, env, log);
+  if (retryContext === undefined || retryContext.retry < 1) return { original, used: original, enhancement: 'none' };
+  const { category, retry, missed } = retryContext;
+  const refined = refinedBy(original, retryContext, env, log);
   const enhanced = enhancePrompt({ prompt: refined, category, retry, missed, provider: provider?.toLowerCase() });
   log(promptEnhanced({ category, retry, ...enhanced }));
   const parts = [
@@ -64,7 +64,7 @@ function mended(
 
 function refinedBy(
   prompt: string,
-  { feedback }: Mending,
+  { feedback }: RetryContext,
   env: ToolEnvironment,
   log: (event: LogEvent) => void,
 ): string {

@@ -1,7 +1,7 @@
 import type { Bound, Helpers, PreparedRun } from '../../protocol/run.ts';
 import type { Policy } from '../../protocol/schemas/policy.ts';
 import { largestInfrastructureWait, largestWaitOfStep, largestWaitPerCall } from '../retry/backoff.ts';
-import { largestLimit } from '../retry/strategies.ts';
+import { mostAttemptsOfStep } from '../retry/strategies.ts';
 
 export interface BoundQuestion {
   policy: Policy;
@@ -22,7 +22,7 @@ export function computeBound({ policy, planLength, modelReviews = false, helpers
   const chooses = planLength === null;
   const loops = 1 + reruns.max_reruns + humans.max_overrides;
   const steps = chooses || helpers !== undefined ? budget.max_steps : Math.min(budget.max_steps, planLength * loops);
-  const attemptsOfStep = 1 + largestLimit(retry) + retry.worker_lost;
+  const attemptsOfStep = mostAttemptsOfStep(retry);
   const ofOwn = steps * attemptsOfStep + humans.max_questions;
   const attempts = helpers === undefined ? Math.min(budget.max_attempts, ofOwn) : budget.max_attempts;
   const asksModel = chooses || modelReviews || helpers?.asks_model === true;

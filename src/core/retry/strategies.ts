@@ -103,7 +103,13 @@ export const TOOL_CATEGORIES: readonly FailureCategory[] = FAILURE_CATEGORIES.fi
 );
 
 /** The most retries that a step can take over these categories; `worker_lost` comes on top of it in the bound. */
-export const largestLimit = (policy: RetryPolicy, categories: readonly FailureCategory[] = TOOL_CATEGORIES): number =>
-  categories
-    .filter((category) => !isInfrastructure(category))
-    .reduce((most, category) => Math.max(most, retryLimit(category, policy)), 0);
+export function largestLimit(policy: RetryPolicy, categories: readonly FailureCategory[] = TOOL_CATEGORIES): number {
+  let most = 0;
+  for (const category of categories) {
+    if (!isInfrastructure(category)) most = Math.max(most, retryLimit(category, policy));
+  }
+  return most;
+}
+
+/** The most attempts that a step can take by itself, without what people allow. */
+export const mostAttemptsOfStep = (policy: RetryPolicy): number => 1 + largestLimit(policy) + policy.worker_lost;

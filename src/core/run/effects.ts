@@ -1,39 +1,40 @@
 import { hashOfJson } from '../../protocol/ids.ts';
 import type { CallSucceeded } from '../../protocol/tools.ts';
+import type { Step } from './attempts.ts';
 import { pinPointers } from './pointers.ts';
-import type { RunPorts } from './ports.ts';
-import { effectOf } from './step.ts';
-import type { DoneEffect, RunState, StepInFlight } from './state.ts';
+import { effectOf } from './run-step.ts';
+import type { RunState } from './state.ts';
+import type { Story } from './story.ts';
 
-/** More are no run of ours: the oldest are then forgotten. */
+/** Keeps the 200 most recent effects and drops older ones. */
 const MOST_KEPT = 200;
 const TOLD_CHARS = 200;
 
 /**
- * A pass that is done again must not pay again. What a side effect gave in an earlier pass is its answer when the same
- * call comes in a later one; a call that differs in anything runs.
+ * Answers a side effect with the output that the same call gave in an earlier pass, so that a rerun does not pay twice.
+ * A call that differs in anything runs.
  */
-export function answerFromEarlierPass(state: RunState, ports: RunPorts, step: StepInFlight): void {
+export function answerFromEarlierPass({ state, ports }: Story, step: Step): void {
   if (state.effects.length === 0 || !isSideEffect(state, step)) return;
   const { loop_id } = state.loop;
-  const open = state.effects.filter((done) => done.loop_id !== loop_id && done.answered_in !== loop_id);
+  const open = state.effects.filter((effect) => effect.loop_id !== loop_id && effect.answered_in !== loop_id);
   if (open.length === 0) return;
   const input_hash = hashOf(state, step);
-  const done = open.find((one) => one.tool === step.tool && one.input_hash === input_hash);
+  const done = open.find((effect) => effect.tool === step.call.tool && effect.input_hash === input_hash);
   if (done === undefined) return;
   done.answered_in = loop_id;
-  step.end = { kind: 'ok', outcome: outcomeOf(state, done) };
-  ports.log({ event: 'effect_kept', step_id: step.step_id, tool: step.tool, done_in: done.loop_id });
+  step.end = { kind: 'reused', artifact_id: done.artifact_id, bytes: done.bytes };
+  ports.log({ event: 'effect_kept', step_id: step.step_id, tool: step.call.tool, done_in: done.loop_id });
 }
 
-/** Each effect answers one call a pass, so what was done twice is twice there. */
-export function noteEffect(state: RunState, step: StepInFlight, { artifact_id, bytes }: CallSucceeded): void {
+/** Remembers a side effect that succeeded. Each answers one call in each later pass, so two equal effects answer two. */
+export function noteEffect(state: RunState, step: Step, { artifact_id, bytes }: CallSucceeded): void {
   const mayComeAgain = state.run.plan !== null || state.run.planner === 'chooses';
-  if (step.attempt === 0 || !mayComeAgain || !isSideEffect(state, step)) return;
+  if (!mayComeAgain || !isSideEffect(state, step)) return;
   state.effects.push({
-    tool: step.tool,
+    tool: step.call.tool,
     input_hash: hashOf(state, step),
-    told: `${step.tool} ${JSON.stringify(step.input)}`.slice(0, TOLD_CHARS),
+    told: `${step.call.tool} ${JSON.stringify(step.call.input)}`.slice(0, TOLD_CHARS),
     artifact_id,
     bytes,
     loop_id: state.loop.loop_id,
@@ -42,16 +43,10 @@ export function noteEffect(state: RunState, step: StepInFlight, { artifact_id, b
   if (state.effects.length > MOST_KEPT) state.effects.shift();
 }
 
-/** What a planner that begins anew has to know about what it did. */
+/** The latest effects in a few words, for a planner that starts a new pass. */
 export const effectsTold = (state: RunState): string[] => state.effects.slice(-10).map(({ told }) => told);
 
-const isSideEffect = (state: RunState, step: StepInFlight): boolean =>
+const isSideEffect = (state: RunState, step: Step): boolean =>
   step.kind === 'tool' && effectOf(state, step) === 'side_effect';
 
-const hashOf = (state: RunState, step: StepInFlight): string => hashOfJson(pinPointers(state, step.input));
-
-function outcomeOf({ outbox }: RunState, { artifact_id, bytes }: DoneEffect): CallSucceeded {
-  const held = outbox.outputs[artifact_id];
-  const output = held?.output ?? null;
-  return { class: 'ok', output, inline: held !== undefined, artifact_id, bytes, duration_ms: 0 };
-}
+const hashOf = (state: RunState, step: Step): string => hashOfJson(pinPointers(state, step.call.input));

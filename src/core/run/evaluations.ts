@@ -1,37 +1,53 @@
+import type { StepEvaluation } from '../../protocol/lessons.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import { isoTime } from '../../protocol/time.ts';
-import type { CallFailed, CallSucceeded } from '../../protocol/tools.ts';
 import { isInfrastructure } from '../retry/strategies.ts';
+import type { Attempt, Step } from './attempts.ts';
 import { hashOnce } from './failure-records.ts';
-import type { RunState, StepInFlight } from './state.ts';
+import { keepLatest } from './outbox.ts';
+import type { RunState } from './state.ts';
 
-/** One attempt of a tool whose work is checked; what the platform did to it is no attempt here. */
-export function noteEvaluatedAttempt(state: RunState, step: StepInFlight, outcome: CallSucceeded | CallFailed): void {
-  if (state.run.manifest[step.tool]?.evaluates !== true) return;
-  if (outcome.class === 'failed' && isInfrastructure(outcome.category)) return;
-  if (outcome.model !== undefined) step.evaluated_model = outcome.model;
-  step.evaluated.push({
-    ok: outcome.class === 'ok',
-    category: outcome.class === 'ok' ? null : outcome.category,
-    wait_ms: step.waited_ms,
-    duration_ms: Math.round(outcome.duration_ms),
-    cost_micro_usd: outcome.cost_micro_usd ?? 0,
-    prompt_diff: outcome.prompt?.diff_id ?? null,
-  });
-}
-
-/** The step has come to its end: it counts once, and travels with the next write. */
-export function keepEvaluation(state: RunState, step: StepInFlight): void {
-  if (step.evaluated.length === 0) return;
-  const { evaluations } = state.outbox;
-  evaluations.push({
+/**
+ * Evaluations as a reader of attempts: a finished step of a tool whose work is checked counts once in the monitors of
+ * retries. It is written with the next write.
+ */
+export function readEvaluation(state: RunState, step: Step): void {
+  if (state.run.manifest[step.call.tool]?.evaluates !== true) return;
+  const attempts = step.attempts.flatMap(evaluatedAttempt);
+  if (attempts.length === 0) return;
+  state.outbox.evaluations.push({
     run_id: state.run.run_id,
     step_id: step.step_id,
     agent: state.run.agent,
-    model: step.evaluated_model,
-    subject: hashOnce(step.input),
-    attempts: step.evaluated,
+    model: modelOf(step),
+    subject: hashOnce(step.call.input),
+    attempts,
     created_at: isoTime(state.updated_at),
   });
-  evaluations.splice(0, Math.max(0, evaluations.length - LIMIT.outboxUses));
+  keepLatest(state.outbox.evaluations, LIMIT.outboxUses);
+}
+
+/** What the platform did to an attempt says nothing about the work, so a lost worker is left out. */
+function evaluatedAttempt({ outcome, waited_ms }: Attempt): StepEvaluation['attempts'] {
+  if (outcome === null || outcome.class === 'cancelled') return [];
+  if (outcome.class === 'failed' && isInfrastructure(outcome.category)) return [];
+  return [
+    {
+      ok: outcome.class === 'ok',
+      category: outcome.class === 'ok' ? null : outcome.category,
+      wait_ms: waited_ms,
+      duration_ms: Math.round(outcome.duration_ms),
+      cost_micro_usd: outcome.cost_micro_usd ?? 0,
+      prompt_diff: outcome.prompt?.diff_id ?? null,
+    },
+  ];
+}
+
+function modelOf(step: Step): string | null {
+  const named = step.attempts.findLast(
+    ({ outcome }) => outcome !== null && outcome.class !== 'cancelled' && outcome.model !== undefined,
+  );
+  return named?.outcome !== null && named?.outcome !== undefined && 'model' in named.outcome
+    ? (named.outcome.model ?? null)
+    : null;
 }

@@ -4,56 +4,54 @@ import type { TextArtifact } from '../../protocol/records.ts';
 import type { FailureRecord, OutcomeKind, SignalType } from '../../protocol/schemas/failure-record.ts';
 import type { Plan } from '../../protocol/schemas/plan.ts';
 import { isoTime } from '../../protocol/time.ts';
-import type { CallFailed, Guidance, PromptUse } from '../../protocol/tools.ts';
+import type { CallFailed, Constraints, GuidanceRow, PromptUse } from '../../protocol/tools.ts';
 import { adjustmentFor } from '../failures/adjustment.ts';
-import { defaultSeverity } from '../failures/severity.ts';
 import { fingerprintOf } from '../failures/fingerprint.ts';
-import type { RunState, StepInFlight } from './state.ts';
+import { defaultSeverity } from '../failures/severity.ts';
+import type { Attempt, Step, Subject } from './attempts.ts';
+import type { RunState } from './state.ts';
 
-/** A record and the manifest that it can be traced to. */
-export interface MadeRecord {
-  record: FailureRecord;
-  manifest: TextArtifact;
-}
-
-/** Records that share a step and an attempt are told apart by this number, so that no two ever share an id. */
+/** Tells apart records that share a step and an attempt, so that no two have the same id. */
 const ORDINAL = { attempt: 0, correction: 1, pressure: 2, stall: 50, feedback: 10_000, turn: 1_000_000 } as const;
-/** Turns take no step of their own, so they are told apart by the model calls of the whole run. */
-export const ordinalOfTurn = (state: RunState, what: 'failure' | 'stall'): number =>
+
+/** Turns have no step of their own, so their records are numbered by the model calls of the whole run. */
+export const turnOrdinal = (state: RunState, what: 'failure' | 'stall'): number =>
   ORDINAL.turn + 2 * state.ledger.used.model_calls + (what === 'stall' ? 1 : 0);
 
-/** The record of a failed attempt, of a tool or of a planner's turn. */
+/** Makes the record of a failed attempt, of a tool or of a planner's turn. */
 export function recordOfAttempt(
   state: RunState,
-  step: StepInFlight,
-  guidance: Guidance,
-  failure: CallFailed,
-  how: { effectUnknown: boolean; willRetry: boolean; now: number },
-): MadeRecord {
+  step: Step,
+  attempt: Attempt & { outcome: CallFailed },
+  how: { effectUnknown: boolean; willRetry: boolean },
+): FailureRecord {
+  const { run } = state;
+  const { call, step_id } = step;
+  const { outcome: failure } = attempt;
+  const manifest = manifestText(state, step, attempt);
   const kind = kindOf(failure, how);
   const signal_type = signalOf(failure);
-  const manifest = manifestOf(state, step, guidance, failure);
-  const ordinal = step.kind === 'planner' ? ordinalOfTurn(state, 'failure') : ORDINAL.attempt;
+  const ordinal = step.kind === 'planner' ? turnOrdinal(state, 'failure') : ORDINAL.attempt;
   const record: FailureRecord = {
-    failure_id: failureId(state.run.run_id, step.step_id, step.attempt, ordinal),
-    run_id: state.run.run_id,
-    step_id: step.step_id,
-    phase: step.phase,
+    failure_id: failureId(run.run_id, step_id, attempt.n, ordinal),
+    run_id: run.run_id,
+    step_id,
+    phase: call.phase,
     signal_type,
     severity: defaultSeverity({ signal_type, kind, category: failure.category }),
     fingerprint: fingerprintOf({
       signal_type,
-      tool_name: step.tool,
+      tool_name: call.tool,
       error_code: failure.error_code,
       query: failure.query,
       chunk_ids: failure.chunk_ids,
       message: failure.message_preview,
     }),
     attempted_action: {
-      action_id: actionId(state.run.run_id, step.step_id),
-      tool_name: step.tool,
-      tool_call_id: toolCallId(state.run.run_id, step.step_id, step.attempt),
-      input_hash: hashOnce(step.input),
+      action_id: actionId(run.run_id, step_id),
+      tool_name: call.tool,
+      tool_call_id: toolCallId(run.run_id, step_id, attempt.n),
+      input_hash: hashOnce(call.input),
     },
     observed_outcome: {
       kind,
@@ -65,82 +63,87 @@ export function recordOfAttempt(
       signal_type,
       kind,
       category: failure.category,
-      tool_name: step.tool,
+      tool_name: call.tool,
       error_code: failure.error_code,
-      timeout_ms: step.constraints.timeout_ms ?? state.run.manifest[step.tool]?.timeout_ms,
+      timeout_ms: attempt.constraints?.timeout_ms ?? run.manifest[call.tool]?.timeout_ms,
       max_bytes: failure.max_bytes,
       denied: failure.denied,
       paths: failure.paths,
     }),
     context_refs: {
-      manifest_id: manifest.id,
+      manifest_id: sha256Hex(manifest),
       ...artifactRefs(failure),
     },
-    created_at: isoTime(how.now),
+    created_at: isoTime(attempt.at),
   };
-  return { record, manifest };
+  manifests.set(record, manifest);
+  return record;
 }
 
-/** The record of something that no call made: a person's correction, or a budget under pressure. */
+/** Texts of manifests by their record: most are written moments later, and making one again costs as much as the record. */
+const manifests = new WeakMap<FailureRecord, string>();
+
+export interface Notice {
+  signal_type: SignalType;
+  kind: OutcomeKind;
+  error_code: string;
+  tool_name: string | null;
+  /** Which of several pressures at once, or which feedback. */
+  index?: number;
+  /** Of a turn, whose records are numbered by model calls. */
+  ordinal?: number;
+  budget?: string;
+  /** Of a stall, which is named by the calls that repeat. */
+  fingerprint?: string;
+  /** Said during the run, not as the answer about a step. */
+  isFeedback?: boolean;
+}
+
+/** Makes the record of something that no attempt did: a person's correction, a stall, or a budget under pressure. */
 export function recordOfNotice(
   state: RunState,
-  step: StepInFlight,
+  subject: Subject,
+  notice: Notice,
   now: number,
-  what: {
-    signal_type: SignalType;
-    kind: OutcomeKind;
-    error_code: string;
-    tool_name: string | null;
-    /** Which of several pressures at once, or of the feedbacks. */
-    index?: number;
-    /** Of a turn, which has a number of its own. */
-    ordinal?: number;
-    budget?: string;
-    /** Of a stall, which is named by the calls that repeat. */
-    fingerprint?: string;
-    /** Said during the run, not as the answer about a step. */
-    isFeedback?: boolean;
-  },
-): MadeRecord {
-  const { signal_type, kind, error_code, tool_name } = what;
-  const manifest = manifestOf(state, step, { rows: [], text: '' }, null);
+): { record: FailureRecord; manifest: TextArtifact } {
+  const { run } = state;
+  const { signal_type, kind, error_code, tool_name } = notice;
+  const manifest = noticeManifest(state, subject);
   const record: FailureRecord = {
-    failure_id: failureId(state.run.run_id, step.step_id, step.attempt, what.ordinal ?? ordinalOf(what)),
-    run_id: state.run.run_id,
-    step_id: step.step_id,
-    phase: step.phase,
+    failure_id: failureId(run.run_id, subject.step_id, subject.attempt, notice.ordinal ?? noticeOrdinal(notice)),
+    run_id: run.run_id,
+    step_id: subject.step_id,
+    phase: subject.phase,
     signal_type,
     severity: defaultSeverity({ signal_type, kind }),
-    fingerprint: what.fingerprint ?? fingerprintOf({ signal_type, tool_name, error_code }),
+    fingerprint: notice.fingerprint ?? fingerprintOf({ signal_type, tool_name, error_code }),
     attempted_action: {
-      action_id: actionId(state.run.run_id, step.step_id),
+      action_id: actionId(run.run_id, subject.step_id),
       tool_name,
       tool_call_id: null,
       input_hash: null,
     },
     observed_outcome: { kind, error_code, duration_ms: 0 },
-    recommended_adjustment: adjustmentFor({ signal_type, kind, tool_name, error_code, budget: what.budget }),
+    recommended_adjustment: adjustmentFor({ signal_type, kind, tool_name, error_code, budget: notice.budget }),
     context_refs: { manifest_id: manifest.id },
     created_at: isoTime(now),
   };
   return { record, manifest };
 }
 
-function ordinalOf(what: { signal_type: SignalType; index?: number; isFeedback?: boolean }): number {
-  const { index = 0 } = what;
-  if (what.isFeedback === true) return ORDINAL.feedback + index;
-  if (what.signal_type === 'human_correction') return ORDINAL.correction;
-  return (what.signal_type === 'loop_stall' ? ORDINAL.stall : ORDINAL.pressure) + index;
+function noticeOrdinal({ signal_type, index = 0, isFeedback }: Notice): number {
+  if (isFeedback === true) return ORDINAL.feedback + index;
+  if (signal_type === 'human_correction') return ORDINAL.correction;
+  return (signal_type === 'loop_stall' ? ORDINAL.stall : ORDINAL.pressure) + index;
 }
 
-/** What the attempt left behind, as pointers: its prompt and what it kept of its output. */
+/** What the attempt left in the store, as pointers: its prompt and parts of its output. */
 function artifactRefs({ prompt, kept = [] }: CallFailed): { artifact_ids?: string[] } {
   const ids = [...(prompt === undefined ? [] : promptIds(prompt)), ...kept.map(({ artifact_id }) => artifact_id)];
   return ids.length === 0 ? {} : { artifact_ids: [...new Set(ids)].slice(0, MAX_REFS) };
 }
 const MAX_REFS = 20;
 
-/** What a prompt was and what it became: pointers, never the text. */
 const promptIds = ({ original_id, enhanced_id, diff_id }: PromptUse): string[] => [
   ...new Set([original_id, enhanced_id, ...(diff_id === null ? [] : [diff_id])]),
 ];
@@ -185,30 +188,65 @@ function signalOf(failure: CallFailed): SignalType {
   }
 }
 
-/** What produced an attempt, so that its record can be traced to it. An artifact: its id is the hash of its text. */
-function manifestOf(state: RunState, step: StepInFlight, guidance: Guidance, failure: CallFailed | null): TextArtifact {
-  const { run } = state;
-  const text = canonicalJson({
-    run_id: run.run_id,
-    agent: run.agent,
-    loop_id: state.loop.loop_id,
-    plan_version: run.plan === null ? null : hashOnce(run.plan),
-    step_id: step.step_id,
-    phase: step.phase,
-    tool: step.tool,
-    tool_schema: run.manifest[step.tool]?.schema_hash ?? null,
-    tool_call_id: toolCallId(run.run_id, step.step_id, step.attempt),
-    attempt: step.attempt,
-    input_hash: hashOnce(step.input),
-    guidance: guidance.rows,
-    constraints: step.constraints,
-    reflections: guidance.rows.flatMap(({ reflection_id }) => (reflection_id === undefined ? [] : [reflection_id])),
-    prompt: failure?.prompt ?? null,
+/**
+ * The text of an attempt's manifest: everything that produced the attempt, so that its record can be traced. The
+ * manifest is an artifact, and its id is the hash of this text.
+ */
+export function manifestText(state: RunState, step: Step, attempt: Attempt): string {
+  const { call, step_id } = step;
+  const known = attempt.record && manifests.get(attempt.record);
+  if (known !== undefined) return known;
+  return textOfManifest(state, {
+    step_id,
+    phase: call.phase,
+    tool: call.tool,
+    attempt: attempt.n,
+    // A finished step of a plan no longer holds its input; its record has the hash.
+    input_hash: attempt.record?.attempted_action.input_hash ?? hashOnce(call.input),
+    guidance: attempt.guidance?.rows ?? [],
+    constraints: attempt.constraints ?? {},
+    prompt: attempt.outcome?.class === 'failed' ? (attempt.outcome.prompt ?? null) : null,
   });
+}
+
+/** The manifest of a notice names the input of the step that it is about, where that step is known. */
+function noticeManifest(state: RunState, subject: Subject): TextArtifact {
+  const { batch, steps } = state.loop;
+  const step = [...batch, ...steps].find(({ step_id }) => step_id === subject.step_id);
+  const input = step === undefined || step.call.input === null ? null : hashOnce(step.call.input);
+  const text = textOfManifest(state, { ...subject, input_hash: input, guidance: [], constraints: {}, prompt: null });
   return { id: sha256Hex(text), text };
 }
 
-/** Plans and inputs never change, and a hash costs more than the rest of a record: each is hashed once. */
+interface Manifest extends Subject {
+  input_hash: string | null;
+  guidance: GuidanceRow[];
+  constraints: Constraints;
+  prompt: PromptUse | null;
+}
+
+function textOfManifest({ run, loop }: RunState, manifest: Manifest): string {
+  const { step_id, phase, tool, attempt, input_hash, guidance, constraints, prompt } = manifest;
+  return canonicalJson({
+    run_id: run.run_id,
+    agent: run.agent,
+    loop_id: loop.loop_id,
+    plan_version: run.plan === null ? null : hashOnce(run.plan),
+    step_id,
+    phase,
+    tool,
+    tool_schema: run.manifest[tool]?.schema_hash ?? null,
+    tool_call_id: toolCallId(run.run_id, step_id, attempt),
+    attempt,
+    input_hash,
+    guidance,
+    constraints,
+    prompt,
+    reflections: guidance.flatMap(({ reflection_id }) => (reflection_id === undefined ? [] : [reflection_id])),
+  });
+}
+
+/** Plans and inputs never change and hashing is the most expensive part of a record, so each is hashed once. */
 const hashes = new WeakMap<object, string>();
 export function hashOnce(value: Json | Plan): string {
   if (typeof value !== 'object' || value === null) return hashOfJson(value);

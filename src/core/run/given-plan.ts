@@ -1,39 +1,35 @@
 import type { Plan } from '../../protocol/schemas/plan.ts';
-import type { PlannedCall } from './batch.ts';
+import type { Call } from './attempts.ts';
+import { callOf } from './batch.ts';
 import type { RunState } from './state.ts';
 
-/** For each step the positions of the steps it waits for; computed once a plan, because plans never change. */
-const waitsForOf = new WeakMap<Plan, number[][]>();
+/** For each step the positions of the steps it waits for. Plans never change, so it is computed once for each plan. */
+const predecessors = new WeakMap<Plan, number[][]>();
 
 export function waitsFor(plan: Plan): number[][] {
-  const known = waitsForOf.get(plan);
+  const known = predecessors.get(plan);
   if (known !== undefined) return known;
   const positions = new Map(plan.steps.map((step, index) => [step.id, index]));
   const computed = plan.steps.map((step, index) => {
     if (step.after === undefined) return index === 0 ? [] : [index - 1];
     return step.after.map((id) => positions.get(id) ?? -1);
   });
-  waitsForOf.set(plan, computed);
+  predecessors.set(plan, computed);
   return computed;
 }
 
-/** All steps whose predecessors are done, in plan order; empty when the plan is finished. */
-export function nextOfPlan(state: RunState, plan: Plan): PlannedCall[] {
+/** All steps whose predecessors are done, in plan order; none when the plan is finished. */
+export function nextOfPlan(state: RunState, plan: Plan): Call[] {
   const done: boolean[] = plan.steps.map(() => false);
-  for (const { plan_index: index } of state.loop.results) if (index !== null) done[index] = true;
+  for (const { call } of state.loop.steps) if (call.plan_index !== null) done[call.plan_index] = true;
   const isDone = (earlier: number): boolean => done[earlier] === true;
   const waits = waitsFor(plan);
-  const ready: PlannedCall[] = [];
+  const ready: Call[] = [];
   for (let index = 0; index < plan.steps.length; index += 1) {
     const step = plan.steps[index];
     if (step === undefined || isDone(index) || !waits[index]?.every(isDone)) continue;
-    ready.push({
-      plan_index: index,
-      phase: step.phase,
-      tool: step.tool,
-      input: step.input,
-      output_schema: step.output_schema,
-    });
+    const { phase, tool, input, output_schema } = step;
+    ready.push(callOf({ plan_index: index, phase, tool, input, output_schema }));
   }
   return ready;
 }

@@ -1,20 +1,24 @@
 import type { Json } from '../../protocol/json.ts';
 import type { CallFailed, CallOutcome, Constraints, Guidance, ToolEffect } from '../../protocol/tools.ts';
-import { closeRun } from './agent.ts';
+import { lastFailure, type Step, subjectOf } from './attempts.ts';
 import { openBatch } from './batch.ts';
-import { notePressure } from './memory.ts';
-import { openOutbox } from './outbox.ts';
+import { budgetSpent, endWith, isOver } from './life.ts';
+import { foldSteps } from './outbox.ts';
 import type { RunPorts } from './ports.ts';
+import { recordPressure } from './read-failures.ts';
+import { closeRun, endAsCancelled } from './run-agent.ts';
+import { type Perform, runStep } from './run-step.ts';
 import { settleStep } from './settle-step.ts';
-import { runStep } from './step.ts';
-import { budgetSpent, endWith, type RunState, type StepInFlight } from './state.ts';
+import type { RunState } from './state.ts';
+import type { Story } from './story.ts';
+import { openOutboxWriter } from './write-outbox.ts';
 
-/** A step of a workflow that is not ours: its name, what it may do to the world, and what it is given. */
+/** A step of a user's own workflow: its name, what it may do to the world, and its input. */
 export interface GuardedStep {
   name: string;
   phase: string;
   effect: ToolEffect;
-  /** What tells two calls of the step apart; with it a success can prove an earlier failure resolved. */
+  /** Tells two calls of the step apart; with it a success can prove an earlier failure resolved. */
   input: Json;
 }
 
@@ -36,54 +40,52 @@ export type GuardedEnd =
 
 export type PerformGuarded = (attempt: GuardedAttempt) => Promise<CallOutcome>;
 
-/** The first storey alone: guarded steps with one ledger, one memory and one ending, and no plan of ours. */
+/** Guarded steps alone: one ledger, one failure memory and one ending, without a plan of ours. */
 export function openGuarded(state: RunState, ports: RunPorts) {
-  const writer = openOutbox(state, ports);
+  const story: Story = { state, ports, outbox: openOutboxWriter(state, ports) };
+  const { loop } = state;
   return {
     step: async (asked: GuardedStep, perform: PerformGuarded): Promise<GuardedEnd> => {
       if (isOver(state)) return { kind: 'over', failure: null };
       declare(state, asked);
-      const call = { plan_index: null, phase: asked.phase, tool: asked.name, input: asked.input };
+      const call = { plan_index: null, phase: asked.phase, tool: asked.name, input: asked.input, turn: 0 };
       const { steps, short } = openBatch(state, [call]);
       const [step] = steps;
       if (step === undefined) {
         budgetSpent(state, short ?? 'steps');
         return { kind: 'over', failure: null };
       }
-      const attempt = (underWay: StepInFlight, guidance: Guidance) =>
+      const attempt: Perform = (_step, { n, guidance, constraints }) =>
         perform({
-          attempt: underWay.attempt,
-          guidance,
-          constraints: underWay.constraints,
-          idempotencyKey: `${state.run.run_id}:${underWay.step_id}`,
+          attempt: n,
+          guidance: guidance ?? { rows: [], text: '' },
+          constraints: constraints ?? {},
+          idempotencyKey: `${state.run.run_id}:${step.step_id}`,
         });
-      state.batch = [...state.batch, step];
-      await runStep(state, ports, writer, step, attempt);
-      await settleStep(state, ports, writer, step, attempt);
-      state.batch = state.batch.filter((other) => other !== step);
-      notePressure(state, step, ports.now());
-      writer.kick();
-      return endOf(state, step);
+      loop.batch = [...loop.batch, step];
+      await runStep(story, step, attempt);
+      await settleStep(story, step, attempt);
+      const end = endOf(state, step);
+      loop.batch = loop.batch.filter((other) => other !== step);
+      foldSteps(state, [step]);
+      recordPressure(state, subjectOf(step), ports.now());
+      story.outbox.start();
+      return end;
     },
-    /** The one ending: what the workflow hands back, or why it broke. */
+    /** Ends the run: with the workflow's output, or with the reason why it broke. */
     close: async (how: { output: Json | null } | { broke: string }): Promise<void> => {
-      if (state.cancel !== null) {
-        const { by, reason } = state.cancel;
-        endWith(state, { outcome: 'cancelled', reason: 'cancelled', why: `${by} cancelled the run ${reason}`.trim() });
-      }
+      if (state.life.is === 'stopping') endAsCancelled(state, state.life.cancel);
       if ('broke' in how) endWith(state, { outcome: 'system_error', reason: 'WORKFLOW_FAILED', why: how.broke });
       else endWith(state, { outcome: 'completed', reason: 'done', why: 'all of its work is done' });
-      state.loop.output = 'output' in how ? how.output : null;
-      await closeRun(state, ports, writer);
+      loop.output = 'output' in how ? how.output : null;
+      await closeRun(story);
     },
   };
 }
 
-const isOver = (state: RunState): boolean => state.ending !== null || state.cancel !== null;
-
-function endOf(state: RunState, { end }: StepInFlight): GuardedEnd {
-  if (end?.kind === 'ok') return { kind: 'ok' };
-  const failure = end?.kind === 'failed' ? end.failure : null;
+function endOf(state: RunState, step: Step): GuardedEnd {
+  if (step.end?.kind === 'ok') return { kind: 'ok' };
+  const failure = step.end?.kind === 'failed' ? lastFailure(step) : null;
   return isOver(state) ? { kind: 'over', failure } : { kind: 'skipped' };
 }
 
@@ -91,7 +93,7 @@ const EFFECTS: readonly ToolEffect[] = ['read', 'idempotent', 'side_effect'];
 const stricter = (one: ToolEffect, other: ToolEffect): ToolEffect =>
   EFFECTS.indexOf(one) > EFFECTS.indexOf(other) ? one : other;
 
-/** A workflow names its steps as it goes, so what they are is learnt as it goes: of two effects the stricter holds. */
+/** If two steps declare the same name with different effects, the stricter effect applies to both. */
 function declare(state: RunState, { name, effect }: GuardedStep): void {
   const known = state.run.manifest[name];
   state.run.manifest[name] = {

@@ -1,22 +1,31 @@
 import type { AmountLimits, Amounts, PreparedRun } from '../../protocol/run.ts';
+import type { Grant } from '../../protocol/sub-runs.ts';
 import type { RunState } from './state.ts';
 
-/** One budget over every layer: retries, planner turns and reruns all draw on it. */
+/** One budget for retries, planner turns, reruns and sub-runs. */
 export interface Ledger {
   used: Amounts;
-  /** Time spent waiting for a person: it never counts against a run. */
+  /** Time spent waiting for a person: it does not count against the run. */
   human_wait_ms: number;
   /** The highest warning given so far for each budget, so that each is given once. */
   warned: Partial<Record<keyof Amounts, 'soft' | 'near'>>;
+  next_step_id: number;
+  /** `lent`: questions that sub-runs have asked, or may ask while they are under way. */
+  questions: { asked: number; lent: number };
+  /** Grants of runs that were started elsewhere to work for this one, until they give them back. */
+  loans: { sub_run_id: string; grant: Grant }[];
 }
 
 export const openLedger = (): Ledger => ({
   used: { steps: 0, attempts: 0, model_calls: 0, tokens: 0, cost_micro_usd: 0, seconds: 0 },
   human_wait_ms: 0,
   warned: {},
+  next_step_id: 1,
+  questions: { asked: 0, lent: 0 },
+  loans: [],
 });
 
-/** The policy's caps, tightened by the bound: neither is ever passed. */
+/** The policy's budgets, tightened by the run's limit: neither is ever passed. */
 export function limitsOf(run: PreparedRun): AmountLimits {
   const { budget } = run.policy;
   return {
@@ -40,9 +49,12 @@ export const leftOf = (limits: AmountLimits, used: Amounts): AmountLimits => ({
 
 const left = (limit: number | null, used: number): number | null => (limit === null ? null : Math.max(0, limit - used));
 
-/** Running time so far, in whole seconds, without the time spent waiting for people. */
-export const runningSeconds = (startedAt: number, now: number, humanWaitMs: number): number =>
-  Math.max(0, Math.floor((now - startedAt - humanWaitMs) / 1000));
+/** What is left of the run's time. Brings the ledger's seconds up to date on the way. */
+export function millisecondsLeft(state: RunState, now: number): number {
+  const runningMs = now - state.started_at - state.ledger.human_wait_ms;
+  state.ledger.used.seconds = Math.max(0, Math.floor(runningMs / 1_000));
+  return state.run.policy.budget.max_seconds * 1_000 - runningMs;
+}
 
 export interface Pressure {
   budget: keyof Amounts;
@@ -52,7 +64,9 @@ export interface Pressure {
 const BUDGETS = ['steps', 'attempts', 'model_calls', 'tokens', 'cost_micro_usd', 'seconds'] as const;
 
 /** Which budgets have newly reached their soft or near mark. Marks them as warned. */
-export function newPressure(ledger: Ledger, limits: AmountLimits, soft: number, near: number): Pressure[] {
+export function newPressure({ run, ledger }: RunState): Pressure[] {
+  const { soft, near } = run.policy.budget;
+  const limits = limitsOf(run);
   const found: Pressure[] = [];
   for (const budget of BUDGETS) {
     const limit = limits[budget];
@@ -67,12 +81,13 @@ export function newPressure(ledger: Ledger, limits: AmountLimits, soft: number, 
   return found;
 }
 
-/** What the budget leaves for tool calls, whoever it is promised to. */
-export const attemptsLeft = (run: PreparedRun, ledger: Ledger): number =>
+/** Attempts that the budget leaves, whichever step they are reserved for. */
+export const attemptsLeft = ({ run, ledger }: RunState): number =>
   left(limitsOf(run).attempts, ledger.used.attempts) ?? Infinity;
-export const turnsLeft = (run: PreparedRun, ledger: Ledger): number =>
+
+export const turnsLeft = ({ run, ledger }: RunState): number =>
   left(limitsOf(run).model_calls, ledger.used.model_calls) ?? Infinity;
 
-/** A question that a sub-run may ask is not this run's to ask. */
-export const questionsLeft = ({ run, questions_asked: asked, questions_lent: lent }: RunState): number =>
-  Math.max(0, run.policy.humans.max_questions - asked - lent);
+/** Questions that this run may still ask itself; those lent to sub-runs are theirs to ask. */
+export const questionsLeft = ({ run, ledger: { questions } }: RunState): number =>
+  Math.max(0, run.policy.humans.max_questions - questions.asked - questions.lent);

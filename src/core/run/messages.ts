@@ -5,6 +5,7 @@ import { DECISIONS, type Decision } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { applyOverride } from '../guardrails/family-overrides.ts';
 import { takeFeedback } from './human-feedback.ts';
+import { cancel, decidedOutcome, lifeOnTheWire, openQuestion } from './life.ts';
 import type { RunState } from './state.ts';
 
 /**
@@ -22,8 +23,9 @@ export function check(state: RunState, type: RunMessage['type'], body: unknown):
   const parsed = parse(type, body);
   if (!parsed.ok) return parsed;
   // A late answer is a fact to tell, not a mistake to refuse; so is cancelling what has already ended.
-  if (state.ending !== null && type !== 'answer' && type !== 'cancel_run') {
-    return refuse('ended', '$', `the run has ended (${state.ending.outcome}); start a new one`);
+  const outcome = decidedOutcome(state);
+  if (outcome !== undefined && type !== 'answer' && type !== 'cancel_run') {
+    return refuse('ended', '$', `the run has ended (${outcome}); start a new one`);
   }
   if (parsed.message.type === 'override') {
     const overridden = applyOverride(state.guard, parsed.message, '');
@@ -31,7 +33,7 @@ export function check(state: RunState, type: RunMessage['type'], body: unknown):
       return refuse(overridden.problem === 'ended' ? 'ended' : 'limit_reached', '$', overridden.detail);
   }
   const maxFeedback = state.run.policy.humans.max_feedback;
-  if (type === 'feedback' && state.feedback.length >= maxFeedback) {
+  if (type === 'feedback' && state.people.feedback.length >= maxFeedback) {
     return refuse('limit_reached', '$', `this run takes ${maxFeedback} feedbacks (policy humans.max_feedback)`);
   }
   return parsed;
@@ -47,31 +49,29 @@ export function apply(state: RunState, message: RunMessage, now: number): Messag
     case 'feedback':
       return { ...takeFeedback(state, message, now) };
     case 'cancel_run':
-      if (state.ending === null && state.cancel === null) {
-        state.cancel = { by: message.by, reason: message.reason ?? '', at: now };
-        state.state = 'stopping';
-      }
-      return { accepted: state.ending === null, state: state.state };
+      cancel(state, { by: message.by, reason: message.reason ?? '', at: now });
+      return { accepted: decidedOutcome(state) === undefined, state: lifeOnTheWire(state) };
   }
 }
 
 /** A signal that cannot be used never fails a run: it is noted, and the run goes on. */
 export function ignore(state: RunState, type: string, reason: string, now: number): void {
-  state.ignored_messages.push({ type, reason: reason.slice(0, LIMIT.messagePreviewChars), at: now });
-  if (state.ignored_messages.length > LIMIT.ignoredMessages) state.ignored_messages.shift();
+  const { ignored } = state.people;
+  ignored.push({ type, reason: reason.slice(0, LIMIT.messagePreviewChars), at: now });
+  if (ignored.length > LIMIT.ignoredMessages) ignored.shift();
 }
 
 function applyAnswer(state: RunState, message: Extract<RunMessage, { type: 'answer' }>): MessageAnswer {
   const refused = (reason: string): MessageAnswer => ({
     accepted: false,
     question_id: message.question_id,
-    state: state.state,
+    state: lifeOnTheWire(state),
     reason,
   });
-  const question = state.question;
+  const question = openQuestion(state);
   if (question === null || question.question_id !== message.question_id) {
     return refused(
-      state.answered_questions.includes(message.question_id)
+      state.people.closed_questions.includes(message.question_id)
         ? 'this question has already come to its end'
         : 'no question with this id is open',
     );
@@ -81,7 +81,7 @@ function applyAnswer(state: RunState, message: Extract<RunMessage, { type: 'answ
     return refused(`this question can be answered with ${question.options.join(', ')}`);
   }
   question.answer = { decision: message.decision, text: message.text ?? null, by: message.by };
-  return { accepted: true, question_id: message.question_id, state: state.state };
+  return { accepted: true, question_id: message.question_id, state: lifeOnTheWire(state) };
 }
 
 function takeOverride(state: RunState, message: OverrideMessage, now: number): MessageAnswer {

@@ -2,119 +2,89 @@ import { LIMIT } from '../../protocol/limits.ts';
 import type { FailureRevision, RecordBatch, TextArtifact } from '../../protocol/records.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { CallSucceeded } from '../../protocol/tools.ts';
-import type { RunPorts } from './ports.ts';
+import { artifactOf, type Attempt, lastRecorded, type Step } from './attempts.ts';
+import { manifestText } from './failure-records.ts';
 import type { RunState } from './state.ts';
 
-/**
- * What is to be stored waits in the run's state and is written beside the back-off, so a dead store never stops a
- * retry. Every part has a derived id: writing twice is writing once.
- */
-export interface OutboxWriter {
-  /** Starts writing what waits, and the outputs too when they need room, without being waited for. */
-  kick(withOutputs?: boolean): void;
-  /** Waits for the write under way, so that nobody is left writing when the run ends or hands over. */
-  settle(): Promise<void>;
-  /** Makes room by writing the outputs too. True when they are safe in the store. */
-  saveOutputs(): Promise<boolean>;
-}
-
-export function openOutbox(state: RunState, ports: RunPorts): OutboxWriter {
-  let underWay: Promise<boolean> | null = null;
-  let bug: { error: unknown } | null = null;
-
-  const write = async (withOutputs: boolean): Promise<boolean> => {
-    const batch = waitingBatch(state, withOutputs);
-    const outcome = await ports.record(batch);
-    if (!outcome.saved) {
-      ports.log({ event: 'record_not_saved', reason: outcome.reason, records: batch.records.length });
-      return false;
-    }
-    forget(state, batch, latestArtifact(state));
-    return true;
-  };
-  const settle = async (): Promise<void> => {
-    const running = underWay;
-    if (running !== null) {
-      await running;
-      return settle();
-    }
-    if (bug !== null) throw bug.error;
-  };
-  const start = (withOutputs: boolean): Promise<boolean> => {
-    const running = write(withOutputs).finally(() => {
-      underWay = null;
-    });
-    underWay = running;
-    return running;
-  };
-
-  return {
-    kick(withOutputs = false) {
-      if (underWay !== null || (isEmpty(state) && !withOutputs)) return;
-      // Nobody waits for this write, so a bug in it is kept and thrown by settle(), which every ending awaits.
-      start(withOutputs).catch((error: unknown) => {
-        bug = { error };
-      });
-    },
-    settle,
-    async saveOutputs() {
-      await settle();
-      return start(true);
-    },
-  };
-}
-
-export function enqueueFailure(state: RunState, record: FailureRecord, manifest: TextArtifact): void {
+/** Queues the record of an attempt, which stays with the attempt until it is written. */
+export function queueRecord(state: RunState, record: FailureRecord): void {
   const { outbox } = state;
-  outbox.records.push(record);
-  outbox.artifacts.push(manifest);
-  while (outbox.records.length > LIMIT.outboxRecords) {
-    outbox.records.shift();
-    outbox.artifacts.shift();
+  outbox.unsaved.push(record.failure_id);
+  while (outbox.unsaved.length > LIMIT.outboxRecords) {
+    const dropped = outbox.unsaved.shift();
     outbox.lost += 1;
+    const kept = outbox.records.find(({ failure_id }) => failure_id === dropped);
+    if (kept === undefined) continue;
+    outbox.records = outbox.records.filter((one) => one !== kept);
+    outbox.artifacts = outbox.artifacts.filter(({ id }) => id !== kept.context_refs.manifest_id);
   }
 }
 
-export function enqueueRevisions(state: RunState, revisions: FailureRevision[]): void {
-  state.outbox.revisions.push(...revisions);
-  state.outbox.revisions.splice(0, Math.max(0, state.outbox.revisions.length - 4 * LIMIT.outboxRecords));
+/** Queues a record that has no attempt to stay with. */
+export function queueNotice(state: RunState, record: FailureRecord, manifest: TextArtifact): void {
+  state.outbox.records.push(record);
+  state.outbox.artifacts.push(manifest);
+  queueRecord(state, record);
 }
 
-export function holdOutput(state: RunState, { artifact_id: id, output, bytes }: CallSucceeded): void {
+/** Takes over the unsaved records of steps that leave the state. */
+export function keepRecordsOf(state: RunState, steps: readonly Step[]): void {
   const { outbox } = state;
+  if (outbox.unsaved.length === 0) return;
+  for (const step of steps) {
+    for (const attempt of step.attempts) {
+      const { record } = attempt;
+      if (record === undefined || !outbox.unsaved.includes(record.failure_id)) continue;
+      outbox.records.push(record);
+      outbox.artifacts.push(manifestOf(state, step, { ...attempt, record }));
+    }
+  }
+}
+
+export function queueRevisions({ outbox }: RunState, revisions: FailureRevision[]): void {
+  outbox.revisions.push(...revisions);
+  keepLatest(outbox.revisions, 4 * LIMIT.outboxRecords);
+}
+
+/** Holds an output in the state until the store has it, so that later steps and the result can use it without I/O. */
+export function holdOutput({ outbox }: RunState, { artifact_id: id, output, bytes }: CallSucceeded): void {
   if (outbox.outputs[id] !== undefined) return;
   outbox.outputs[id] = { output, bytes };
   outbox.outputs_bytes += bytes;
 }
 
-export function dropOutputs(state: RunState): void {
-  const { outbox } = state;
+export function dropOutputs({ outbox }: RunState): void {
   outbox.lost += Object.keys(outbox.outputs).length;
   outbox.outputs = {};
   outbox.outputs_bytes = 0;
 }
 
-export const outputsNeedRoom = (state: RunState): boolean => state.outbox.outputs_bytes > LIMIT.heldOutputBytes;
+export const outputsNeedRoom = ({ outbox }: RunState): boolean => outbox.outputs_bytes > LIMIT.heldOutputBytes;
 
-const isEmpty = (state: RunState): boolean =>
-  state.outbox.records.length === 0 &&
-  state.outbox.revisions.length === 0 &&
-  state.outbox.artifacts.length === 0 &&
-  state.outbox.lessons.length === 0 &&
-  state.outbox.feedback.length === 0 &&
-  // These need not hurry, but they must not grow past their cap either.
-  state.outbox.lesson_uses.length < LIMIT.outboxUses / 2 &&
-  state.outbox.evaluations.length < LIMIT.outboxUses / 2;
+export function keepLatest(list: unknown[], most: number): void {
+  if (list.length > most) list.splice(0, list.length - most);
+}
 
+/** True when nothing waits that is worth a write of its own. */
+export const nothingToWrite = ({ outbox }: RunState): boolean =>
+  outbox.unsaved.length === 0 &&
+  outbox.revisions.length === 0 &&
+  outbox.artifacts.length === 0 &&
+  outbox.lessons.length === 0 &&
+  outbox.feedback.length === 0 &&
+  // Uses and evaluations can wait, but they must not grow past their cap.
+  outbox.lesson_uses.length < LIMIT.outboxUses / 2 &&
+  outbox.evaluations.length < LIMIT.outboxUses / 2;
+
+/** Everything that waits, as one write. */
 export function waitingBatch(state: RunState, withOutputs: boolean): RecordBatch {
   const { outbox, run } = state;
   const outputs = withOutputs ? Object.entries(outbox.outputs).map(([id, { output }]) => ({ id, output })) : [];
   return {
     run_id: run.run_id,
     agent: run.agent,
-    records: [...outbox.records],
+    ...unsavedRecords(state),
     revisions: [...outbox.revisions],
-    artifacts: [...outbox.artifacts],
     outputs,
     lessons: [...outbox.lessons],
     lesson_uses: [...outbox.lesson_uses],
@@ -123,27 +93,102 @@ export function waitingBatch(state: RunState, withOutputs: boolean): RecordBatch
   };
 }
 
-/** The latest output stays at hand: it may be the run's result. */
-const latestArtifact = (state: RunState): string | null =>
-  state.loop.results.findLast((result) => result.status === 'ok')?.artifact_id ?? null;
+/** The records to write, in the order in which they were made, with the manifests that they point to. */
+function unsavedRecords(state: RunState): Pick<RecordBatch, 'records' | 'artifacts'> {
+  const { outbox, loop } = state;
+  if (outbox.unsaved.length === 0) return { records: [], artifacts: [...outbox.artifacts] };
+  const records = new Map(outbox.records.map((record) => [record.failure_id, record]));
+  const artifacts = [...outbox.artifacts];
+  const find = (step: Step): void => {
+    for (const attempt of step.attempts) {
+      const { record } = attempt;
+      if (record === undefined || records.has(record.failure_id)) continue;
+      if (!outbox.unsaved.includes(record.failure_id)) continue;
+      records.set(record.failure_id, record);
+      artifacts.push(manifestOf(state, step, { ...attempt, record }));
+    }
+  };
+  for (const step of loop.batch) find(step);
+  // Unsaved records are recent, so they are near the end.
+  for (let index = loop.steps.length - 1; index >= 0 && records.size < outbox.unsaved.length; index -= 1) {
+    const step = loop.steps[index];
+    if (step !== undefined) find(step);
+  }
+  const found = outbox.unsaved.flatMap((id) => records.get(id) ?? []);
+  return { records: found, artifacts };
+}
 
-/** Takes out what has been written; what came in meanwhile stays. */
-function forget(state: RunState, batch: RecordBatch, keep: string | null): void {
-  const { outbox } = state;
+type Recorded = Attempt & { record: FailureRecord };
+
+/** The manifest is computed again instead of kept: everything in it is with the attempt. */
+const manifestOf = (state: RunState, step: Step, attempt: Recorded): TextArtifact => ({
+  id: attempt.record.context_refs.manifest_id ?? '',
+  text: manifestText(state, step, attempt),
+});
+
+/** Removes what has been written. What was queued meanwhile stays, and so does the latest output: it may be the result. */
+export function forgetWritten(state: RunState, batch: RecordBatch): void {
+  const { outbox, loop } = state;
   const records = new Set(batch.records.map((record) => record.failure_id));
   const revisions = new Set(batch.revisions.map((revision) => revision.revision_id));
   const artifacts = new Set(batch.artifacts.map((artifact) => artifact.id));
+  const without = <T>(all: T[], written: T[]): T[] => all.filter((one) => !written.includes(one));
+  outbox.unsaved = outbox.unsaved.filter((id) => !records.has(id));
   outbox.records = outbox.records.filter((record) => !records.has(record.failure_id));
   outbox.revisions = outbox.revisions.filter((revision) => !revisions.has(revision.revision_id));
   outbox.artifacts = outbox.artifacts.filter((artifact) => !artifacts.has(artifact.id));
-  const written = <T>(all: T[], done: T[]): T[] => all.filter((one) => !done.includes(one));
-  outbox.lessons = written(outbox.lessons, batch.lessons);
-  outbox.lesson_uses = written(outbox.lesson_uses, batch.lesson_uses);
-  outbox.evaluations = written(outbox.evaluations, batch.evaluations);
-  outbox.feedback = written(outbox.feedback, batch.feedback);
+  outbox.lessons = without(outbox.lessons, batch.lessons);
+  outbox.lesson_uses = without(outbox.lesson_uses, batch.lesson_uses);
+  outbox.evaluations = without(outbox.evaluations, batch.evaluations);
+  outbox.feedback = without(outbox.feedback, batch.feedback);
+  const latest = loop.steps.findLast((step) => artifactOf(step) !== null);
   for (const { id } of batch.outputs) {
-    if (id === keep) continue;
+    if (latest !== undefined && id === artifactOf(latest)) continue;
     outbox.outputs_bytes -= outbox.outputs[id]?.bytes ?? 0;
     delete outbox.outputs[id];
   }
+  foldSteps(
+    state,
+    loop.steps.filter((step) => !loop.batch.includes(step) && step.attempts.some(({ record }) => record !== undefined)),
+  );
+}
+
+/**
+ * Folds finished steps into what later steps need: the last attempt without its output, guidance and constraints, and
+ * the records that are not written yet or that a later success may still learn from.
+ */
+export function foldSteps(state: RunState, steps: readonly Step[]): void {
+  for (const step of steps) foldStep(state, step);
+}
+
+function foldStep(state: RunState, step: Step): void {
+  const { call } = step;
+  const last = step.attempts.length - 1;
+  if (call.plan_index !== null && call.input !== null) step.call = { ...call, input: null };
+  const isOpen = state.run.planner === 'chooses' && step.end?.kind === 'failed' && step.answered !== true;
+  const learntFrom = isOpen ? lastRecorded(step) : undefined;
+  const kept: Attempt[] = [];
+  for (const [index, attempt] of step.attempts.entries()) {
+    const { record } = attempt;
+    if (record !== undefined && state.outbox.unsaved.includes(record.failure_id)) kept.push(attempt);
+    else if (index === last || attempt === learntFrom) kept.push(foldAttempt(attempt, attempt === learntFrom));
+  }
+  step.attempts = kept;
+  step.attempts_read = kept.length;
+}
+
+function foldAttempt(attempt: Attempt, keepsRecord: boolean): Attempt {
+  const { n, at, waited_ms, outcome, record, constraints } = attempt;
+  if (keepsRecord && record !== undefined) {
+    return { n, at, waited_ms, outcome, record, ...(constraints !== undefined && { constraints }) };
+  }
+  if (outcome?.class === 'failed') {
+    const { class: failed, certainty, origin, category, error_code, message_preview, duration_ms } = outcome;
+    const kept = { class: failed, certainty, origin, category, error_code, message_preview, duration_ms };
+    return { n, at, waited_ms, outcome: kept };
+  }
+  if (outcome?.class !== 'ok') return { n, at, waited_ms, outcome };
+  const { artifact_id, bytes, inline, duration_ms, detected } = outcome;
+  const kept: CallSucceeded = { class: 'ok', output: null, inline, artifact_id, bytes, duration_ms };
+  return { n, at, waited_ms, outcome: detected === undefined ? kept : { ...kept, detected } };
 }

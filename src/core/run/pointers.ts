@@ -1,9 +1,10 @@
 import type { Json } from '../../protocol/json.ts';
+import { artifactOf } from './attempts.ts';
 import type { RunState } from './state.ts';
 
 /**
- * An input value `{"$step": id}` or `{"$artifact": id}` points to an earlier result. What this run still holds is put
- * in place here, without I/O; what only the store has stays a pointer, and the tool's activity resolves it.
+ * Resolves the pointers in an input: a value `{"$step": id}` or `{"$artifact": id}` points to an earlier output. Outputs
+ * that the run still holds are put in place here, without I/O; for the others the tool's activity asks the store.
  */
 export type Resolved = { ok: true; input: Json } | { ok: false; pointer: string };
 
@@ -38,7 +39,7 @@ export function pointerOf(value: Json): { kind: '$step' | '$artifact'; id: strin
   return typeof id === 'string' ? { kind, id } : null;
 }
 
-/** The same input with every pointer named by what it points to, so that it says the same in another pass only if it is. */
+/** Replaces every pointer by the id of the artifact it points to, so that equal inputs in two passes really are equal. */
 export function pinPointers(state: RunState, input: Json): Json {
   if (!hasPointer(input)) return input;
   const pin = (value: Json): Json => {
@@ -51,7 +52,7 @@ export function pinPointers(state: RunState, input: Json): Json {
   return pin(input);
 }
 
-/** Every pointer inside a value, with the JSON path where it stands. */
+/** Lists every pointer inside a value with its JSON path. */
 export function pointersIn(value: Json, path = '$'): { path: string; kind: '$step' | '$artifact'; id: string }[] {
   const pointer = pointerOf(value);
   if (pointer !== null) return [{ path, ...pointer }];
@@ -69,6 +70,6 @@ function hasPointer(value: Json): boolean {
 function artifactOfStep(state: RunState, id: string): string | null {
   const steps = state.run.plan?.steps ?? [];
   const index = steps.findIndex((step) => step.id === id);
-  const result = state.loop.results.find((candidate) => candidate.plan_index === index);
-  return result?.status === 'ok' ? result.artifact_id : null;
+  const done = state.loop.steps.find(({ call }) => call.plan_index === index);
+  return done === undefined ? null : artifactOf(done);
 }

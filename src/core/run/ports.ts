@@ -11,7 +11,7 @@ import type {
   CallOutcome,
   DetectedFeedback,
   Guidance,
-  Mending,
+  RetryContext,
   ReconcileOutcome,
   ToolCallRequest,
 } from '../../protocol/tools.ts';
@@ -40,7 +40,7 @@ export interface PlannerView {
   left: { turns: number; tokens: number; cost_micro_usd: number | null };
   guidance: Guidance;
   /** Why this turn is a retry, for a prompt that says what was missed. */
-  mending: Mending | null;
+  retry_context: RetryContext | null;
   /** What people said during the run, oldest first. */
   feedback: string[];
   /** What is left for this turn of the run's time. */

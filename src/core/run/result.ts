@@ -5,21 +5,26 @@ import { isoTime } from '../../protocol/time.ts';
 import { countFailures } from '../failures/failure-memory.ts';
 import { loopTrace } from '../guardrails/loop-trace.ts';
 import { rerunCount } from '../guardrails/guard-state.ts';
+import { artifactOf, attemptCount, statusOfStep } from './attempts.ts';
 import type { RunState } from './state.ts';
 
-/** The typed ending of a run; `unsaved` is told once the archive has been written, or not. */
+/** Makes the typed result of a run. `unsaved` is filled in once the archive has been written, or could not be. */
 export function resultOf(state: RunState, now: number): RunResult {
-  const { run, ledger } = state;
-  const ending = state.ending ?? { outcome: 'system_error', reason: 'no_ending', why: 'the run has no ending' };
+  const { run, ledger, life } = state;
+  const ending =
+    life.is === 'closing'
+      ? life.ending
+      : { outcome: 'system_error' as const, reason: 'no_ending', why: 'the run has no ending' };
   return {
     run_id: run.run_id,
     agent: run.agent,
     ...ending,
-    result: bestResult(state),
+    // The best pass once one was reviewed, else what the pass under way has.
+    result: state.earlier.best?.result ?? resultOfLoop(state),
     loops: rerunCount(state.guard) + 1,
     used: { ...ledger.used },
     bound: run.bound,
-    questions: state.questions_asked + state.questions_lent,
+    questions: ledger.questions.asked + ledger.questions.lent,
     failures: countFailures(state.failures),
     unsaved: { records: 0, archive: false },
     started_at: isoTime(state.started_at),
@@ -27,29 +32,27 @@ export function resultOf(state: RunState, now: number): RunResult {
   };
 }
 
-/** What the run hands back: the best loop's result once a loop was judged, else what the loop under way has. */
-const bestResult = (state: RunState): RunResult['result'] => state.best?.result ?? resultOfLoop(state);
-
-/** A planner's own output, else that of the last step that succeeded, unless that cannot be what was promised. */
+/** The planner's own output, else that of the last step that succeeded, unless the agent promises a typed output. */
 export function resultOfLoop({ run, loop, outbox }: RunState): RunResult['result'] {
   if (loop.output !== null) return { output: loop.output, artifact_id: null, loop_id: loop.loop_id };
   if (run.typed_output) return null;
-  const last = loop.results.findLast((result) => result.status === 'ok');
+  const last = loop.steps.findLast((step) => statusOfStep(step) === 'ok');
   if (last === undefined) return null;
-  const held = last.artifact_id === null ? undefined : outbox.outputs[last.artifact_id];
-  return { output: held?.output ?? null, artifact_id: last.artifact_id, loop_id: loop.loop_id };
+  const artifact_id = artifactOf(last);
+  const held = artifact_id === null ? undefined : outbox.outputs[artifact_id];
+  return { output: held?.output ?? null, artifact_id, loop_id: loop.loop_id };
 }
 
-/** The steps of the loop under way, as the archive lists them. */
-export const rowsOf = ({ loop }: RunState): ArchivedStep[] =>
-  loop.results.map(({ step_id, phase, tool, status, attempts, artifact_id }) => ({
+/** The steps of the pass under way, as the archive lists them. */
+export const archivedSteps = ({ loop }: RunState): ArchivedStep[] =>
+  loop.steps.map((step) => ({
     loop_id: loop.loop_id,
-    step_id,
-    phase,
-    tool,
-    status,
-    attempts,
-    artifact_id,
+    step_id: step.step_id,
+    phase: step.call.phase,
+    tool: step.call.tool,
+    status: statusOfStep(step),
+    attempts: attemptCount(step),
+    artifact_id: artifactOf(step),
   }));
 
 export const archiveOf = (state: RunState, result: RunResult, pending: RecordBatch): RunArchive => ({
@@ -58,7 +61,7 @@ export const archiveOf = (state: RunState, result: RunResult, pending: RecordBat
   goal: state.run.goal,
   labels: state.run.labels,
   result,
-  steps: [...state.past_steps, ...rowsOf(state)],
+  steps: [...state.earlier.steps, ...archivedSteps(state)],
   trace: loopTrace(state.guard) as unknown as Json[],
   pending,
 });

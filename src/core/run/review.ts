@@ -2,55 +2,63 @@ import type { Json } from '../../protocol/json.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import type { RunOutcome } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
-import type { LoopAnswer } from '../guardrails/loop-answer.ts';
-import { beginReview } from '../guardrails/guard-state.ts';
-import { completeLoop } from '../guardrails/guard-family.ts';
+import type { DetectedFeedback } from '../../protocol/tools.ts';
+import { detectFeedback } from '../feedback/detect.ts';
 import { couldBeOverridden } from '../guardrails/family-overrides.ts';
+import { completeLoop } from '../guardrails/guard-family.ts';
+import { beginReview } from '../guardrails/guard-state.ts';
+import type { LoopAnswer } from '../guardrails/loop-answer.ts';
 import { errorsOfReview, type ReviewReport } from '../guardrails/loop-report.ts';
 import { loopTrace } from '../guardrails/loop-trace.ts';
-import { answerFeedback } from './answer-feedback.ts';
-import { newStep } from './batch.ts';
+import { failureTold, type Step, statusOfStep } from './attempts.ts';
 import { effectsTold } from './effects.ts';
-import { leftOf, limitsOf } from './ledger.ts';
+import { leftOf, limitsOf, millisecondsLeft } from './ledger.ts';
+import { endWith, isCancelled, isOver } from './life.ts';
+import { keepRecordsOf } from './outbox.ts';
 import { charge } from './planner.ts';
-import type { ReviewUse, ReviewView, RunPorts } from './ports.ts';
+import type { ReviewUse, ReviewView } from './ports.ts';
 import { type Answered, askHuman, publish } from './questions.ts';
-import { resultOfLoop, rowsOf } from './result.ts';
-import { millisecondsLeft } from './seconds.ts';
+import { archivedSteps, resultOfLoop } from './result.ts';
+import { openLoop, type RunState } from './state.ts';
 import { stepsToJudge } from './steps-to-judge.ts';
-import { endWith, openLoop, type RunState, type StepResult } from './state.ts';
+import type { Story } from './story.ts';
 
 /**
- * A finished loop is judged, and the guardrails decide: another loop with what was learnt, or the end. The best loop's
- * result is kept, so that a run which is stopped by a guard still hands back the best it had.
+ * Reviews a finished pass and lets the guardrails decide: another pass with what was learnt, or the end. The result of the
+ * best pass is kept, so that a run which a guard stops hands back the best it had.
  */
-export async function reviewLoop(state: RunState, ports: RunPorts): Promise<void> {
-  state.state = 'reviewing';
+export async function reviewLoop(story: Story): Promise<void> {
+  const { state, ports } = story;
+  state.life = { is: 'running', reviewing: true };
   state.guard = beginReview(state.guard);
-  const { missed = [], ...review } = await reviewOf(state, ports);
-  if (state.cancel !== null) return;
+  const { missed = [], ...review } = await reviewOf(story);
+  if (isCancelled(state)) return;
   keepBest(state, review);
-  if (state.ending !== null) return;
-  const answer = await decide(state, ports, review);
+  if (isOver(state)) return;
+  const answer = await decide(story, review);
   if (answer === null) return;
   const decision = answer.decision_result;
   ports.log({ event: 'decision', loop_id: answer.loop_id, decision: decision.decision, ...scores(review) });
   if (decision.decision === 'rerun') {
-    state.past_steps = [...state.past_steps, ...rowsOf(state)].slice(-LIMIT.pastSteps);
-    const done = effectsTold(state);
-    const rerun = {
-      of: state.loop.loop_id,
-      reason: decision.rerun_reason,
-      missed,
-      ...(done.length > 0 && { done }),
-    };
-    state.loop = { ...openLoop(decision.new_loop_id), rerun };
-    state.state = 'running';
-    publish(state, ports, traceItem(state, answer.loop_id));
-    return;
+    startNextLoop(state, decision, missed);
+    return publish(story, traceItem(state, answer.loop_id));
   }
   const outcome: RunOutcome = decision.finalize_reason === 'thresholds_met' ? 'completed' : 'finalized';
   endWith(state, { outcome, reason: decision.finalize_reason, why: WHY_FINAL[decision.finalize_reason] });
+}
+
+function startNextLoop(
+  state: RunState,
+  decision: { new_loop_id: string; rerun_reason: string },
+  missed: string[],
+): void {
+  const { loop, earlier } = state;
+  earlier.steps = [...earlier.steps, ...archivedSteps(state)].slice(-LIMIT.pastSteps);
+  keepRecordsOf(state, loop.steps);
+  const done = effectsTold(state);
+  const rerun = { of: loop.loop_id, reason: decision.rerun_reason, missed, ...(done.length > 0 && { done }) };
+  state.loop = openLoop(decision.new_loop_id, rerun);
+  state.life = { is: 'running' };
 }
 
 const traceItem = (state: RunState, loopId: string): Json =>
@@ -64,62 +72,76 @@ const WHY_FINAL = {
 } as const;
 
 /**
- * The rules reviewer costs nothing and asks nobody: alignment is the share of steps that succeeded (a step that a person
- * left out is nobody's failure), drift the share of steps outside the plan, and a given plan is never left.
+ * The rules reviewer, which asks no model: alignment is the share of steps that succeeded (a step that a person left out
+ * is nobody's failure), drift the share of steps outside the plan, which is 0 because a given plan is never left.
  */
 export function reviewByRules(state: RunState): ReviewReport {
-  const { results } = state.loop;
-  const judged = results.filter((result) => result.status === 'ok' || result.status === 'failed');
-  const succeeded = judged.filter((result) => result.status === 'ok' || isMended(results, result)).length;
-  const share = judged.length === 0 ? 1 : succeeded / judged.length;
-  // Scores are decimal: four places are more than any threshold asks for.
+  const { steps } = state.loop;
+  const judged = steps.filter((step) => ['ok', 'failed'].includes(statusOfStep(step)));
+  const missed = judged.filter((step) => statusOfStep(step) === 'failed' && !isMadeGood(steps, step));
+  const share = judged.length === 0 ? 1 : (judged.length - missed.length) / judged.length;
   return {
+    // Scores are decimal: four places are more than any threshold asks for.
     alignment_score: Math.round(share * 10_000) / 10_000,
     drift_score: 0,
     summary_valid: true,
     reflection_persona: 'RULES',
-    missed: judged
-      .filter((result) => result.status === 'failed' && !isMended(results, result))
-      .slice(-MISSED_STEPS)
-      .map(({ tool, error_code: code = 'FAILED', message_preview: said = '' }) =>
-        `${tool} failed with ${code}: ${said}`.slice(0, LIMIT.messagePreviewChars),
-      ),
+    missed: missed.slice(-MISSED_STEPS).map((step) => {
+      const { error_code: code = 'FAILED', message_preview: said = '' } = failureTold(step);
+      return `${step.call.tool} failed with ${code}: ${said}`.slice(0, LIMIT.messagePreviewChars);
+    }),
   };
 }
 const MISSED_STEPS = 5;
 
 /**
- * A planner that chooses has mended a failure when the same tool worked later in the pass, or when it saw the failure and
- * something it chose then worked: it found another way, and that is no reason to do it all again.
+ * A planner that chooses has made a failure good when the same tool worked later in the pass, or when it saw the failure
+ * and something it chose then worked: it found another way, which is no reason to do it all again.
  */
-const isMended = (results: StepResult[], failed: StepResult): boolean =>
-  failed.plan_index === null &&
-  results.some(
+const isMadeGood = (steps: Step[], failed: Step): boolean =>
+  failed.call.plan_index === null &&
+  steps.some(
     (later) =>
-      later.status === 'ok' &&
+      statusOfStep(later) === 'ok' &&
       later.step_id > failed.step_id &&
-      (later.tool === failed.tool || (later.turn ?? 0) > (failed.turn ?? 0)),
+      (later.call.tool === failed.call.tool || (later.call.turn ?? 0) > (failed.call.turn ?? 0)),
   );
 
-async function reviewOf(state: RunState, ports: RunPorts): Promise<ReviewReport> {
+async function reviewOf(story: Story): Promise<ReviewReport> {
+  const { state, ports } = story;
   const byRules = reviewByRules(state);
-  const detected = answerFeedback(state);
-  if (detected !== null) {
-    const { feedback_type, confidence, signal } = detected;
-    const { loop_id } = state.loop;
-    ports.log({ event: 'answer_reports_failure', loop_id, feedback_type, confidence, signal });
-  }
+  const detected = failureInAnswer(state);
+  const { loop_id } = state.loop;
+  if (detected !== null) ports.log({ event: 'answer_reports_failure', loop_id, ...detected });
   if (state.run.reviewer === 'rules') return byRules;
-  const outcome = await ports.review(viewOf(state, ports, byRules, detected));
-  if (outcome.class !== 'cancelled') chargeReview(state, ports, outcome);
+  const outcome = await ports.review(viewFor(story, byRules, detected));
+  if (outcome.class !== 'cancelled') chargeReview(story, outcome);
   const errors = outcome.class === 'ok' ? errorsOfReview(outcome.review) : [];
   if (outcome.class === 'ok' && errors.length === 0) return outcome.review;
-  // A reviewer is a help, never a gate: without its word the rules decide, and the log says so.
-  ports.log({ event: 'review_failed', loop_id: state.loop.loop_id, reason: errors[0]?.path ?? outcome.class });
+  // A reviewer is a help and never a gate: without a valid review the rules decide, and the log says so.
+  ports.log({ event: 'review_failed', loop_id, reason: errors[0]?.path ?? outcome.class });
   return byRules;
 }
 
-function viewOf(state: RunState, ports: RunPorts, byRules: ReviewReport, detected: ReviewView['detected']): ReviewView {
+/**
+ * A failure that a model's final answer reports, such as "2 tests failed". The model may still have done what was asked,
+ * so it is shown to the reviewer and is not a failure by itself.
+ */
+function failureInAnswer({ run, loop }: RunState): DetectedFeedback | null {
+  if (run.model === null || loop.output === null) return null;
+  const { feedback_type: type, confidence, matches } = detectFeedback(textsIn(loop.output).join('\n'));
+  if (type !== 'verification_failure' && type !== 'runtime_error') return null;
+  const signal = matches.find((match) => match.feedback_type === type)?.text ?? '';
+  return { feedback_type: type, confidence, signal };
+}
+
+function textsIn(value: Json): string[] {
+  if (typeof value === 'string') return [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.values(value).flatMap(textsIn);
+}
+
+function viewFor({ state, ports }: Story, byRules: ReviewReport, detected: ReviewView['detected']): ReviewView {
   const { run, loop } = state;
   const { model_calls, tokens, cost_micro_usd } = leftOf(limitsOf(run), state.ledger.used);
   return {
@@ -137,63 +159,61 @@ function viewOf(state: RunState, ports: RunPorts, byRules: ReviewReport, detecte
 }
 
 /** A review that asked a model draws on the same budgets as the planner's turns. */
-function chargeReview(state: RunState, ports: RunPorts, used: ReviewUse): void {
+function chargeReview(story: Story, used: ReviewUse): void {
   for (const budget of ['model_calls', 'tokens', 'cost_micro_usd'] as const) {
     const amount = used[budget] ?? 0;
-    if (Number.isInteger(amount) && amount > 0) charge(state, ports, budget, amount);
+    if (Number.isInteger(amount) && amount > 0) charge(story, budget, amount);
   }
 }
 
-/** The decision; where a guard would end the run and the policy asks people first, their answer decides. */
-async function decide(state: RunState, ports: RunPorts, review: ReviewReport): Promise<LoopAnswer | null> {
-  let judged = judge(state, ports, review, {});
+/** The guardrails' decision. Where a guard would end the run and the policy asks people first, their answer decides. */
+async function decide(story: Story, review: ReviewReport): Promise<LoopAnswer | null> {
+  const { state } = story;
+  let judged = judge(story, review, {});
   if (state.run.policy.reruns.on_guard === 'ask_human' && couldBeOverridden(state.guard, judged.answer)) {
-    const answer = await askForOneMore(state, ports, review, judged.answer);
-    if (state.cancel !== null) return null;
+    const answer = await askForOneMore(story, review, judged.answer);
+    if (isOver(state)) return null;
     const flags = { override_fatigue: true, override_max_reruns: true, override_by: answer.by ?? 'policy' };
-    // Judged again: an override may have come in while the person thought.
-    judged = judge(state, ports, review, answer.decision === 'retry' ? flags : {});
+    // Judged again, because an override may have come in while the person decided.
+    judged = judge(story, review, answer.decision === 'retry' ? flags : {});
   }
   state.guard = judged.state;
   return judged.answer;
 }
 
 function askForOneMore(
-  state: RunState,
-  ports: RunPorts,
+  story: Story,
   { alignment_score: alignment, drift_score: drift }: ReviewReport,
   { decision_result: decision }: LoopAnswer,
 ): Promise<Answered> {
   const reason = decision.decision === 'finalize' ? decision.finalize_reason : '';
-  const step = newStep('tool', Math.max(0, state.next_step_id - 1), NO_CALL, 0);
-  return askHuman(state, ports, step, {
-    text: `${state.loop.loop_id} ends with alignment ${alignment} and drift ${drift}, and ${reason} ends the run. One more pass?`,
+  return askHuman(story, {
+    text: `${story.state.loop.loop_id} ends with alignment ${alignment} and drift ${drift}, and ${reason} ends the run. One more pass?`,
     tried: [],
     options: ['retry', 'stop'],
   });
 }
 
-const NO_CALL = { plan_index: null, phase: 'review', tool: 'review', input: null };
-
-function judge(state: RunState, ports: RunPorts, review: ReviewReport, flags: Record<string, Json>) {
-  const report = { loop_id: state.loop.loop_id, reflection_status: 'done', reflection_result: review, ...flags };
+function judge({ state, ports }: Story, review: ReviewReport, flags: Record<string, Json>) {
+  const { loop_id } = state.loop;
+  const report = { loop_id, reflection_status: 'done', reflection_result: review, ...flags };
   const judged = completeLoop(state.guard, report, state.run.policy, isoTime(ports.now()), {
-    // Nobody else can report our own loop, so its name is all that tells one report from another.
-    bodyHash: state.loop.loop_id,
+    // Nobody else can report the run's own loop, so its id is enough to tell one report from another.
+    bodyHash: loop_id,
     biasElsewhere: state.run.memory.bias_elsewhere ?? {},
   });
-  // Our own report of our own loop is always in order: a refusal would be a bug.
+  // The run reports its own loops in order, so a refusal is a bug.
   if (!judged.ok) throw new RangeError(judged.detail);
   return judged;
 }
 
 function keepBest(state: RunState, review: ReviewReport): void {
-  const { best } = state;
+  const { best } = state.earlier;
   const isBetter =
     best === null ||
     review.alignment_score > best.alignment_score ||
     (review.alignment_score === best.alignment_score && review.drift_score <= best.drift_score);
-  if (isBetter) state.best = { ...scores(review), result: resultOfLoop(state) };
+  if (isBetter) state.earlier.best = { ...scores(review), result: resultOfLoop(state) };
 }
 
 const scores = ({ alignment_score, drift_score }: ReviewReport) => ({ alignment_score, drift_score });

@@ -1,89 +1,132 @@
-import type { CallFailed } from '../../protocol/tools.ts';
-import { escalate } from '../failures/escalation.ts';
+import { escalate, type Escalation, type FailureToDecide } from '../failures/escalation.ts';
 import { failureOf } from '../failures/failure-memory.ts';
-import { renderGuidance } from '../failures/render-guidance.ts';
-import type { Escalation, FailureToDecide } from '../failures/escalation.ts';
 import type { Stall } from '../failures/loop-watch.ts';
-import { unpromised, worstCase } from './batch.ts';
+import { renderGuidance } from '../failures/render-guidance.ts';
+import { mostAttemptsOfStep } from '../retry/strategies.ts';
+import {
+  type Allowance,
+  artifactOf,
+  attemptCount,
+  lastFailure,
+  retriesUsed,
+  type Step,
+  type StepEnd,
+  subjectOf,
+  successOf,
+  triedLines,
+} from './attempts.ts';
+import { unpromisedAttempts } from './batch.ts';
 import { noteEffect } from './effects.ts';
-import { keepEvaluation } from './evaluations.ts';
+import { readEvaluation } from './evaluations.ts';
 import { turnsLeft } from './ledger.ts';
-import { keepFailedAction, learnFromSuccess } from './lessons.ts';
-import { correctionByHuman, foldStep, occurrencesOf, progressMade, humanAnswered } from './memory.ts';
-import type { OutboxWriter } from './outbox.ts';
+import { keepOpenFailure, keepRecalled, learnFromSuccess, readLessonUses } from './lessons.ts';
+import { budgetSpent, type Ending, endWith, isOver } from './life.ts';
 import { holdOutput } from './outbox.ts';
-import type { RunPorts } from './ports.ts';
-import type { Answered } from './questions.ts';
-import { askHuman } from './questions.ts';
-import { escalationOfStall, letRun } from './stalls.ts';
-import { effectOf, type Perform, runStep } from './step.ts';
-import { budgetSpent, type Ending, endWith, type RunState, type StepInFlight, type StepResult } from './state.ts';
+import { type Answered, askHuman } from './questions.ts';
+import { humanAnswered, occurrencesOf, progressMade, readFailures, recordCorrection } from './read-failures.ts';
+import { effectOf, isEffectUnknown, type Perform, runStep } from './run-step.ts';
+import { letRun, stallEscalation } from './stalls.ts';
+import type { RunState } from './state.ts';
+import type { Story } from './story.ts';
 
 /**
- * Folds one ended step into the run, in step order, and decides what a failure for good leads to: on with new
+ * Takes one ended step into the run, in step order, and decides what a failure for good leads to: going on with new
  * guidance, a question to a person (whose answer may allow one more attempt), or the end.
  */
-export async function settleStep(
-  state: RunState,
-  ports: RunPorts,
-  writer: OutboxWriter,
-  step: StepInFlight,
-  perform: Perform,
-): Promise<void> {
+export async function settleStep(story: Story, step: Step, perform: Perform): Promise<void> {
+  const { state } = story;
   for (;;) {
-    foldStep(state, step);
-    const how = step.end;
-    if (how === null) return;
-    if (how.kind === 'guided') return keepGuided(state, step, how.stall);
-    if (how.kind === 'stuck') {
-      if ((await settleStall(state, ports, step, how.stall)) === 'stays') return;
-      await runStep(state, ports, writer, step, perform);
-      continue;
-    }
-    if (how.kind === 'cancelled') return keepCancelled(state, step);
-    if (how.kind === 'ok') return keepSuccess(state, step, how.outcome);
-    if (how.kind === 'refused') return keep(state, step, { status: how.status, artifact_id: null });
-    if (how.kind === 'budget') {
-      if (grantMore(state, step, how.budget)) {
-        await runStep(state, ports, writer, step, perform);
-        continue;
+    readStep(state, step);
+    const { end } = step;
+    if (end === null) return;
+    switch (end.kind) {
+      case 'ok':
+      case 'reused':
+        return keepSuccess(state, step);
+      case 'skipped':
+      case 'refused':
+        return keep(state, step);
+      case 'guided':
+        return keepGuided(state, step, end.stall);
+      case 'cancelled':
+        return keepCancelled(state, step);
+      case 'stuck': {
+        const allowed = await settleStall(story, step, end.stall);
+        if (allowed === null) return;
+        await runStep(story, step, perform, allowed);
+        break;
       }
-      keep(state, step, { status: 'failed', artifact_id: null, error_code: 'BUDGET' });
-      return budgetSpent(state, how.budget);
+      case 'budget':
+        if (!grantMore(state, step, end.budget)) {
+          keep(state, step);
+          return budgetSpent(state, end.budget);
+        }
+        await runStep(story, step, perform);
+        break;
+      case 'failed': {
+        const allowed = await settleFailure(story, step, end);
+        if (allowed === null) return;
+        allowOneMore(state, step);
+        await runStep(story, step, perform, allowed);
+      }
     }
-    if (state.ending !== null || state.cancel !== null) return keepFailure(state, step, how.failure);
-
-    const next = decideFor(state, {
-      kind: how.observed,
-      exhausted: true,
-      effect: effectOf(state, step),
-      certainty: how.failure.certainty,
-      planner: step.kind === 'planner' ? 'given' : state.run.planner,
-      occurrences_since_progress: how.fingerprint === null ? 0 : occurrencesOf(state, how.fingerprint),
-      escalate_at: state.run.policy.failures.escalate_at,
-    });
-    ports.log({ event: 'step_failed', step_id: step.step_id, reason: how.reason, action: next.action });
-    if (next.action === 'adapt' || next.action === 'retry') return keepFailure(state, step, how.failure);
-    if (next.action === 'system_error') {
-      keepFailure(state, step, how.failure);
-      return endWith(state, { outcome: 'system_error', reason: how.failure.error_code, why: next.why });
-    }
-    const answer = await askAboutFailure(state, ports, step, how.failure, how.fingerprint, next.why);
-    if (state.cancel !== null) return keepFailure(state, step, how.failure);
-    if (answer.decision !== 'retry' && answer.decision !== 'correct') {
-      return giveUpStep(state, step, how.failure, answer);
-    }
-    if (how.fingerprint !== null) humanAnswered(state, how.fingerprint);
-    if (answer.decision === 'correct') {
-      correctionByHuman(state, step, answer, ports.now());
-      writer.kick();
-    }
-    allowOneMore(state, step);
-    await runStep(state, ports, writer, step, perform);
   }
 }
 
-/** Outside `enforce` a planner that can choose is never stopped for repeating a failure: budget and bound still end it. */
+/** Most steps succeed, and then there is nothing to wait for. Returns whether the step is settled. */
+export function settleSuccess(state: RunState, step: Step): boolean {
+  if (step.end?.kind !== 'ok') return false;
+  readStep(state, step);
+  keepSuccess(state, step);
+  return true;
+}
+
+/** The readers of attempts, in step order: what was shown and recalled, and what failed. */
+function readStep(state: RunState, step: Step): void {
+  keepRecalled(state, step);
+  readLessonUses(state, step);
+  readFailures(state, step);
+}
+
+/** Decides about a step that failed for good. Returns a person's permission for one more attempt, or null. */
+async function settleFailure(
+  story: Story,
+  step: Step,
+  { reason }: Extract<StepEnd, { kind: 'failed' }>,
+): Promise<Allowance | null> {
+  const { state, ports } = story;
+  const failure = lastFailure(step);
+  if (failure === null || isOver(state)) return keepFailure(state, step);
+  const record = step.attempts.at(-1)?.record;
+  const next = decideFor(state, {
+    kind: record?.observed_outcome.kind ?? 'exception',
+    exhausted: true,
+    effect: effectOf(state, step),
+    certainty: failure.certainty,
+    planner: step.kind === 'planner' ? 'given' : state.run.planner,
+    occurrences_since_progress: record === undefined ? 0 : occurrencesOf(state, record.fingerprint),
+    escalate_at: state.run.policy.failures.escalate_at,
+  });
+  ports.log({ event: 'step_failed', step_id: step.step_id, reason, action: next.action });
+  if (next.action === 'adapt' || next.action === 'retry') return keepFailure(state, step);
+  if (next.action === 'system_error') {
+    keepFailure(state, step);
+    endWith(state, { outcome: 'system_error', reason: failure.error_code, why: next.why });
+    return null;
+  }
+  const answer = await askAboutFailure(story, step, next.why);
+  if (isOver(state)) return keepFailure(state, step);
+  const allowed = allowanceOf(answer);
+  if (allowed === null) return giveUpStep(state, step, answer);
+  if (record !== undefined) humanAnswered(state, record.fingerprint);
+  if (allowed.decision === 'correct') {
+    recordCorrection(state, subjectOf(step), ports.now());
+    story.outbox.start();
+  }
+  return allowed;
+}
+
+/** Outside `enforce` a planner that can choose is not stopped for repeating a failure; budget and limit still end it. */
 function decideFor(state: RunState, failure: FailureToDecide): Escalation {
   const decided = escalate(failure);
   const isGuard = decided.action === 'ask_human' && failure.occurrences_since_progress >= failure.escalate_at;
@@ -93,25 +136,37 @@ function decideFor(state: RunState, failure: FailureToDecide): Escalation {
   return { action: 'adapt', why: `would ask a person (${decided.why}), but the mode is ${state.run.policy.mode}` };
 }
 
+function askAboutFailure(story: Story, step: Step, why: string): Promise<Answered> {
+  const failure = lastFailure(step);
+  const { phase, tool } = step.call;
+  const what = step.kind === 'planner' ? 'The planner' : `Step ${step.step_id} (${phase}, ${tool})`;
+  const isUnsure = failure !== null && isEffectUnknown(story.state, step, failure);
+  const said = failure === null ? '' : `${failure.error_code} ${failure.message_preview}`;
+  return askHuman(story, {
+    text: isUnsure
+      ? `${what} was started and gave no answer (${failure.error_code}); its effect may have happened. Try it again?`
+      : `${what} failed (${said}): ${why}. What should happen?`,
+    fingerprint: step.attempts.at(-1)?.record?.fingerprint,
+    tried: triedLines(step),
+    options: step.kind === 'planner' ? ['retry', 'stop'] : ['retry', 'correct', 'skip', 'stop'],
+  });
+}
+
 /**
- * The same calls again, and guidance did not help. The first time a person is asked, who may let the call run; when it has
- * been asked before, the run is broken and says so.
+ * The same calls again, and guidance did not help. The first time a person is asked and may let the call run; when a
+ * person was asked before, the run ends as broken. Returns the permission to run, or null.
  */
-async function settleStall(
-  state: RunState,
-  ports: RunPorts,
-  step: StepInFlight,
-  stall: Stall,
-): Promise<'stays' | 'runs'> {
-  const next = escalationOfStall(state, stall);
+async function settleStall(story: Story, step: Step, stall: Stall): Promise<Allowance | null> {
+  const { state, ports } = story;
+  const next = stallEscalation(state, stall);
   ports.log({ event: 'stuck', step_id: step.step_id, rule: stall.rule, repeats: stall.repeats, action: next.action });
   if (next.action === 'system_error') {
     keepGuided(state, step, stall);
     endWith(state, { outcome: 'system_error', reason: 'LOOP_STALL', why: next.why });
-    return 'stays';
+    return null;
   }
-  const answer = await askHuman(state, ports, step, {
-    text: `${step.tool} was called ${stall.repeats} times with nothing new (${stall.rule}), and guidance did not help. What should happen?`,
+  const answer = await askHuman(story, {
+    text: `${step.call.tool} was called ${stall.repeats} times with nothing new (${stall.rule}), and guidance did not help. What should happen?`,
     fingerprint: stall.fingerprint,
     tried: [
       `calls ${stall.start} to ${stall.end}: ${stall.rule}`,
@@ -120,81 +175,58 @@ async function settleStall(
     options: ['retry', 'correct', 'skip', 'stop'],
   });
   humanAnswered(state, stall.fingerprint);
-  if (state.cancel === null && (answer.decision === 'retry' || answer.decision === 'correct')) {
-    if (answer.decision === 'correct') correctionByHuman(state, step, answer, ports.now());
+  const allowed = isOver(state) ? null : allowanceOf(answer);
+  if (allowed !== null) {
+    if (allowed.decision === 'correct') recordCorrection(state, subjectOf(step), ports.now());
     letRun(state, step);
-    return 'runs';
+    return allowed;
   }
   keepGuided(state, step, stall);
-  if (answer.decision !== 'skip' && state.cancel === null) {
-    endWith(state, { outcome: 'finalized', ...endingOf(answer, step.step_id) });
-  }
-  return 'stays';
+  if (answer.decision !== 'skip') endWith(state, { outcome: 'finalized', ...endingAfter(answer, step.step_id) });
+  return null;
 }
 
-/** Most steps succeed, and then there is nothing to wait for. */
-export function keptAtOnce(state: RunState, step: StepInFlight): boolean {
-  if (step.end?.kind !== 'ok') return false;
-  foldStep(state, step);
-  keepSuccess(state, step, step.end.outcome);
-  return true;
-}
-
-function askAboutFailure(
-  state: RunState,
-  ports: RunPorts,
-  step: StepInFlight,
-  failure: CallFailed,
-  fingerprint: string | null,
-  why: string,
-): Promise<Answered> {
-  const what = step.kind === 'planner' ? 'The planner' : `Step ${step.step_id} (${step.phase}, ${step.tool})`;
-  const unsure = failure.certainty === 'unknown' && effectOf(state, step) === 'side_effect';
-  return askHuman(state, ports, step, {
-    text: unsure
-      ? `${what} was started and gave no answer (${failure.error_code}); its effect may have happened. Try it again?`
-      : `${what} failed (${failure.error_code} ${failure.message_preview}): ${why}. What should happen?`,
-    fingerprint: fingerprint ?? undefined,
-    tried: step.tried,
-    options: step.kind === 'planner' ? ['retry', 'stop'] : ['retry', 'correct', 'skip', 'stop'],
-  });
-}
+const allowanceOf = ({ decision, text, by }: Answered): Allowance | null =>
+  decision === 'retry' || decision === 'correct' ? { decision, text, by } : null;
 
 /**
- * A parallel step may have had a small share because its neighbours might have needed theirs. Now that they are done,
- * what they did not need is there for it: in step order, so it is always the same step that gets it.
+ * A parallel step may have had a small share of the attempts because its neighbours might have needed theirs. Once they
+ * are done it gets what they did not use, in step order, so that it is always the same step that gets it.
  */
-function grantMore(state: RunState, step: StepInFlight, budget: string): boolean {
-  const left = step.kind === 'tool' && budget === 'attempts' ? unpromised(state, step) : 0;
-  if (left === 0 || state.cancel !== null || state.ending !== null) return false;
-  step.granted = step.attempt + Math.min(left, worstCase(state.run.policy.retry));
+function grantMore(state: RunState, step: Step, budget: string): boolean {
+  const left = step.kind === 'tool' && budget === 'attempts' ? unpromisedAttempts(state, step) : 0;
+  if (left === 0 || isOver(state)) return false;
+  step.granted = attemptCount(step) + Math.min(left, mostAttemptsOfStep(state.run.policy.retry));
   step.end = null;
   return true;
 }
 
-function allowOneMore(state: RunState, step: StepInFlight): void {
-  const forLostWorkers = state.run.policy.retry.worker_lost - step.infrastructure_used;
-  const left = step.kind === 'planner' ? turnsLeft(state.run, state.ledger) : unpromised(state, step);
-  step.granted = step.attempt + Math.min(1 + forLostWorkers, left);
-  step.single_attempt = true;
-  step.owed_wait_ms = 0;
+function allowOneMore(state: RunState, step: Step): void {
+  const forLostWorkers = state.run.policy.retry.worker_lost - retriesUsed(step).infrastructure;
+  const left = step.kind === 'planner' ? turnsLeft(state) : unpromisedAttempts(state, step);
+  step.granted = attemptCount(step) + Math.min(1 + forLostWorkers, left);
   step.end = null;
 }
 
-/** Skip leaves the step out and goes on; everything else ends the run and keeps what it has. */
-function giveUpStep(state: RunState, step: StepInFlight, failure: CallFailed, answer: Answered): void {
+/** `skip` leaves the step out and goes on; everything else ends the run and keeps what it has. */
+function giveUpStep(state: RunState, step: Step, answer: Answered): null {
+  const failure = lastFailure(step);
   if (answer.decision === 'skip') {
-    return keep(state, step, { status: 'skipped', artifact_id: null, error_code: failure.error_code });
+    step.end = { kind: 'skipped' };
+    keep(state, step);
+    return null;
   }
-  keepFailure(state, step, failure);
-  const { reason, why } = endingOf(answer, step.step_id);
-  // Who decided knows what about; where nobody did, the ending has to say it.
-  const about = answer.by === null ? `; what was to be decided: ${failure.error_code} ${failure.message_preview}` : '';
+  keepFailure(state, step);
+  const { reason, why } = endingAfter(answer, step.step_id);
+  // A person who decided knows what it was about; where nobody decided, the ending has to say it.
+  const about =
+    answer.by === null ? `; what was to be decided: ${failure?.error_code} ${failure?.message_preview}` : '';
   endWith(state, { outcome: 'finalized', reason, why: why + about });
+  return null;
 }
 
 /** Why a run that asked was stopped: the four are different facts. */
-export const endingOf = ({ kind, by }: Answered, stepId: number): Omit<Ending, 'outcome'> =>
+export const endingAfter = ({ kind, by }: Answered, stepId: number): Omit<Ending, 'outcome'> =>
   ({
     answered: { reason: 'stopped_by_human', why: `${by ?? 'a person'} stopped the run at step ${stepId}` },
     denied: { reason: 'stopped_by_human', why: `${by ?? 'a person'} denied step ${stepId}` },
@@ -202,70 +234,44 @@ export const endingOf = ({ kind, by }: Answered, stepId: number): Omit<Ending, '
     policy: { reason: 'no_question_left', why: 'the run may ask no more questions, so the policy stopped it' },
   })[kind];
 
-function keepSuccess(
-  state: RunState,
-  step: StepInFlight,
-  outcome: Extract<NonNullable<StepInFlight['end']>, { kind: 'ok' }>['outcome'],
-): void {
+function keepSuccess(state: RunState, step: Step): void {
   if (step.kind === 'planner') return;
-  const isNew = !state.loop.results.some((result) => result.artifact_id === outcome.artifact_id);
+  const artifactId = artifactOf(step);
+  const isNew = !state.loop.steps.some((other) => artifactOf(other) === artifactId);
   if (isNew) progressMade(state);
-  if (outcome.inline) holdOutput(state, outcome);
-  if (outcome.unsaved) state.outbox.lost += 1;
-  noteEffect(state, step, outcome);
-  // What was done in an earlier pass teaches nothing now.
-  if (step.attempt > 0) learnFromSuccess(state, step, outcome);
-  const detected = outcome.detected?.feedback_type;
-  keep(state, step, {
-    status: 'ok',
-    artifact_id: outcome.artifact_id,
-    ...(detected === undefined ? {} : { detected }),
-  });
+  const outcome = successOf(step);
+  if (outcome !== null) {
+    if (outcome.inline) holdOutput(state, outcome);
+    if (outcome.unsaved) state.outbox.lost += 1;
+    noteEffect(state, step, outcome);
+    learnFromSuccess(state, step);
+  }
+  keep(state, step);
 }
 
-/** Cancelled before it began leaves nothing to tell; a side effect that had begun may have happened. */
-function keepCancelled(state: RunState, step: StepInFlight): void {
-  if (step.attempt === 0) return;
-  const unsure = effectOf(state, step) === 'side_effect';
-  keep(state, step, { status: 'cancelled', artifact_id: null, ...(unsure && { error_code: 'EFFECT_UNKNOWN' }) });
+/** A step that was cancelled before it began leaves nothing to tell; a side effect that had begun may have happened. */
+function keepCancelled(state: RunState, step: Step): void {
+  if (attemptCount(step) === 0) return;
+  if (effectOf(state, step) === 'side_effect') step.end = { kind: 'cancelled', effect_unknown: true };
+  keep(state, step);
 }
 
-function keepGuided(state: RunState, step: StepInFlight, stall: Stall): void {
+/** The call is answered with the guidance about its stall instead of running. */
+function keepGuided(state: RunState, step: Step, stall: Stall): void {
   const failure = failureOf(state.failures, stall.fingerprint);
-  keep(state, step, {
-    status: 'guided',
-    artifact_id: null,
-    error_code: stall.rule,
-    ...(failure === undefined ? {} : { message_preview: renderGuidance(failure) }),
-  });
+  step.end = { kind: 'guided', stall, ...(failure !== undefined && { shown: renderGuidance(failure) }) };
+  keep(state, step);
 }
 
-function keepFailure(state: RunState, step: StepInFlight, failure: CallFailed): void {
-  keepFailedAction(state, step);
-  keep(state, step, {
-    status: 'failed',
-    artifact_id: null,
-    error_code: failure.error_code,
-    message_preview: failure.message_preview,
-  });
+function keepFailure(state: RunState, step: Step): null {
+  keepOpenFailure(state, step);
+  keep(state, step);
+  return null;
 }
 
-function keep(
-  state: RunState,
-  step: StepInFlight,
-  how: Pick<StepResult, 'status' | 'artifact_id' | 'error_code' | 'message_preview' | 'detected'>,
-): void {
+/** The step is done: it joins the finished steps of the loop. A planner's turn leaves its choice and no step. */
+function keep(state: RunState, step: Step): void {
   if (step.kind === 'planner') return;
-  keepEvaluation(state, step);
-  state.loop.results.push({
-    step_id: step.step_id,
-    plan_index: step.plan_index,
-    phase: step.phase,
-    tool: step.tool,
-    input: step.plan_index === null ? step.input : null,
-    ...(step.plan_index === null && { turn: state.loop.turn }),
-    ...(step.call_id === undefined ? {} : { call_id: step.call_id }),
-    attempts: step.attempt,
-    ...how,
-  });
+  readEvaluation(state, step);
+  state.loop.steps.push(step);
 }

@@ -1,74 +1,94 @@
+import { defined } from '../../protocol/defined.ts';
 import { subRunId } from '../../protocol/ids.ts';
 import type { RunStatus } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { countFailures } from '../failures/failure-memory.ts';
 import { guardrailsStatus } from '../guardrails/guardrails-status.ts';
+import { attemptCount, type Step, triedLines } from './attempts.ts';
 import { leftOf, limitsOf } from './ledger.ts';
-import { memoryNow } from './memory.ts';
+import { decidedOutcome, lifeOnTheWire, openQuestion } from './life.ts';
 import { pendingQuestion } from './questions.ts';
-import type { RunState, StepInFlight } from './state.ts';
+import { memoryNow } from './read-failures.ts';
+import type { RunState } from './state.ts';
 import { agentOfStep } from './sub-runs.ts';
 
 /** What a run says about itself, at any moment of its life. */
 export function statusOf(state: RunState): RunStatus {
-  const { run, ledger } = state;
+  const { run, ledger, loop, life } = state;
   const limit = limitsOf(run);
-  const step = state.batch.find((candidate) => candidate.end === null) ?? state.batch.at(-1);
-  const last = state.loop.results.at(-1);
-  const told = tell(state, step);
-  return {
+  const underWay = loop.batch.find((step) => step.end === null) ?? loop.batch.at(-1);
+  const step = underWay ?? loop.steps.at(-1);
+  const question = openQuestion(state);
+  const told = explain(state, underWay);
+  const isBackingOff = life.is === 'running' && life.reviewing !== true && typeof underWay?.waiting_until === 'number';
+  return defined({
     run_id: run.run_id,
     agent: run.agent,
     goal: run.goal,
-    state: lifeState(state, step),
-    ...(state.ending === null ? {} : { outcome: state.ending.outcome }),
-    loop_id: state.loop.loop_id,
-    step_id: step?.step_id ?? last?.step_id ?? 0,
-    phase: step?.phase ?? last?.phase ?? 'start',
-    attempt: step?.attempt ?? last?.attempts ?? 0,
+    state: isBackingOff ? ('backing_off' as const) : lifeOnTheWire(state),
+    outcome: decidedOutcome(state),
+    loop_id: loop.loop_id,
+    step_id: step?.step_id ?? 0,
+    phase: step?.call.phase ?? 'start',
+    attempt: step === undefined ? 0 : attemptCount(step),
     guardrails: { ...guardrailsStatus(state.guard) },
     budget: { limit, used: { ...ledger.used }, left: leftOf(limit, ledger.used) },
     bound: run.bound,
     failures: countFailures(memoryNow(state)),
-    ...(state.question === null ? {} : { pending_question: pendingQuestion(state.question) }),
+    pending_question: question === null ? undefined : pendingQuestion(question),
     next_action: told.next,
     why: told.why,
-    ...(run.memory.enhancement.on ? {} : { enhancement: run.memory.enhancement.why }),
-    ...(state.result === null ? {} : { result: state.result.result }),
+    enhancement: run.memory.enhancement.on ? undefined : run.memory.enhancement.why,
+    result: life.is === 'ended' ? life.result.result : undefined,
     started_at: isoTime(state.started_at),
     updated_at: isoTime(state.updated_at),
-  };
+  });
 }
 
-const lifeState = (state: RunState, step: StepInFlight | undefined): RunStatus['state'] =>
-  state.state === 'running' && (step?.backing_off_until ?? null) !== null ? 'backing_off' : state.state;
+interface Explained {
+  why: string;
+  next: string;
+}
 
 /** One sentence that a person understands, and what comes next. */
-function tell(state: RunState, step: StepInFlight | undefined): { why: string; next: string } {
-  if (state.result !== null && state.ending !== null) {
-    return { why: `${state.ending.outcome}: ${state.ending.why}.`, next: 'nothing: the run has ended' };
+function explain(state: RunState, step: Step | undefined): Explained {
+  const { life } = state;
+  switch (life.is) {
+    case 'preparing':
+      return { why: 'The run is being prepared: a worker resolves its agent and tools.', next: 'start' };
+    case 'waiting': {
+      const { question } = life;
+      const options = question.options.join(', ');
+      return {
+        why: `Waiting for a person until ${question.deadline}: ${question.text}`,
+        next: `answer with ${options}; else the policy decides: ${state.run.policy.humans.default}`,
+      };
+    }
+    case 'stopping':
+      return { why: `${life.cancel.by} cancelled the run; its work is being stopped.`, next: 'end' };
+    case 'closing':
+      return { why: `${life.ending.outcome}: ${life.ending.why}; its results are being saved.`, next: 'end' };
+    case 'ended':
+      return { why: `${life.result.outcome}: ${life.result.why}.`, next: 'nothing: the run has ended' };
+    case 'running':
+      return step === undefined ? { why: 'Between two steps.', next: 'plan the next step' } : explainStep(state, step);
   }
-  if (state.question !== null) {
-    return {
-      why: `Waiting for a person until ${state.question.deadline}: ${state.question.text}`,
-      next: `answer with ${state.question.options.join(', ')}; else the policy decides: ${state.run.policy.humans.default}`,
-    };
-  }
-  if (state.cancel !== null)
-    return { why: `${state.cancel.by} cancelled the run; its work is being stopped.`, next: 'end' };
-  if (step === undefined) return { why: 'Between two steps.', next: 'plan the next step' };
+}
+
+function explainStep(state: RunState, step: Step): Explained {
+  const attempt = attemptCount(step);
   const agent = agentOfStep(state, step);
   if (agent !== null) {
-    const run = subRunId(state.run.run_id, step.step_id, step.attempt);
+    const run = subRunId(state.run.run_id, step.step_id, attempt);
     return { why: `The agent ${agent} works on step ${step.step_id}, as the run ${run}.`, next: 'wait for its result' };
   }
-  const name = step.kind === 'planner' ? 'the planner' : `${step.tool} (step ${step.step_id})`;
-  if (step.backing_off_until !== null) {
-    const latest = step.tried.at(-1) ?? '';
-    return {
-      why: `Attempt ${step.attempt} of ${name} failed (${latest}); waiting before the next.`,
-      next: `attempt ${step.attempt + 1} at ${isoTime(step.backing_off_until)}`,
-    };
+  const name = step.kind === 'planner' ? 'the planner' : `${step.call.tool} (step ${step.step_id})`;
+  if (step.waiting_until === null) {
+    return { why: `Attempt ${attempt} of ${name} is under way.`, next: 'wait for its outcome' };
   }
-  return { why: `Attempt ${step.attempt} of ${name} is under way.`, next: 'wait for its outcome' };
+  const latest = triedLines(step).at(-1) ?? '';
+  return {
+    why: `Attempt ${attempt} of ${name} failed (${latest}); waiting before the next.`,
+    next: `attempt ${attempt + 1} at ${isoTime(step.waiting_until)}`,
+  };
 }

@@ -4,57 +4,56 @@ import { LIMIT } from '../../protocol/limits.ts';
 import type { RunOutcome } from '../../protocol/run.ts';
 import type { Grant, Loan, SubRunOutcome, SubRunResult } from '../../protocol/sub-runs.ts';
 import type { CallFailed, CallOutcome, CallSucceeded, Guidance } from '../../protocol/tools.ts';
-import { unpromised } from './batch.ts';
-import { leftOf, limitsOf, questionsLeft } from './ledger.ts';
-import type { RunPorts } from './ports.ts';
-import { millisecondsLeft } from './seconds.ts';
-import type { RunState, StepInFlight } from './state.ts';
+import { type Attempt, attemptCount, type Step } from './attempts.ts';
+import { unpromisedAttempts } from './batch.ts';
+import { leftOf, limitsOf, millisecondsLeft, questionsLeft } from './ledger.ts';
+import { isCancelled, isOver } from './life.ts';
+import type { RunState } from './state.ts';
+import type { Story } from './story.ts';
 
-/** The agent that a step asks, or null for a tool. */
-export const agentOfStep = (state: RunState, { kind, tool }: StepInFlight): string | null =>
-  kind === 'tool' ? (state.run.manifest[tool]?.agent ?? null) : null;
+/** The agent whose run does this step, or null for a tool. */
+export const agentOfStep = ({ run }: RunState, { kind, call }: Step): string | null =>
+  kind === 'tool' ? (run.manifest[call.tool]?.agent ?? null) : null;
 
 /**
- * A step that another agent does, as a run of its own. It draws on this run's budget: its share is taken before it
- * starts and what it did not use comes back when it ends, so whatever it does, this run stays within its own limits.
+ * Performs a step that another agent does as a run of its own. That run draws on this run's budget: its grant is taken
+ * before it starts and what it did not use comes back when it ends, so this run stays within its limit whatever it does.
  */
-export async function performSubRun(
-  state: RunState,
-  ports: RunPorts,
-  step: StepInFlight,
-  call: { agent: string; input: Json; guidance: Guidance; timeoutMs: number },
-): Promise<CallOutcome> {
-  const asked = askedFor(call.input, call.guidance);
+export async function runSubRun(story: Story, step: Step, attempt: Attempt, input: Json): Promise<CallOutcome> {
+  const { state, ports } = story;
+  const agent = agentOfStep(state, step) ?? '';
+  const guidance = attempt.guidance ?? { rows: [], text: '' };
+  const asked = requestOf(input, guidance);
   if ('problem' in asked) return notStarted('INVALID_INPUT', asked.problem);
-  const grant = shareFor(state, step, Math.max(1, Math.floor(call.timeoutMs / 1_000)));
-  if (isNothing(grant)) {
-    return notStarted('SUB_RUN_NO_BUDGET', `nothing is left that ${call.agent} could draw on`);
-  }
+  const timeLeftMs = Math.max(1, millisecondsLeft(state, ports.now()));
+  const timeoutMs = Math.min(timeLeftMs, state.run.manifest[step.call.tool]?.timeout_ms ?? timeLeftMs);
+  const grant = grantFor(state, step, Math.max(1, Math.floor(timeoutMs / 1_000)));
+  if (isNothing(grant)) return notStarted('SUB_RUN_NO_BUDGET', `nothing is left that ${agent} could draw on`);
   draw(state, grant);
   const { run_id } = state.run;
   const outcome = await ports.subRun({
     run_id,
     loop_id: state.loop.loop_id,
     step_id: step.step_id,
-    attempt: step.attempt,
-    phase: step.phase,
-    tool: step.tool,
-    guidance: call.guidance,
-    waited_ms: step.waited_ms,
-    sub_run_id: subRunId(run_id, step.step_id, step.attempt),
-    agent: call.agent,
+    attempt: attempt.n,
+    phase: step.call.phase,
+    tool: step.call.tool,
+    guidance,
+    waited_ms: attempt.waited_ms,
+    sub_run_id: subRunId(run_id, step.step_id, attempt.n),
+    agent,
     ...asked,
     grant,
   });
   if (outcome.class === 'not_started') giveBack(state, grant, NOTHING_USED);
-  if (outcome.class === 'ended') {
-    giveBack(state, grant, outcome.result);
-    step.person_ms += waitedForPeople(outcome);
-  }
-  return toldToParent(outcome, state.cancel !== null);
+  if (outcome.class === 'ended') giveBack(state, grant, outcome.result);
+  const told = outcomeOfSubRun(outcome, isCancelled(state));
+  const person_ms = outcome.class === 'ended' ? waitedForPeople(outcome) : 0;
+  return person_ms === 0 || told.class === 'cancelled' ? told : { ...told, person_ms };
 }
 
-function askedFor(input: Json, { text }: Guidance): { goal: string; input: Json } | { problem: string } {
+/** Reads goal and input of the sub-run from the step's input; guidance is added to the goal where it fits. */
+function requestOf(input: Json, { text }: Guidance): { goal: string; input: Json } | { problem: string } {
   const given = typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {};
   const { goal } = given;
   if (typeof goal !== 'string' || goal.trim() === '') return { problem: '$.goal: expected a text that is not empty' };
@@ -64,53 +63,53 @@ function askedFor(input: Json, { text }: Guidance): { goal: string; input: Json 
 }
 
 /**
- * What is left is shared evenly between this run and those that it starts at once, so that it can always go on after
- * them. Steps begin in step order, so who gets what never depends on who is quick.
+ * Shares what is left evenly between this run and the runs that it starts at once, so that it can go on after them. Steps
+ * begin in step order, so a grant does not depend on which step is quick.
  */
-export function shareFor(state: RunState, step: StepInFlight | null, seconds: number): Grant {
+function grantFor(state: RunState, step: Step | null, seconds: number): Grant {
   const { humans } = state.run.policy;
   const left = leftOf(limitsOf(state.run), state.ledger.used);
-  const others = state.batch.filter(
-    (other) => other !== step && other.end === null && other.attempt === 0 && agentOfStep(state, other) !== null,
+  const others = state.loop.batch.filter(
+    (other) => other !== step && other.end === null && attemptCount(other) === 0 && agentOfStep(state, other) !== null,
   );
   const starting = 1 + others.length;
   const share = (amount: number): number => Math.floor(amount / (starting + 1));
   return {
     budget: {
       max_steps: share(left.steps ?? 0),
-      max_attempts: share(unpromised(state, step)),
+      max_attempts: share(unpromisedAttempts(state, step)),
       max_model_calls: share(left.model_calls ?? 0),
       max_tokens: share(left.tokens ?? 0),
       max_cost_micro_usd: left.cost_micro_usd === null ? null : share(left.cost_micro_usd),
       max_seconds: seconds,
     },
-    // Asking takes nothing from anybody while it goes on, so all questions that are left may be asked there.
+    // Only one question is open at a time, so all that are left may be asked there.
     humans: { ...humans, max_questions: Math.floor(questionsLeft(state) / starting) },
   };
 }
 
 /**
- * A run that was started elsewhere, in a tool's own code or by a person, to work for this one. The same one asks again after a
- * lost answer and gets what it got. Without a grant: nothing is left to draw on, or this run has ended.
+ * Lends budget to a run that was started elsewhere, in a tool's own code or by a person, to work for this one. Asked again
+ * by the same run, it answers with the same grant. The grant is null when nothing is left or this run is ending.
  */
 export function lend(state: RunState, subRun: string, now: number): Loan {
-  const before = state.loans.find(({ sub_run_id }) => sub_run_id === subRun);
+  const before = state.ledger.loans.find(({ sub_run_id }) => sub_run_id === subRun);
   if (before !== undefined) return { grant: before.grant, is_new: false };
-  if (state.ending !== null || state.cancel !== null) return NO_LOAN;
+  if (isOver(state)) return NO_LOAN;
   const seconds = Math.floor(millisecondsLeft(state, now) / 1_000);
-  const grant = shareFor(state, null, seconds);
+  const grant = grantFor(state, null, seconds);
   if (seconds < 1 || isNothing(grant)) return NO_LOAN;
   draw(state, grant);
-  state.loans.push({ sub_run_id: subRun, grant });
+  state.ledger.loans.push({ sub_run_id: subRun, grant });
   return { grant, is_new: true };
 }
 const NO_LOAN: Loan = { grant: null, is_new: false };
 
-/** Once: a loan that is given back is forgotten. */
+/** Takes back what a lent grant leaves unused. A second call for the same run changes nothing. */
 export function takeBack(state: RunState, subRun: string, end: Pick<SubRunResult, 'used' | 'questions'> | null): void {
-  const loan = state.loans.find(({ sub_run_id }) => sub_run_id === subRun);
+  const loan = state.ledger.loans.find(({ sub_run_id }) => sub_run_id === subRun);
   if (loan === undefined) return;
-  state.loans = state.loans.filter((one) => one !== loan);
+  state.ledger.loans = state.ledger.loans.filter((one) => one !== loan);
   giveBack(state, loan.grant, end ?? NOTHING_USED);
 }
 
@@ -123,10 +122,10 @@ function draw(state: RunState, { budget, humans }: Grant): void {
   used.model_calls += budget.max_model_calls;
   used.tokens += budget.max_tokens;
   used.cost_micro_usd += budget.max_cost_micro_usd ?? 0;
-  state.questions_lent += humans.max_questions;
+  state.ledger.questions.lent += humans.max_questions;
 }
 
-/** A run never uses more than it was granted, so nothing is given back that was not drawn. */
+/** Gives back what the sub-run did not use. It never uses more than its grant. */
 function giveBack(state: RunState, { budget, humans }: Grant, end: Pick<SubRunResult, 'used' | 'questions'>): void {
   const { used } = state.ledger;
   const unused = (granted: number, spent: number): number => Math.max(0, granted - spent);
@@ -134,10 +133,10 @@ function giveBack(state: RunState, { budget, humans }: Grant, end: Pick<SubRunRe
   used.attempts -= unused(budget.max_attempts, end.used.attempts);
   used.model_calls -= unused(budget.max_model_calls, end.used.model_calls);
   used.tokens -= unused(budget.max_tokens, end.used.tokens);
-  // Without a cap nothing was drawn, and what it cost is only counted.
+  // Without a cost budget nothing was drawn; the cost is only counted.
   if (budget.max_cost_micro_usd === null) used.cost_micro_usd += end.used.cost_micro_usd;
   else used.cost_micro_usd -= unused(budget.max_cost_micro_usd, end.used.cost_micro_usd);
-  state.questions_lent -= unused(humans.max_questions, end.questions);
+  state.ledger.questions.lent -= unused(humans.max_questions, end.questions);
 }
 
 const NOTHING_USED = {
@@ -145,12 +144,12 @@ const NOTHING_USED = {
   questions: 0,
 };
 
-/** Its seconds leave out people, so what is longer than they are was waiting; nobody was asked, nobody was waited for. */
+/** The seconds of a run leave out waiting for people, so the rest of its duration was spent waiting for them. */
 const waitedForPeople = ({ result, duration_ms }: Extract<SubRunOutcome, { class: 'ended' }>): number =>
   result.questions === 0 ? 0 : Math.max(0, duration_ms - (result.used.seconds + 1) * 1_000);
 
-/** Without the sub-run's id, so that the same answer twice is the same answer. */
-export function toldToParent(outcome: SubRunOutcome, isCancelled: boolean): CallOutcome {
+/** The end of a sub-run as the outcome of a step, without the sub-run's id: equal answers have equal hashes. */
+export function outcomeOfSubRun(outcome: SubRunOutcome, isCancelled: boolean): CallOutcome {
   const { duration_ms } = outcome;
   if (outcome.class === 'not_started') return { ...notStarted('SUB_RUN_NOT_STARTED', outcome.why), duration_ms };
   if (outcome.class === 'lost') {
@@ -191,7 +190,7 @@ function succeeded({ outcome, why, result }: SubRunResult): CallSucceeded {
   };
 }
 
-/** Asking again as before would end as before: whoever asked has to ask for something else. */
+/** Not retried: the same request would end in the same way, so the caller has to ask for something else. */
 const notStarted = (error_code: string, message_preview: string): CallFailed => ({
   class: 'failed',
   certainty: 'not_started',

@@ -1,7 +1,8 @@
 import type { ReviewReport } from '../../core/guardrails/loop-report.ts';
 import { apply, check, ignore } from '../../core/run/messages.ts';
 import { openRun } from '../../core/run/state.ts';
-import { runAgent } from '../../core/run/agent.ts';
+import { isCancelled, resultOfRun } from '../../core/run/life.ts';
+import { runAgent } from '../../core/run/run-agent.ts';
 import type {
   PlannerOutcome,
   PlannerView,
@@ -16,7 +17,7 @@ import type { RunMessage } from '../../protocol/messages.ts';
 import type { RecallQuery, RunLesson } from '../../protocol/lessons.ts';
 import type { QuestionNotice } from '../../protocol/notices.ts';
 import type { RecordBatch, RunArchive } from '../../protocol/records.ts';
-import type { PreparedRun } from '../../protocol/run.ts';
+import type { PreparedRun, RunResult } from '../../protocol/run.ts';
 import type { SubRunOutcome, SubRunRequest } from '../../protocol/sub-runs.ts';
 import type { CallCancelled, CallOutcome, ReconcileOutcome, ToolCallRequest } from '../../protocol/tools.ts';
 import { VirtualClock } from './clock.ts';
@@ -51,6 +52,8 @@ export interface SimulationOptions {
 }
 
 export interface Simulated {
+  /** How the run ended. */
+  result: RunResult;
   state: RunState;
   records: RecordBatch[];
   archives: RunArchive[];
@@ -73,7 +76,7 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
   const { world, handOverShare = 0 } = options;
   const clock = new VirtualClock(options.startAt ?? START);
   const random = seededRandom(options.seed ?? 1);
-  const simulated: Simulated = {
+  const simulated: Omit<Simulated, 'result'> = {
     state: openRun(run, clock.now),
     records: [],
     archives: [],
@@ -119,7 +122,7 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
       const checked = check(state, type, body);
       if (!checked.ok) ignore(state, type, checked.errors[0]?.message ?? checked.problem, clock.now);
       else apply(state, checked.message, clock.now);
-      if (state.cancel !== null) for (const cancel of Array.from(cancellations)) cancel();
+      if (isCancelled(state)) for (const cancel of Array.from(cancellations)) cancel();
       for (const look of Array.from(waiting)) look();
     });
   };
@@ -192,7 +195,7 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
 
   for (;;) {
     const how = await live(simulated.state, ports, clock, () => atWork > 0);
-    if (how === 'ended') return simulated;
+    if (how === 'ended') return { ...simulated, result: endOf(simulated.state) };
     simulated.handOvers += 1;
     const travelling = JSON.stringify(simulated.state);
     options.onHandOver?.(travelling);
@@ -219,6 +222,12 @@ async function live(state: RunState, ports: RunPorts, clock: VirtualClock, isAtW
   const ended = end as { how: 'ended' | 'hand_over' } | { error: unknown };
   if ('error' in ended) throw ended.error;
   return ended.how;
+}
+
+function endOf(state: RunState): RunResult {
+  const result = resultOfRun(state);
+  if (result === null) throw new TypeError(`The run ${state.run.run_id} ended without a result.`);
+  return result;
 }
 
 /** Runs that are simulated side by side wait for the same turn of the event loop: one turn serves them all. */

@@ -4,7 +4,8 @@ import { computeBound } from '../../core/bound/compute-bound.ts';
 import { mergePolicy } from '../../core/policy/merge-policy.ts';
 import { problemsOfPolicy } from '../../core/policy/check-policy.ts';
 import { apply } from '../../core/run/messages.ts';
-import { failuresOf } from '../../core/run/memory.ts';
+import { failuresOf } from '../../core/run/read-failures.ts';
+import { type Life, resultOfRun } from '../../core/run/life.ts';
 import { openRun } from '../../core/run/state.ts';
 import { statusOf } from '../../core/run/status.ts';
 import { type GuardedAttempt, openGuarded } from '../../core/run/guarded.ts';
@@ -75,10 +76,10 @@ export async function guardedRun<T>(options: GuardedOptions, work: (guarded: Gua
   const stop = (): void => {
     for (const scope of underWay) scope.cancel();
   };
-  acceptMessages({ state }, now, stop);
+  acceptMessages(state, now, stop);
   setHandler(defineQuery(QUERY.status), () => statusOf(state));
   setHandler(defineQuery(QUERY.failures), () => ({ failures: failuresOf(state) }));
-  setHandler(defineQuery(QUERY.result), (): RunResult | null => state.result);
+  setHandler(defineQuery(QUERY.result), (): RunResult | null => resultOfRun(state));
   const guarded = openGuarded(state, ports);
 
   const step: Guarded['step'] = async (name, run, { effect = 'side_effect', phase = 'work', input = null } = {}) => {
@@ -96,7 +97,7 @@ export async function guardedRun<T>(options: GuardedOptions, work: (guarded: Gua
         underWay.delete(scope);
       }
     });
-    if (end.kind === 'over') throw stopped(state.ending?.why ?? 'the run is over');
+    if (end.kind === 'over') throw stopped(whyOver(state.life));
     return end.kind === 'ok' ? value : undefined;
   };
 
@@ -114,11 +115,17 @@ export async function guardedRun<T>(options: GuardedOptions, work: (guarded: Gua
       // task again, and mended code must find the history that it would have made itself.
       if (!(error instanceof TemporalFailure)) throw error;
       await guarded.close({ broke: `the workflow failed: ${messageOf(error)}` });
-      if (state.result?.outcome === 'cancelled') throw new CancelledFailure(state.result.why);
-      if (error instanceof ApplicationFailure && error.type === STOPPED) throw stopped(error.message, state.result);
+      const result = resultOfRun(state);
+      if (result?.outcome === 'cancelled') throw new CancelledFailure(result.why);
+      if (error instanceof ApplicationFailure && error.type === STOPPED) throw stopped(error.message, result);
       throw error;
     }
   });
+}
+
+function whyOver(life: Life): string {
+  if (life.is === 'closing') return life.ending.why;
+  return life.is === 'stopping' ? `${life.cancel.by} cancelled the run` : 'the run is over';
 }
 
 const messageOf = (error: unknown): string =>

@@ -189,9 +189,9 @@ describe('the prompt of a command', () => {
   });
 
   it('is a new file in each attempt, says on a retry what was missed, and is gone afterwards', async () => {
-    const mending = { category: 'validation_grounding' as const, retry: 1, missed: ['grounding'] };
+    const retry_context = { category: 'validation_grounding' as const, retry: 1, missed: ['grounding'] };
     const first = await output(evaluator(true), { essay: 'x' });
-    const second = await succeeded(evaluator(true), request({ essay: 'x' }, { attempt: 2, mending }));
+    const second = await succeeded(evaluator(true), request({ essay: 'x' }, { attempt: 2, retry_context }));
     const words = (second.output as CommandOutput).stdout;
     expect(words).toContain('MUST use Google Search');
     const fileOf = (text: string) => text.trim().split('\n').at(-1)?.split(' ') ?? [];

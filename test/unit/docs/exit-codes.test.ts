@@ -55,8 +55,8 @@ describe.each([
     const tool = example(file, language, [...run]);
     const first = await failed(tool, request({}));
     expect(first).toMatchObject(failure);
-    const mending = { category: first.category, retry: 1, missed: first.missed ?? [] };
-    const second = await succeeded(tool, request({}, { attempt: 2, mending }));
+    const retry_context = { category: first.category, retry: 1, missed: first.missed ?? [] };
+    const second = await succeeded(tool, request({}, { attempt: 2, retry_context }));
     expect((second.output as CommandOutput).stdout).toMatch(/RETRY NOTE|because of \d{3,}/);
   });
 });

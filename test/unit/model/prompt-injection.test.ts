@@ -98,7 +98,7 @@ async function attack(
     manifest: state.run.manifest,
     expectedManifest: manifestOf(reader),
     limits: { max_reruns: state.guard.max_reruns, ...state.guard.overrides },
-    said: { feedback: state.feedback, ignored: state.ignored_messages },
+    said: { feedback: state.people.feedback, ignored: state.people.ignored },
     bound: result?.bound.steps === state.run.bound.steps && (result?.used.steps ?? 0) <= state.run.bound.steps,
   };
 }

@@ -22,7 +22,7 @@ export function figuresOf({ state }: Simulated, result: RunResult, seen: Seen): 
   const elapsed = Date.parse(result.ended_at) - Date.parse(result.started_at);
   return {
     loops: Math.max(loops, state.guard.loops.length),
-    steps: Math.max(used.steps, state.next_step_id - 1),
+    steps: Math.max(used.steps, state.ledger.next_step_id - 1),
     attempts: Math.max(used.attempts, seen.calls),
     model_calls: Math.max(used.model_calls, seen.turns),
     tokens: used.tokens,

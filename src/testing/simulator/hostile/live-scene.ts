@@ -26,7 +26,6 @@ export async function liveScene(scene: Scene): Promise<LivedScene> {
   const { bound } = outcome.prepared;
   const { world, seen } = hostileWorld(scene, 100 + 2 * (bound.attempts + bound.model_calls), registry);
   const simulated = await simulateRun(outcome.prepared, { world, seed: scene.seed, handOverShare: 0.1 });
-  const { result } = simulated.state;
-  if (result === null) throw new TypeError('the run ended without a result');
+  const { result } = simulated;
   return { simulated, result, used: figuresOf(simulated, result, seen), bound };
 }

@@ -1,11 +1,10 @@
 import type { PlannerOutcome } from '../../../core/run/ports.ts';
-import type { RunState } from '../../../core/run/state.ts';
 import { isInfrastructure } from '../../../core/retry/strategies.ts';
 import { sha256Hex } from '../../../protocol/ids.ts';
 import { LIMIT } from '../../../protocol/limits.ts';
 import type { CallFailed, CallOutcome, ReconcileOutcome, ToolCallRequest } from '../../../protocol/tools.ts';
 import type { Registry } from '../../../define/registry.ts';
-import type { World } from '../simulate-run.ts';
+import type { Simulated, World } from '../simulate-run.ts';
 import { simulateSubRun } from '../sub-run.ts';
 import { diceOf } from './dice.ts';
 import { repliesTo, unasked } from './people.ts';
@@ -62,7 +61,7 @@ export function hostileWorld(
         const helper = { ...drawn, policy: run.policy, character: { ...drawn.character, instant: true, asks: false } };
         return hostileWorld(helper, mostCalls, registry, seen).world;
       });
-      const passed = simulated === null ? [] : amountsPassed(simulated.state);
+      const passed = simulated === null ? [] : amountsPassed(simulated);
       if (passed.length > 0) throw new RunawayRunError(`the sub-run ${request.sub_run_id} passed ${passed.join(', ')}`);
       return outcome;
     },
@@ -95,10 +94,10 @@ export function hostileWorld(
 }
 
 /** A helper's own limits are what it was granted; it passes none of them, so its asker passes none of its own. */
-function amountsPassed({ result, run }: RunState): string[] {
-  const { bound } = run;
+function amountsPassed({ result }: Simulated): string[] {
+  const { bound } = result;
   return (['steps', 'attempts', 'model_calls', 'tokens', 'cost_micro_usd'] as const).filter(
-    (figure) => (result?.used[figure] ?? 0) > (bound[figure] ?? Infinity),
+    (figure) => result.used[figure] > (bound[figure] ?? Infinity),
   );
 }
 

@@ -6,7 +6,7 @@ import { executeTool } from '../../../../src/activities/tools/execute-tool.ts';
 import { defineTool, type ToolContext, type ToolDefinition } from '../../../../src/define/define-tool.ts';
 import { ToolError } from '../../../../src/define/tool-error.ts';
 import type { Json } from '../../../../src/protocol/json.ts';
-import type { Mending } from '../../../../src/protocol/tools.ts';
+import type { RetryContext } from '../../../../src/protocol/tools.ts';
 import { failed, request, succeeded, toolEnvironment } from '../../../support/tool-environment.ts';
 
 const tool = (
@@ -14,7 +14,7 @@ const tool = (
   rest: Partial<ToolDefinition<Json, Json>> = {},
 ) => defineTool({ name: 'tool', effect: 'read', input: z.json(), output: z.json(), ...rest, run });
 
-const grounding: Mending = { category: 'validation_grounding', retry: 1, missed: ['no grounding metadata'] };
+const grounding: RetryContext = { category: 'validation_grounding', retry: 1, missed: ['no grounding metadata'] };
 
 describe('the prompt of an attempt', () => {
   const asks = (provider?: string) =>
@@ -30,7 +30,7 @@ describe('the prompt of an attempt', () => {
 
   it('says on a retry what was missed, and keeps both prompts and their difference', async () => {
     const env = toolEnvironment();
-    const outcome = await succeeded(asks(), request({}, { attempt: 2, mending: grounding }), env);
+    const outcome = await succeeded(asks(), request({}, { attempt: 2, retry_context: grounding }), env);
     const used = outcome.output as string;
     expect(used).toContain('CRITICAL');
     expect(used).toContain('- no grounding metadata');
@@ -45,7 +45,7 @@ describe('the prompt of an attempt', () => {
   });
 
   it("uses a provider's own words for that provider alone", async () => {
-    const retry = request({}, { attempt: 2, mending: grounding });
+    const retry = request({}, { attempt: 2, retry_context: grounding });
     expect((await succeeded(asks('Google'), retry)).output).toContain('MUST use Google Search');
     expect((await succeeded(asks('other'), retry)).output).not.toContain('Google');
   });
@@ -54,8 +54,8 @@ describe('the prompt of an attempt', () => {
     const env = toolEnvironment();
     const signal = 'FAIL test_totals - expected 3 to equal 4';
     const feedback = { feedback_type: 'verification_failure', confidence: 0.7, signal };
-    const mending: Mending = { category: 'unknown_error', retry: 1, missed: [], feedback };
-    const outcome = await succeeded(asks(), request({}, { attempt: 2, mending }), env);
+    const retry_context: RetryContext = { category: 'unknown_error', retry: 1, missed: [], feedback };
+    const outcome = await succeeded(asks(), request({}, { attempt: 2, retry_context }), env);
     expect(outcome.output).toMatch(/^Rate the essay\.\n[^]*running the failed check again/);
     expect(outcome.prompt).toMatchObject({ enhancement: 'feedback' });
     expect(env.events('prompt_refined')[0]).toMatchObject({ feedback_type: 'verification_failure', iteration: 1 });
@@ -69,7 +69,7 @@ describe('the prompt of an attempt', () => {
     const first = await failed(fails, request({}), env);
     expect(first.prompt).toMatchObject({ diff_id: null, enhancement: 'none' });
     expect(env.text(first.prompt?.enhanced_id)).toBe('Rate it.');
-    const second = await failed(fails, request({}, { attempt: 2, mending: grounding }), env);
+    const second = await failed(fails, request({}, { attempt: 2, retry_context: grounding }), env);
     expect(second.prompt?.diff_id).not.toBeNull();
   });
 
@@ -79,7 +79,7 @@ describe('the prompt of an attempt', () => {
       await ctx.enhance('Use hunter2-hunter2 to log in.');
       return null;
     });
-    await succeeded(asksWithSecret, request({}, { attempt: 2, mending: grounding }), env);
+    await succeeded(asksWithSecret, request({}, { attempt: 2, retry_context: grounding }), env);
     const kept = [...env.artifacts.values()].join('\n');
     expect(kept).toContain('[redacted:known]');
     expect(kept).not.toContain('hunter2');
@@ -87,7 +87,7 @@ describe('the prompt of an attempt', () => {
 
   it('goes out all the same when the store is away, and the outcome points to nothing that is not there', async () => {
     const away = toolEnvironment({ saveArtifact: () => Promise.reject(new Error('away')) });
-    const outcome = await succeeded(asks(), request({}, { attempt: 2, mending: grounding }), away);
+    const outcome = await succeeded(asks(), request({}, { attempt: 2, retry_context: grounding }), away);
     expect(outcome.output).toContain('Grounding was missing');
     expect(outcome.prompt).toBeUndefined();
     expect(away.events('prompt_not_kept')).toHaveLength(1);
@@ -96,7 +96,7 @@ describe('the prompt of an attempt', () => {
   it('does not wait for a store that hangs', async () => {
     const hangs = toolEnvironment({ saveArtifact: () => new Promise(() => undefined) });
     const started = Date.now();
-    await succeeded(asks(), request({}, { attempt: 2, mending: grounding }), hangs);
+    await succeeded(asks(), request({}, { attempt: 2, retry_context: grounding }), hangs);
     expect(Date.now() - started).toBeLessThan(4_000);
   });
 });

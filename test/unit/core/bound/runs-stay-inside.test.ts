@@ -27,8 +27,8 @@ describe('a run in a hostile world', () => {
       const also = {
         // What the world saw is what the ledger says, no more and no less.
         counted: scene.character.asks || calls === result.used.attempts,
-        questions: state.questions_asked <= humans.max_questions,
-        feedback: state.feedback.length <= humans.max_feedback,
+        questions: state.ledger.questions.asked <= humans.max_questions,
+        feedback: state.people.feedback.length <= humans.max_feedback,
         humanWait: state.ledger.human_wait_ms <= bound.wait_ms,
         size: new TextEncoder().encode(JSON.stringify(state)).length < 256 * 1024,
       };

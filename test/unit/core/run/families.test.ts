@@ -14,6 +14,7 @@ import {
   reviewOf,
 } from '../../../scenarios/families.ts';
 import { prepared } from '../../../support/fixtures.ts';
+import { resultOfRun } from '../../../../src/core/run/life.ts';
 
 const registry = createRegistry([judgedAgent(async () => undefined)]);
 
@@ -31,7 +32,7 @@ describe.each(families)('the family $family', (family) => {
     });
     expect(readTrace(loopTrace(state.guard))).toEqual(expectedTrace(family));
     const last = family.loops.at(-1)?.expect.reason;
-    expect(state.result).toMatchObject({
+    expect(resultOfRun(state)).toMatchObject({
       outcome: last === 'thresholds_met' ? 'completed' : 'finalized',
       reason: last,
       loops: family.loops.length,

@@ -5,6 +5,7 @@ import { LIMIT } from '../../../../src/protocol/limits.ts';
 import type { CallFailed, CallOutcome, ToolCallRequest } from '../../../../src/protocol/tools.ts';
 import { simulateRun } from '../../../../src/testing/simulator/simulate-run.ts';
 import { plainRegistry, prepared } from '../../../support/fixtures.ts';
+import { resultOfRun } from '../../../../src/core/run/life.ts';
 
 const refused: CallFailed = {
   class: 'failed',
@@ -32,7 +33,7 @@ describe('a store that stays away', () => {
       storeIsUp: () => false,
     };
     const { state, records } = await simulateRun(run(2), { world });
-    expect(state.result).toMatchObject({
+    expect(resultOfRun(state)).toMatchObject({
       outcome: 'completed',
       used: { attempts: 6 },
       unsaved: { records: 4, archive: true },
@@ -51,7 +52,7 @@ describe('a store that stays away', () => {
     const written = batches.flatMap((batch) => batch.records.map((record) => record.failure_id));
     expect(new Set(written).size).toBe(6);
     expect(written).toHaveLength(6);
-    expect(state.result?.unsaved).toEqual({ records: 0, archive: false });
+    expect(resultOfRun(state)?.unsaved).toEqual({ records: 0, archive: false });
   });
 });
 
@@ -72,7 +73,7 @@ describe('the state of a run', () => {
     });
     expect(simulated.handOvers).toBeGreaterThan(10);
     expect(largest).toBeLessThan(LIMIT.stateBytes);
-    expect(simulated.state.result).toMatchObject({ outcome: 'completed' });
+    expect(resultOfRun(simulated.state)).toMatchObject({ outcome: 'completed' });
   });
 });
 
@@ -89,8 +90,10 @@ describe('a cancel', () => {
     const backOff = await during({ call: () => refused });
     const question = await during({ call: () => ({ ...refused, category: 'auth' }) });
     for (const { state } of [call, backOff, question]) {
-      expect(state.result).toMatchObject({ outcome: 'cancelled', why: 'ada cancelled the run: enough' });
-      expect(Date.parse(state.result?.ended_at ?? '') - Date.parse(state.result?.started_at ?? '')).toBe(50);
+      expect(resultOfRun(state)).toMatchObject({ outcome: 'cancelled', why: 'ada cancelled the run: enough' });
+      expect(Date.parse(resultOfRun(state)?.ended_at ?? '') - Date.parse(resultOfRun(state)?.started_at ?? '')).toBe(
+        50,
+      );
     }
   });
 });
@@ -101,7 +104,7 @@ describe('a wide batch', () => {
     const wide = prepared({ agent: 'plain', goal: 'g', plan: { steps } }, plainRegistry);
     const call = (request: ToolCallRequest) => (request.step_id === 25 && request.attempt < 3 ? refused : ok(request));
     const { state } = await simulateRun(wide, { world: { call } });
-    expect(state.result).toMatchObject({ outcome: 'completed', used: { attempts: 32 } });
+    expect(resultOfRun(state)).toMatchObject({ outcome: 'completed', used: { attempts: 32 } });
   });
 });
 
@@ -121,7 +124,9 @@ describe('what a run tells about its steps', () => {
       },
     });
     expect(archives[0]?.steps).toMatchObject([{ step_id: 1, status: 'cancelled' }]);
-    expect(state.result?.why).toBe('ada cancelled the run; step 1 (pay) was under way and may have had its effect');
+    expect(resultOfRun(state)?.why).toBe(
+      'ada cancelled the run; step 1 (pay) was under way and may have had its effect',
+    );
   });
 });
 
@@ -129,7 +134,7 @@ describe('an approval that nobody can be asked for', () => {
   it('is told as the policy, never as a person who denied', async () => {
     const world = { call: (request: ToolCallRequest) => ok(request) };
     const stopped = await simulateRun(run(1, 'launch', { humans: { max_questions: 0 } }), { world });
-    expect(stopped.state.result).toMatchObject({ outcome: 'finalized', reason: 'no_question_left' });
+    expect(resultOfRun(stopped.state)).toMatchObject({ outcome: 'finalized', reason: 'no_question_left' });
     const denied = await simulateRun(run(1, 'launch', { humans: { max_questions: 0, default: 'deny' } }), { world });
     expect(denied.archives[0]?.steps).toMatchObject([{ status: 'policy', attempts: 0 }]);
   });
@@ -154,7 +159,11 @@ describe('a planner that reports what is no count', () => {
       const chooser = prepared({ agent: 'chooser', goal: 'g' }, plainRegistry);
       const plan = () => ({ class: 'ok' as const, calls: [], tokens, cost_micro_usd: 0, duration_ms: 1 });
       const { state } = await simulateRun(chooser, { world: { call: () => refused, plan } });
-      expect(state.result).toMatchObject({ outcome: 'system_error', reason: 'INVALID_PLAN', used: { tokens: 0 } });
+      expect(resultOfRun(state)).toMatchObject({
+        outcome: 'system_error',
+        reason: 'INVALID_PLAN',
+        used: { tokens: 0 },
+      });
     },
   );
 });
@@ -164,8 +173,8 @@ describe('a budget of seconds', () => {
     const { state } = await simulateRun(run(1, 'look', { budget: { max_seconds: 2 } }), {
       world: { call: () => refused },
     });
-    expect(state.result).toMatchObject({ outcome: 'budget_exhausted', reason: 'seconds' });
-    expect(state.result?.used.seconds).toBeLessThanOrEqual(2);
+    expect(resultOfRun(state)).toMatchObject({ outcome: 'budget_exhausted', reason: 'seconds' });
+    expect(resultOfRun(state)?.used.seconds).toBeLessThanOrEqual(2);
   });
 
   it('does not count the time that a person took', async () => {
@@ -181,6 +190,6 @@ describe('a budget of seconds', () => {
       },
     };
     const { state } = await simulateRun(run(1, 'look', { budget: { max_seconds: 2 } }), { world });
-    expect(state.result).toMatchObject({ outcome: 'completed', used: { seconds: 0 } });
+    expect(resultOfRun(state)).toMatchObject({ outcome: 'completed', used: { seconds: 0 } });
   });
 });

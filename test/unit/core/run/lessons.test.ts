@@ -270,7 +270,7 @@ describe('a retry of work that was checked', () => {
 
   it('is told what was missed, and which retry it is', async () => {
     const { seen } = await life(undefined);
-    expect(seen.map(({ mending }) => mending)).toEqual([
+    expect(seen.map(({ retry_context }) => retry_context)).toEqual([
       undefined,
       { category: 'validation_grounding', retry: 1, missed: ['grounding'] },
       { category: 'validation_grounding', retry: 2, missed: ['grounding'] },
@@ -283,7 +283,7 @@ describe('a retry of work that was checked', () => {
   ])('is told nothing when enhancement is off %s', async (_name, policy, on) => {
     const { seen, state } = await life(policy, on);
     expect(statusOf(state).enhancement).toBe(on ? undefined : 'it did not help');
-    expect(seen.map(({ mending }) => mending)).toEqual([undefined, undefined, undefined]);
+    expect(seen.map(({ retry_context }) => retry_context)).toEqual([undefined, undefined, undefined]);
   });
 
   it('counts as one evaluation, with what each attempt took and the difference of its prompt', async () => {

@@ -52,8 +52,8 @@ describe('a message', () => {
   it('that cannot be used is kept for people, and only the latest of many', () => {
     const state = newState();
     for (let index = 0; index < LIMIT.ignoredMessages + 5; index += 1) ignore(state, 'answer', `reason ${index}`, NOW);
-    expect(state.ignored_messages).toHaveLength(LIMIT.ignoredMessages);
-    expect(state.ignored_messages.at(-1)?.reason).toBe(`reason ${LIMIT.ignoredMessages + 4}`);
+    expect(state.people.ignored).toHaveLength(LIMIT.ignoredMessages);
+    expect(state.people.ignored.at(-1)?.reason).toBe(`reason ${LIMIT.ignoredMessages + 4}`);
   });
 });
 
@@ -68,16 +68,8 @@ describe('an answer', () => {
 
   it('counts once: a second one to the same question is told that it is late', () => {
     const state = newState();
-    state.question = {
-      question_id: 'q1',
-      text: 't',
-      tried: [],
-      options: ['retry', 'stop'],
-      asked_at: '',
-      deadline: '',
-      step_id: 1,
-      answer: null,
-    };
+    const question = { question_id: 'q1', text: 't', tried: [], asked_at: '', deadline: '', answer: null };
+    state.life = { is: 'waiting', question: { ...question, options: ['retry', 'stop'] } };
     const body = { question_id: 'q1', decision: 'retry', by: 'ada' };
     expect(send(state, 'answer', { ...body, decision: 'approve' })).toMatchObject({ accepted: false });
     expect(send(state, 'answer', body)).toMatchObject({ accepted: true });
@@ -112,13 +104,14 @@ describe('feedback', () => {
 describe('after the end', () => {
   it('only a late answer and a cancel are answered; they change nothing', () => {
     const state = newState();
-    state.ending = { outcome: 'completed', reason: 'thresholds_met', why: 'done' };
+    const life = { is: 'closing', ending: { outcome: 'completed', reason: 'thresholds_met', why: 'done' } } as const;
+    state.life = life;
     expect(send(state, 'feedback', { text: 'x', by: 'ada' })).toMatchObject({ ok: false, problem: 'ended' });
     expect(send(state, 'override', { override_fatigue: true, override_by: 'ada' })).toMatchObject({
       ok: false,
       problem: 'ended',
     });
     expect(send(state, 'cancel_run', { by: 'ada' })).toMatchObject({ accepted: false });
-    expect(state.cancel).toBeNull();
+    expect(state.life).toBe(life);
   });
 });

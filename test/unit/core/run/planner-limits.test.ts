@@ -20,7 +20,7 @@ describe('a turn', () => {
         call,
         policy: { budget: { max_steps: 100, max_attempts: 1_000 } },
       });
-      return { used: result.used.attempts, outcome: result.outcome, told: views[1]?.mending?.missed };
+      return { used: result.used.attempts, outcome: result.outcome, told: views[1]?.retry_context?.missed };
     };
     expect(await ran(64)).toMatchObject({ used: 64, outcome: 'completed' });
     expect(await ran(65)).toMatchObject({ used: 0, told: ['$.calls: at most 64 calls at once'] });
@@ -30,7 +30,7 @@ describe('a turn', () => {
     const told: (string[] | undefined)[] = [];
     const { result } = await liveChoosing({
       plan: (view) => {
-        told.push(view.mending?.missed);
+        told.push(view.retry_context?.missed);
         return { calls: [], output: 'x'.repeat(view.attempt === 1 ? 40_000 : 30_000) };
       },
       call,

@@ -7,6 +7,7 @@ import { check } from '../../../../src/core/run/messages.ts';
 import type { CallOutcome } from '../../../../src/protocol/tools.ts';
 import { plainRegistry, prepared } from '../../../support/fixtures.ts';
 import { everyRecord, failed, liveChoosing, succeeded } from './choosing-world.ts';
+import { openQuestion, resultOfRun } from '../../../../src/core/run/life.ts';
 
 const away = () => failed('HTTP_503', 'away', { category: 'server_error' });
 
@@ -94,21 +95,22 @@ describe('guarded steps side by side', () => {
       await quiet();
       look();
       await quiet();
-      expect(state.question?.answer).toBeNull();
-      if (state.question !== null) state.question.answer = { decision, text: null, by: 'ada' };
+      const question = openQuestion(state);
+      expect(question?.answer).toBeNull();
+      if (question !== null) question.answer = { decision, text: null, by: 'ada' };
       look();
     }
     await quiet();
     look();
     expect(await ends).toEqual([{ kind: 'skipped' }, { kind: 'ok' }]);
     expect(ran).toEqual(['a', 'b', 'b']);
-    expect(state.answered_questions).toHaveLength(2);
+    expect(state.people.closed_questions).toHaveLength(2);
   });
 
   it('end as broken when the workflow around them breaks', async () => {
     const { guarded, state } = guardedWorld({});
     await guarded.close({ broke: 'the workflow failed: boom' });
-    expect(state.result).toMatchObject({ outcome: 'system_error', reason: 'WORKFLOW_FAILED' });
+    expect(resultOfRun(state)).toMatchObject({ outcome: 'system_error', reason: 'WORKFLOW_FAILED' });
   });
 });
 

@@ -4,14 +4,15 @@ import { createRegistry } from '../../../../src/define/registry.ts';
 import { liveInSimulator } from '../../../scenarios/live-in-simulator.ts';
 import { scenarios } from '../../../scenarios/scenarios.ts';
 import { scriptedAgents } from '../../../scenarios/scripted-agents.ts';
+import { resultOfRun } from '../../../../src/core/run/life.ts';
 
 const registry = createRegistry(scriptedAgents);
 
 describe.each(scenarios)('$name', (scenario) => {
   it('ends as it should', async () => {
     const { state } = await liveInSimulator(scenario, registry, 'run-1');
-    expect(state.result).toMatchObject(scenario.expect);
-    expect(state.result?.used.attempts).toBeLessThanOrEqual(state.run.bound.attempts);
+    expect(resultOfRun(state)).toMatchObject(scenario.expect);
+    expect(resultOfRun(state)?.used.attempts).toBeLessThanOrEqual(state.run.bound.attempts);
   });
 
   it('ends in the same state when handed over at random batch boundaries', async () => {

@@ -4,6 +4,7 @@ import { simulateRun, type World } from '../../../../src/testing/simulator/simul
 import { sha256Hex } from '../../../../src/protocol/ids.ts';
 import type { CallFailed, CallOutcome, ToolCallRequest } from '../../../../src/protocol/tools.ts';
 import { plainRegistry, prepared } from '../../../support/fixtures.ts';
+import { resultOfRun } from '../../../../src/core/run/life.ts';
 
 const ok = (request: ToolCallRequest): CallOutcome => {
   const text = JSON.stringify(request.step_id);
@@ -33,7 +34,7 @@ const run = (world: Partial<World> & Pick<World, 'call'>, tools = ['look'], poli
 describe('a run', () => {
   it('completes a plan of successful steps with one attempt each and nothing recorded', async () => {
     const { state, records, calls } = await run({ call: ok }, ['look', 'put', 'pay']);
-    expect(state.result).toMatchObject({
+    expect(resultOfRun(state)).toMatchObject({
       outcome: 'completed',
       reason: 'thresholds_met',
       used: { steps: 3, attempts: 3 },
@@ -50,7 +51,7 @@ describe('a run', () => {
         return request.attempt < 3 ? failed() : ok(request);
       },
     });
-    expect(state.result).toMatchObject({ outcome: 'completed', failures: { total: 2, active: 0 } });
+    expect(resultOfRun(state)).toMatchObject({ outcome: 'completed', failures: { total: 2, active: 0 } });
     expect(seen.map((request) => request.guidance.rows.length)).toEqual([0, 1, 1]);
     expect(seen[1]?.waited_ms).toBeGreaterThanOrEqual(500);
     expect(records.flatMap((batch) => batch.records).map((record) => record.failure_id)).toEqual([
@@ -68,13 +69,13 @@ describe('a run', () => {
         }
       },
     });
-    expect(state.result).toMatchObject({ outcome: 'completed', used: { attempts: 6 } });
-    expect(state.questions_asked).toBe(1);
+    expect(resultOfRun(state)).toMatchObject({ outcome: 'completed', used: { attempts: 6 } });
+    expect(state.ledger.questions.asked).toBe(1);
   });
 
   it('ends finalized when nobody answers in time', async () => {
     const { state } = await run({ call: () => failed({ category: 'auth', error_code: 'HTTP_401' }) });
-    expect(state.result).toMatchObject({
+    expect(resultOfRun(state)).toMatchObject({
       outcome: 'finalized',
       reason: 'question_timed_out',
       used: { attempts: 1, seconds: 0 },
@@ -84,6 +85,6 @@ describe('a run', () => {
   it('never runs a side effect of unknown outcome again by itself', async () => {
     const { state, calls } = await run({ call: () => failed({ certainty: 'unknown', category: 'timeout' }) }, ['pay']);
     expect(calls).toBe(1);
-    expect(state.questions_asked).toBe(1);
+    expect(state.ledger.questions.asked).toBe(1);
   });
 });

@@ -1,4 +1,5 @@
 /** Being stuck, in whole runs: what repeats without anything new is recorded, answered with guidance, and escalated. */
+import { statusOfStep } from '../../../../src/core/run/attempts.ts';
 import { describe, expect, it } from 'vitest';
 import type { PlannerView } from '../../../../src/core/run/ports.ts';
 import type { Json } from '../../../../src/protocol/json.ts';
@@ -24,15 +25,7 @@ describe('the same successful read, 629 times', () => {
     const { calls, result, state, views, logs } = await life();
     expect(calls).toBe(4);
     expect(result).toMatchObject({ outcome: 'finalized', reason: 'question_timed_out' });
-    expect(state.loop.results.map(({ status }) => status)).toEqual([
-      'ok',
-      'ok',
-      'ok',
-      'ok',
-      'guided',
-      'guided',
-      'guided',
-    ]);
+    expect(state.loop.steps.map(statusOfStep)).toEqual(['ok', 'ok', 'ok', 'ok', 'guided', 'guided', 'guided']);
     expect(views).toHaveLength(7);
     expect(logs.filter(({ event }) => event === 'question_asked')).toHaveLength(1);
   });

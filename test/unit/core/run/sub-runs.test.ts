@@ -11,6 +11,7 @@ import type { RunRequest } from '../../../../src/protocol/run.ts';
 import type { SubRunOutcome, SubRunRequest, SubRunResult } from '../../../../src/protocol/sub-runs.ts';
 import { simulateRun, type World } from '../../../../src/testing/simulator/simulate-run.ts';
 import { prepared } from '../../../support/fixtures.ts';
+import { resultOfRun } from '../../../../src/core/run/life.ts';
 
 const look = defineTool({ name: 'look', effect: 'read', input: z.json(), output: z.json(), run: () => null });
 const pay = defineTool({ name: 'pay', effect: 'side_effect', input: z.json(), output: z.json(), run: () => null });
@@ -58,7 +59,7 @@ async function live(end: SubRunOutcome, request: Partial<RunRequest> = {}, atOnc
   };
   const run = prepared({ agent: 'boss', goal: 'g', run_id: 'run-1', ...request }, registry);
   const { state } = await simulateRun(run, { world });
-  return { asked, views, state, result: state.result };
+  return { asked, views, state, result: resultOfRun(state) };
 }
 
 describe('a run that works for another', () => {
@@ -116,7 +117,7 @@ describe('a run that works for another', () => {
       expect(asked).toHaveLength(1);
       expect(views[1]?.steps).toMatchObject([{ status: 'failed', error_code: `SUB_RUN_${outcome.toUpperCase()}` }]);
       expect(views[1]?.steps[0]?.message_preview).toContain('so it is');
-      expect(state.result?.failures.total).toBe(1);
+      expect(resultOfRun(state)?.failures.total).toBe(1);
     },
   );
 

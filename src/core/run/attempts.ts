@@ -1,0 +1,248 @@
+import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
+import type { RunLesson } from '../../protocol/lessons.ts';
+import type { Amounts, Decision } from '../../protocol/run.ts';
+import type { Json } from '../../protocol/json.ts';
+import type {
+  CallFailed,
+  CallOutcome,
+  CallSucceeded,
+  Constraints,
+  Guidance,
+  RetryContext,
+} from '../../protocol/tools.ts';
+import type { Stall } from '../failures/loop-watch.ts';
+import { isInfrastructure } from '../retry/strategies.ts';
+
+/** What is asked for: a tool call, or one turn of the planner. */
+export interface Call {
+  /** Position in the given plan; null for a call that the planner chose. */
+  plan_index: number | null;
+  phase: string;
+  tool: string;
+  input: Json;
+  output_schema?: Json;
+  /** What the tool's own `loopKey` says is asked for. */
+  loop_key?: string;
+  /** The id that a model gave its call. */
+  call_id?: string;
+  /** The planner's turn that chose it. */
+  turn?: number;
+}
+
+/**
+ * One guarded unit of work and every attempt at it. This list is the only place where attempts are kept: failure
+ * memory, lessons, evaluations, questions and status are computed from it.
+ */
+export interface Step {
+  kind: 'tool' | 'planner';
+  step_id: number;
+  call: Call;
+  /** How many attempts the ledger lets this step have. */
+  granted: number;
+  /** All attempts while the step is under way; afterwards only those that are still needed. */
+  attempts: Attempt[];
+  /** Null while the step is under way. */
+  end: StepEnd | null;
+  /** How many attempts the failure memory has read. */
+  attempts_read: number;
+  /** When the backoff ends; null while the step is not backing off. */
+  waiting_until: number | null;
+  /** A later step has answered this failure, so it teaches nothing more. */
+  answered?: true;
+}
+
+export interface Attempt {
+  /** From 1. */
+  n: number;
+  /** When it ended; while it is under way, when it began. */
+  at: number;
+  /** The backoff before it. */
+  waited_ms: number;
+  /** What it was shown; absent when it was shown nothing. */
+  guidance?: Guidance;
+  /** What it was held to; absent when nothing constrained it. */
+  constraints?: Constraints;
+  /** Null while it is under way. */
+  outcome: CallOutcome | null;
+  /** The failure record of a failed attempt. A lost worker makes none. */
+  record?: FailureRecord;
+  /** What the memory answered about the record's failure. */
+  recalled?: RunLesson[];
+  /** The person's answer that allowed this attempt. */
+  answer?: Allowance;
+  /** The run knew failures when this attempt began, so its success may prove one of them resolved. */
+  may_prove?: true;
+}
+
+/** A person's answer that lets a step run once more. */
+export interface Allowance {
+  decision: Extract<Decision, 'retry' | 'correct'>;
+  text: string | null;
+  by: string | null;
+}
+
+/** How a step came to its end. Its outcome, failure and record are those of the last attempt. */
+export type StepEnd =
+  | { kind: 'ok' }
+  /** An earlier pass did this side effect, and its output answers the call. */
+  | { kind: 'reused'; artifact_id: string; bytes: number }
+  | { kind: 'failed'; reason: string }
+  | { kind: 'budget'; budget: keyof Amounts }
+  | { kind: 'skipped' }
+  /** `policy`: no question was left, so the policy decided. */
+  | { kind: 'refused'; status: 'denied' | 'timed_out' | 'policy' }
+  /** `effect_unknown`: a side effect was under way and may have happened. */
+  | { kind: 'cancelled'; effect_unknown?: true }
+  /** The call would have repeated itself, and got guidance instead of running. */
+  | { kind: 'guided'; stall: Stall; shown?: string }
+  /** It repeated itself again after guidance: a person or the policy decides. */
+  | { kind: 'stuck'; stall: Stall };
+
+export type StepStatus = 'ok' | 'failed' | 'skipped' | 'denied' | 'timed_out' | 'policy' | 'cancelled' | 'guided';
+
+/** What a question or a notice is about. */
+export interface Subject {
+  step_id: number;
+  phase: string;
+  tool: string;
+  attempt: number;
+}
+
+export const openStep = (kind: Step['kind'], stepId: number, call: Call, granted: number): Step => ({
+  kind,
+  step_id: stepId,
+  call,
+  granted,
+  attempts: [],
+  end: null,
+  attempts_read: 0,
+  waiting_until: null,
+});
+
+/** How many attempts the step has had, also once earlier ones have been folded away. */
+export const attemptCount = (step: Step): number => step.attempts.at(-1)?.n ?? 0;
+
+export const subjectOf = (step: Step): Subject => ({
+  step_id: step.step_id,
+  phase: step.call.phase,
+  tool: step.call.tool,
+  attempt: attemptCount(step),
+});
+
+export function statusOfStep({ end }: Step): StepStatus {
+  switch (end?.kind) {
+    case 'ok':
+    case 'reused':
+      return 'ok';
+    case 'skipped':
+    case 'cancelled':
+      return end.kind;
+    case 'refused':
+      return end.status;
+    case 'guided':
+    case 'stuck':
+      return 'guided';
+    case 'failed':
+    case 'budget':
+    case undefined:
+      return 'failed';
+  }
+}
+
+/** The successful outcome that ended the step, if one did. */
+export function successOf(step: Step): CallSucceeded | null {
+  const outcome = step.end?.kind === 'ok' ? step.attempts.at(-1)?.outcome : null;
+  return outcome?.class === 'ok' ? outcome : null;
+}
+
+export const artifactOf = (step: Step): string | null =>
+  step.end?.kind === 'reused' ? step.end.artifact_id : (successOf(step)?.artifact_id ?? null);
+
+/** The failure of the last attempt, if it failed. */
+export function lastFailure(step: Step): CallFailed | null {
+  const outcome = step.attempts.at(-1)?.outcome;
+  return outcome?.class === 'failed' ? outcome : null;
+}
+
+/** The last attempt that left a failure record. */
+export const lastRecorded = (step: Step): (Attempt & { record: FailureRecord }) | undefined =>
+  step.attempts.findLast((attempt): attempt is Attempt & { record: FailureRecord } => attempt.record !== undefined);
+
+/** What the step failed with, as planner, reviewer and archive are told. */
+export function failureTold(step: Step): { error_code?: string; message_preview?: string } {
+  const { end } = step;
+  const failure = lastFailure(step);
+  switch (end?.kind) {
+    case 'failed':
+      return failure === null ? {} : { error_code: failure.error_code, message_preview: failure.message_preview };
+    case 'skipped':
+      return failure === null ? {} : { error_code: failure.error_code };
+    case 'budget':
+      return { error_code: 'BUDGET' };
+    case 'cancelled':
+      return end.effect_unknown === true ? { error_code: 'EFFECT_UNKNOWN' } : {};
+    case 'guided':
+      return { error_code: end.stall.rule, ...(end.shown !== undefined && { message_preview: end.shown }) };
+    default:
+      return {};
+  }
+}
+
+/** One line for each failed attempt, for a person who has to decide. */
+export const triedLines = (step: Step): string[] =>
+  step.attempts.flatMap(({ n, outcome }) =>
+    outcome?.class === 'failed'
+      ? [`attempt ${n}: ${outcome.error_code} ${outcome.message_preview}`.slice(0, TRIED_CHARS)]
+      : [],
+  );
+const TRIED_CHARS = 200;
+
+export interface RetriesUsed {
+  retries: number;
+  infrastructure: number;
+}
+
+/**
+ * How many of the attempts up to the n-th were retries, counted apart for lost workers. An attempt that a person
+ * allowed is not a retry.
+ */
+export function retriesUsed(step: Step, n = attemptCount(step)): RetriesUsed {
+  const used = { retries: 0, infrastructure: 0 };
+  for (let index = 1; index < step.attempts.length; index += 1) {
+    const attempt = step.attempts[index];
+    const before = step.attempts[index - 1]?.outcome;
+    if (attempt === undefined || attempt.n > n || attempt.answer !== undefined || before?.class !== 'failed') continue;
+    if (isInfrastructure(before.category)) used.infrastructure += 1;
+    else used.retries += 1;
+  }
+  return used;
+}
+
+/** True when a person allowed one more attempt after the step had failed: that attempt gets no retries of its own. */
+export const isSingleAttempt = (step: Step): boolean =>
+  step.attempts.some(({ n, answer }) => n > 1 && answer !== undefined);
+
+/** What a person said to do instead, if someone did. */
+export const correctionOf = (step: Step): Allowance | undefined =>
+  step.attempts.findLast(({ answer }) => answer?.decision === 'correct')?.answer;
+
+/** Why the next attempt is a retry, for a prompt that says what was missed; null before the first failure. */
+export function retryContextOf(step: Step): RetryContext | null {
+  const failed = lastRecorded(step);
+  if (failed?.outcome?.class !== 'failed') return null;
+  const { category, missed, detected } = failed.outcome;
+  return {
+    category,
+    retry: retriesUsed(step, failed.n).retries + 1,
+    missed: missed ?? [],
+    ...(detected !== undefined && { feedback: detected }),
+  };
+}
+
+/** How long sub-runs of this step waited for people. That time does not count as the run's. */
+export function personMs(step: Step): number {
+  let total = 0;
+  for (const { outcome } of step.attempts)
+    if (outcome !== null && 'person_ms' in outcome) total += outcome.person_ms ?? 0;
+  return total;
+}

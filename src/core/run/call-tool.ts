@@ -1,0 +1,109 @@
+import { idempotencyKey } from '../../protocol/ids.ts';
+import type { Json } from '../../protocol/json.ts';
+import type { CallFailed, CallOutcome, RetryContext, ToolCallRequest } from '../../protocol/tools.ts';
+import { type Attempt, retryContextOf, type Step } from './attempts.ts';
+import { millisecondsLeft } from './ledger.ts';
+import { type Resolved, resolvePointers } from './pointers.ts';
+import { isEffectUnknown, type Perform } from './run-step.ts';
+import type { RunState } from './state.ts';
+import type { Story } from './story.ts';
+import { agentOfStep, runSubRun } from './sub-runs.ts';
+
+/** Performs one attempt of a tool step: resolves its pointers and calls the tool, or starts another agent's run. */
+export const callTool =
+  (story: Story): Perform =>
+  (step, attempt) => {
+    const { state, ports } = story;
+    const resolved = resolveInput(state, step);
+    if (!resolved.ok) return Promise.resolve(unresolvable(resolved.pointer));
+    if (agentOfStep(state, step) !== null) return runSubRun(story, step, attempt, resolved.input);
+    const timeLeftMs = Math.max(1, millisecondsLeft(state, ports.now()));
+    const request = requestFor(state, step, attempt, { input: resolved.input, timeLeftMs });
+    const calling = ports.call(request);
+    const canReconcile = state.run.manifest[step.call.tool]?.reconcile === true;
+    return canReconcile ? settled(story, step, request, calling) : calling;
+  };
+
+/** What the tool's own `reconcile` finds out about an effect that may have happened replaces the guess. */
+async function settled(
+  { state, ports }: Story,
+  step: Step,
+  request: ToolCallRequest,
+  calling: Promise<CallOutcome>,
+): Promise<CallOutcome> {
+  const outcome = await calling;
+  if (outcome.class !== 'failed' || !isEffectUnknown(state, step, outcome)) return outcome;
+  const timeLeftMs = Math.max(1_000, millisecondsLeft(state, ports.now()));
+  const timeout_ms = Math.min(toolTimeoutMs(state, step, request.constraints) ?? timeLeftMs, timeLeftMs);
+  const found = await ports.reconcile({ ...request, timeout_ms, time_left_ms: timeLeftMs });
+  ports.log({ event: 'reconciled', step_id: step.step_id, attempt: request.attempt, verdict: found.verdict });
+  switch (found.verdict) {
+    case 'done': {
+      const { verdict: _verdict, ...output } = found;
+      return { class: 'ok', ...output, duration_ms: outcome.duration_ms };
+    }
+    case 'not_done':
+      return { ...outcome, certainty: 'failed' };
+    case 'unknown':
+      return outcome;
+  }
+}
+
+function requestFor(
+  state: RunState,
+  step: Step,
+  attempt: Attempt,
+  { input, timeLeftMs }: { input: Json; timeLeftMs: number },
+): ToolCallRequest {
+  const { run, loop } = state;
+  const { step_id, call } = step;
+  const constraints = attempt.constraints ?? {};
+  const retry = retryContextFor(state, step);
+  return {
+    run_id: run.run_id,
+    agent: run.agent,
+    loop_id: loop.loop_id,
+    step_id,
+    attempt: attempt.n,
+    phase: call.phase,
+    tool: call.tool,
+    input,
+    ...(call.output_schema !== undefined && { output_schema: call.output_schema }),
+    guidance: attempt.guidance ?? { rows: [], text: '' },
+    ...(isLiteral(state, step) && { literal: true as const }),
+    constraints,
+    ...(retry !== null && { retry_context: retry }),
+    idempotency_key: idempotencyKey(run.run_id, step_id),
+    timeout_ms: Math.min(toolTimeoutMs(state, step, constraints) ?? timeLeftMs, timeLeftMs),
+    time_left_ms: timeLeftMs,
+    waited_ms: attempt.waited_ms,
+  };
+}
+
+const toolTimeoutMs = (
+  { run }: RunState,
+  { call }: Step,
+  { timeout_ms }: { timeout_ms?: number },
+): number | undefined => timeout_ms ?? run.manifest[call.tool]?.timeout_ms;
+
+/** What a prompt may say about the failed attempt before; null on a first attempt, and where enhancement is off. */
+export function retryContextFor({ run }: RunState, step: Step): RetryContext | null {
+  const isOn = run.policy.retry.enhance && run.memory.enhancement.on;
+  return isOn && step.attempts.length > 1 ? retryContextOf(step) : null;
+}
+
+/** What a model writes is data and never a pointer: a model cannot read another run's results by naming them. */
+const isLiteral = ({ run }: RunState, { call }: Step): boolean => run.model !== null && call.plan_index === null;
+
+const resolveInput = (state: RunState, step: Step): Resolved =>
+  isLiteral(state, step) ? { ok: true, input: step.call.input } : resolvePointers(state, step.call.input);
+
+const unresolvable = (pointer: string): CallFailed => ({
+  class: 'failed',
+  certainty: 'not_started',
+  origin: 'tool',
+  category: 'pointer_unresolved',
+  error_code: 'POINTER_UNRESOLVED',
+  message_preview: `cannot resolve ${pointer}`,
+  duration_ms: 0,
+});

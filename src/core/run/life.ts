@@ -1,0 +1,95 @@
+import type { Decision, PendingQuestion, RunLifeState, RunOutcome, RunResult } from '../../protocol/run.ts';
+import type { RunState } from './state.ts';
+
+/** Where a run is in its life. Each part has exactly the data that belongs to it. */
+export type Life =
+  /** Started from the bare `temporal` command line; an activity still resolves agent, plan and tools. */
+  | { is: 'preparing' }
+  | { is: 'running'; reviewing?: true }
+  | { is: 'waiting'; question: OpenQuestion }
+  /** Cancelled: the work under way is being stopped. */
+  | { is: 'stopping'; cancel: Cancel }
+  /** The outcome is decided; what is under way finishes and is saved. */
+  | { is: 'closing'; ending: Ending }
+  | { is: 'ended'; result: RunResult };
+
+export interface Cancel {
+  by: string;
+  reason: string;
+  at: number;
+}
+
+export interface Ending {
+  outcome: RunOutcome;
+  reason: string;
+  why: string;
+}
+
+export interface OpenQuestion extends PendingQuestion {
+  answer: { decision: Decision; text: string | null; by: string } | null;
+}
+
+/** Nothing new starts any more. */
+export const isOver = ({ life }: RunState): boolean =>
+  life.is === 'stopping' || life.is === 'closing' || life.is === 'ended';
+
+export const isCancelled = ({ life }: RunState): boolean => life.is === 'stopping';
+
+export const openQuestion = ({ life }: RunState): OpenQuestion | null => (life.is === 'waiting' ? life.question : null);
+
+export const resultOfRun = ({ life }: RunState): RunResult | null => (life.is === 'ended' ? life.result : null);
+
+/** The outcome, once it is decided. */
+export function decidedOutcome({ life }: RunState): RunOutcome | undefined {
+  if (life.is === 'closing') return life.ending.outcome;
+  return life.is === 'ended' ? life.result.outcome : undefined;
+}
+
+/** The state as the wire names it. `backing_off` depends on the step under way, so only the status can tell it. */
+export function lifeOnTheWire({ life }: RunState): RunLifeState {
+  switch (life.is) {
+    case 'preparing':
+      return 'running';
+    case 'running':
+      return life.reviewing === true ? 'reviewing' : 'running';
+    case 'waiting':
+      return 'waiting_for_human';
+    case 'stopping':
+      return 'stopping';
+    case 'closing':
+      return life.ending.outcome === 'cancelled' ? 'stopping' : 'running';
+    case 'ended':
+      return 'ended';
+  }
+}
+
+/** Decides the outcome. The first decision holds: neither a later one nor a cancel changes it. */
+export function endWith(state: RunState, ending: Ending): void {
+  if (isOver(state)) return;
+  closeQuestion(state);
+  state.life = { is: 'closing', ending };
+}
+
+export function budgetSpent(state: RunState, budget: string): void {
+  endWith(state, {
+    outcome: 'budget_exhausted',
+    reason: budget,
+    why: `the run has used up its budget of ${budget.replaceAll('_', ' ')}`,
+  });
+}
+
+/** Returns false when the run was already ending. */
+export function cancel(state: RunState, request: Cancel): boolean {
+  if (isOver(state)) return false;
+  closeQuestion(state);
+  state.life = { is: 'stopping', cancel: request };
+  return true;
+}
+
+/** An answer that comes after this is told that the question has ended. */
+export function closeQuestion(state: RunState): void {
+  const question = openQuestion(state);
+  if (question === null) return;
+  state.people.closed_questions.push(question.question_id);
+  state.life = { is: 'running' };
+}

@@ -1,0 +1,50 @@
+import { LIMIT } from '../../protocol/limits.ts';
+import { defined } from '../../protocol/defined.ts';
+import { artifactOf, failureTold, statusOfStep, type Step, successOf } from './attempts.ts';
+import type { PlannerStep } from './ports.ts';
+import type { RunState } from './state.ts';
+
+const STEPS_IN_VIEW = 50;
+
+/** The finished steps as a planner sees them: the latest whole and, once the view is full, only how older ones ended. */
+export function plannerSteps(state: RunState): PlannerStep[] {
+  let room: number = LIMIT.plannerViewChars;
+  const latestFirst = unseenSteps(state)
+    .slice(-STEPS_IN_VIEW)
+    .reverse()
+    .map((step) => plannerStep(state, step));
+  const fitting = latestFirst.map((step) => {
+    room -= JSON.stringify(step).length;
+    if (room >= 0) return step;
+    const { output: _output, ...ending } = step;
+    return { ...ending, input: null };
+  });
+  return fitting.reverse();
+}
+
+/** A model's transcript includes the steps of earlier turns; a planner in code is shown all of them. */
+const unseenSteps = ({ run, loop }: RunState): Step[] =>
+  run.model === null ? loop.steps : loop.steps.filter(({ step_id }) => step_id > loop.told_step_id);
+
+function plannerStep({ outbox }: RunState, step: Step): PlannerStep {
+  const artifactId = artifactOf(step);
+  return defined({
+    step_id: step.step_id,
+    call_id: step.call.call_id,
+    tool: step.call.tool,
+    input: step.call.plan_index === null ? step.call.input : null,
+    status: statusOfStep(step),
+    output: artifactId === null ? undefined : outbox.outputs[artifactId]?.output,
+    artifact_id: artifactId ?? undefined,
+    ...failureTold(step),
+    detected: successOf(step)?.detected?.feedback_type,
+  });
+}
+
+/** True when the outputs that a planner has not seen yet may be more than its view holds. */
+export function outputsOverflow({ loop, outbox }: RunState): boolean {
+  const ids = new Set(loop.steps.filter(({ step_id }) => step_id > loop.told_step_id).map(artifactOf));
+  let bytes = 0;
+  for (const id of ids) bytes += id === null ? 0 : (outbox.outputs[id]?.bytes ?? 0);
+  return bytes > LIMIT.plannerViewChars / 2;
+}
