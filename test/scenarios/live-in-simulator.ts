@@ -2,6 +2,7 @@ import { choose } from '../../src/activities/choose.ts';
 import { reviewBy } from '../../src/activities/review.ts';
 import type { ToolEnvironment } from '../../src/activities/tools/environment.ts';
 import { executeTool, reconcileTool } from '../../src/activities/tools/execute-tool.ts';
+import type { RunState } from '../../src/core/run/state.ts';
 import type { Registry } from '../../src/define/registry.ts';
 import { simulateRun, type Simulated, type World } from '../../src/testing/simulator/simulate-run.ts';
 import { simulateSubRun } from '../../src/testing/simulator/sub-run.ts';
@@ -26,6 +27,15 @@ export function liveInSimulator(
   runId: string,
   options: { seed?: number; handOverShare?: number } = {},
 ): Promise<Simulated> {
+  const run = prepared({ ...scenario.request, run_id: runId }, registry);
+  return simulateRun(run, { world: worldOf(registry, scenario), ...options });
+}
+
+/** Goes on from a state that was handed over; nobody answers or says anything. */
+export const liveOnInSimulator = (state: RunState, registry: Registry): Promise<Simulated> =>
+  simulateRun(state.run, { world: worldOf(registry, {}), from: state });
+
+function worldOf(registry: Registry, scenario: Pick<Scenario, 'answers' | 'atOnce'>): World {
   const toolOf = (name: string) => {
     const tool = registry.tools.get(name);
     if (tool === undefined) throw new Error(`no tool ${name}`);
@@ -54,5 +64,5 @@ export function liveInSimulator(
       if (reply !== undefined) send(10, reply.type, { question_id: shown.question.question_id, ...reply.body });
     },
   };
-  return simulateRun(prepared({ ...scenario.request, run_id: runId }, registry), { world, ...options });
+  return world;
 }

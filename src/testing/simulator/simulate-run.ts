@@ -47,6 +47,8 @@ export interface SimulationOptions {
   seed?: number;
   handOverShare?: number;
   startAt?: number;
+  /** Goes on from this state, as after a hand-over, instead of opening the run. */
+  from?: RunState;
   /** Sees the state as it travels at a hand-over. */
   onHandOver?: (state: string) => void;
 }
@@ -74,10 +76,10 @@ const REVIEW_MS = 1;
 /** Lives one run to its end through the same story that the workflow runs. */
 export async function simulateRun(run: PreparedRun, options: SimulationOptions): Promise<Simulated> {
   const { world, handOverShare = 0 } = options;
-  const clock = new VirtualClock(options.startAt ?? START);
+  const clock = new VirtualClock(options.startAt ?? options.from?.updated_at ?? START);
   const random = seededRandom(options.seed ?? 1);
   const simulated: Omit<Simulated, 'result'> = {
-    state: openRun(run, clock.now),
+    state: options.from ?? openRun(run, clock.now),
     records: [],
     archives: [],
     logs: [],
