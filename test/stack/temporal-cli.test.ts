@@ -265,8 +265,7 @@ describe('a signal that nobody can use never stops a run', () => {
     gateOf(runId).open.resolve();
     expect(await result(runId)).toMatchObject({ outcome: 'completed', used: { steps: 2 } });
     expect(await carriedState(runId)).toMatchObject({
-      feedback: [],
-      ignored_messages: [{ type: 'feedback', reason: expect.stringMatching(/^\$/) }],
+      people: { feedback: [], ignored: [{ type: 'feedback', reason: expect.stringMatching(/^\$/) }] },
     });
   });
 
