@@ -114,7 +114,9 @@ function placesIn(state: object): string[] {
 /** What a person is asked, or told at the end, is a sentence that nothing has to be kept in step with. */
 const isSentence = (path: string): boolean => /(?:^|\.)(?:question|why|reason)(?:\.|$)/.test(path);
 
-function placeOf(path: string): string {
+function placeOf(given: string): string {
+  // A step moves from the batch to the finished steps; it is never in both for longer than a moment.
+  const path = given.replace('loop.batch[]', 'loop.steps[]');
   const [, list = path] = /^(.*\[\])[^[]*$/.exec(path) ?? [];
   const isStep = /(?:^|\.)(?:batch|steps)\[\]$/.test(list);
   return isStep ? list + (/^\.\w+/.exec(path.slice(list.length))?.[0] ?? '') : list;
