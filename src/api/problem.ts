@@ -50,6 +50,7 @@ const PROBLEMS = {
 } as const satisfies Record<string, { status: ContentfulStatusCode; title: string }>;
 
 export type ProblemCode = keyof typeof PROBLEMS;
+/** @internal Tests compare the documentation with it. */
 export const PROBLEM_CODES = Object.keys(PROBLEMS) as ProblemCode[];
 export const isProblemCode = (code: string): code is ProblemCode => Object.hasOwn(PROBLEMS, code);
 export const problemStatus = (code: ProblemCode): number => PROBLEMS[code].status;

@@ -16,6 +16,7 @@ export function createDataConverter(options: DataConverterOptions = {}): DataCon
   return { payloadCodecs: [createCodec(redact)] };
 }
 
+/** @internal */
 export const UNDECODABLE_KEY = '$undecodable';
 
 function createCodec(redact: Redact): PayloadCodec {

@@ -9,7 +9,7 @@ import type { RunResult } from '../../src/protocol/run.ts';
 import { hostileAgents } from '../../src/testing/simulator/hostile/agents.ts';
 import { liveScene } from '../../src/testing/simulator/hostile/live-scene.ts';
 import { repliesTo } from '../../src/testing/simulator/hostile/people.ts';
-import { portable } from '../../src/testing/simulator/hostile/portable.ts';
+import { portable } from '../support/portable.ts';
 import { drawScene, type Scene } from '../../src/testing/simulator/hostile/scene.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 

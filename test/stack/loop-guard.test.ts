@@ -5,7 +5,6 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GuardsClient } from '../../src/client/guards/guards-client.ts';
 import type { LoopAnswer } from '../../src/core/guardrails/loop-answer.ts';
-import { STATUS_OF_PROBLEM } from '../../src/core/guardrails/refusal.ts';
 import { GUARD_MESSAGE, QUERY } from '../../src/protocol/names.ts';
 import {
   type FamilyVector,
@@ -127,7 +126,6 @@ describe('a report', () => {
     expect(await refusalOf(guards.status(loop))).toBe('unknown_loop');
     expect(await refusalOf(guards.trace(loop))).toBe('unknown_loop');
     expect(await refusalOf(guards.override(loop, { override_fatigue: true, override_by: 'ann' }))).toBe('unknown_loop');
-    expect(STATUS_OF_PROBLEM.not_a_first_loop).toBe(409);
   });
 
   it('that had its review added by a door is known by the body that was sent', async () => {

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { colours } from '../show/colours.ts';
-import { readConfig } from '../config/read-config.ts';
+import { describeConfig, readConfig } from '../config/read-config.ts';
 import type { Finding } from '../doctor/finding.ts';
 import { EXIT } from '../report-error.ts';
 
@@ -31,7 +31,7 @@ export function addDoctor(program: Command): void {
           checks.checkTelemetry(process.env),
         ])),
       ];
-      print(flags, { ok: !findings.some(isBad), checks: findings }, () =>
+      print(flags, { ok: !findings.some(isBad), checks: findings, settings: describeConfig(config) }, () =>
         findings.flatMap(({ check, state, found, next_step: next }) => [
           `${MARK[state]}  ${check.padEnd(11)}  ${oneLine(found)}`,
           ...(next === null ? [] : [`${' '.repeat(21)}→ ${oneLine(next)}`]),

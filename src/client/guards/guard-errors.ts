@@ -1,7 +1,7 @@
 import type { GuardProblem, InputError, Refusal } from '../../core/guardrails/refusal.ts';
 import { SecondwindError } from '../../protocol/errors.ts';
 
-/** The guard looked at the message and did not act upon it; nothing has changed. `STATUS_OF_PROBLEM` has its status. */
+/** The guard looked at the message and did not act upon it; nothing has changed. */
 export class GuardRefusedError extends SecondwindError {
   override readonly name = 'GuardRefusedError';
   readonly problem: GuardProblem;

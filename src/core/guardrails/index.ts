@@ -1,4 +1,3 @@
-export { bestLoop } from './best-loop.ts';
 export { detectBiasEcho, loopsThatFlagged, tagsOfLoop } from './bias-echo.ts';
 export type { BiasCounts, BiasEchoResult, BiasTag } from './bias-echo.ts';
 export { compareDecimals, decimal, minus, plus, toFixedHalfEven, toNumber } from './decimal.ts';
@@ -26,7 +25,6 @@ export { errorsOfOverride, overridesTaken, pendingFor } from './overrides.ts';
 export type { Bound, OverrideEntry, OverrideLedger, OverrideOutcome, OverrideRequest } from './overrides.ts';
 export { rerunReasonDetail, rerunReasoning } from './reasoning.ts';
 export type { RerunReasoning } from './reasoning.ts';
-export { STATUS_OF_PROBLEM } from './refusal.ts';
 export type { GuardProblem, InputError, Refusal } from './refusal.ts';
 export { checkRerunLimit } from './rerun-limit.ts';
 export type { RerunLimitResult } from './rerun-limit.ts';

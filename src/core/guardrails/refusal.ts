@@ -33,19 +33,3 @@ export const refuse = (problem: GuardProblem, detail: string, errors?: InputErro
   detail,
   ...(errors === undefined ? {} : { errors }),
 });
-
-/** The HTTP status of each problem, beside the problems so that no door forgets one. */
-export const STATUS_OF_PROBLEM: Record<GuardProblem, 404 | 409 | 422> = {
-  invalid_report: 422,
-  review_missing: 422,
-  max_reruns_fixed: 422,
-  invalid_override: 422,
-  unknown_loop: 404,
-  not_a_first_loop: 409,
-  other_family: 409,
-  loop_running: 409,
-  out_of_order: 409,
-  other_body: 409,
-  ended: 409,
-  max_overrides: 409,
-};

@@ -96,6 +96,3 @@ export const readReport = (text: string | null): ReportedFailure => {
   if (reasoning) return { exit_code: 2, category: 'validation_reasoning', missing };
   return { exit_code: 4, category: 'validation_unknown', missing };
 };
-
-/** A file beyond the cap is not read at all. */
-export const isReadableReport = (file: ReportFile): boolean => file.size <= REPORT_MAX_BYTES;

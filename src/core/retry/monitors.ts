@@ -151,26 +151,3 @@ export const monitorFigures = (
       .map((evaluation) => remainingFailure(evaluation, all)),
   };
 };
-
-export interface Monitor extends MonitorFigures {
-  agent: string;
-  model: string;
-}
-
-/** One monitor per agent and model, in the order of their names. */
-export const monitorsByAgentAndModel = (evaluations: readonly Evaluation[]): Monitor[] => {
-  const groups = new Map<string, Evaluation[]>();
-  for (const evaluation of evaluations) {
-    const key = JSON.stringify([evaluation.agent, evaluation.model]);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [evaluation]);
-    else group.push(evaluation);
-  }
-  return [...groups.keys()].sort().flatMap((key) => {
-    const group = groups.get(key) ?? [];
-    const [first] = group;
-    return first === undefined
-      ? []
-      : [{ agent: first.agent, model: first.model, ...monitorFigures(group, evaluations) }];
-  });
-};

@@ -49,17 +49,6 @@ export interface ToolMessage {
 /** The same message has the same id everywhere: key order never matters. */
 export const messageId = (message: Message): string => hashOfJson(message);
 
-/** A conversation as its ids, in order, and each distinct message once: the ids travel, the messages are stored. */
-export interface AddressedTranscript {
-  ids: string[];
-  messages: Map<string, Message>;
-}
-
-export function addressTranscript(messages: readonly Message[]): AddressedTranscript {
-  const ids = messages.map(messageId);
-  return { ids, messages: new Map(messages.map((message, index) => [ids[index] ?? '', message])) };
-}
-
 export type ResolvedTranscript = { ok: true; messages: Message[] } | { ok: false; missing: string[] };
 
 /** The way back. A message that does not hash to its id is as good as missing: it is not what was said. */

@@ -6,8 +6,6 @@ import { ROUTES } from '../../../src/api/routes/all-routes.ts';
 import { openApiDocument } from '../../../src/api/openapi.ts';
 import { EXAMPLES } from '../../../src/api/schemas/examples.ts';
 import { SCHEMAS } from '../../../src/api/schemas/all-schemas.ts';
-import { STATUS_OF_PROBLEM } from '../../../src/core/guardrails/refusal.ts';
-import { isProblemCode, problemStatus } from '../../../src/api/problem.ts';
 import { createRegistry } from '../../../src/define/registry.ts';
 import { demoAgent } from '../../../src/cli/demo/demo-agent.ts';
 
@@ -222,13 +220,5 @@ describe('the figures', () => {
     for (const line of text.trimEnd().split('\n'))
       expect(line).toMatch(/^(?:# (?:HELP|TYPE) \w+ .+|\w+(?:\{[^{}]*\})? [\d.e+-]+)$/);
     expect((await app.request('/metrics')).status).toBe(401);
-  });
-});
-
-describe('what the guards refuse', () => {
-  it('has the status here that it has there', () => {
-    for (const [code, status] of Object.entries(STATUS_OF_PROBLEM)) {
-      expect(isProblemCode(code) && problemStatus(code)).toBe(status);
-    }
   });
 });

@@ -1,9 +1,7 @@
 /** A family as a state machine: order, repetition, trace, status, modes. */
 import { describe, expect, test } from 'vitest';
-import { STATUS_OF_PROBLEM } from '../../../../src/core/guardrails/refusal.ts';
 import { answerFor } from '../../../../src/core/guardrails/loop-answer.ts';
 import { beginReview, closeFamily, openFamily } from '../../../../src/core/guardrails/guard-state.ts';
-import { bestLoop } from '../../../../src/core/guardrails/best-loop.ts';
 import { completeLoop } from '../../../../src/core/guardrails/guard-family.ts';
 import { errorsOfReport } from '../../../../src/core/guardrails/loop-report.ts';
 import { familyOf } from '../../../../src/core/guardrails/loop-ids.ts';
@@ -69,10 +67,6 @@ describe('a report is refused', () => {
     }
     expect(errorsOfReport({ ...report('x'), reflection_result: { ...LOW, bias_tags: [5] } })).toHaveLength(1);
     expect(errorsOfReport(null)).toEqual([{ path: '$', detail: 'an object' }]);
-  });
-
-  test('with a status for each problem', () => {
-    expect(new Set(Object.values(STATUS_OF_PROBLEM))).toEqual(new Set([404, 409, 422]));
   });
 });
 
@@ -203,15 +197,5 @@ describe('loop ids', () => {
     ['x_r2a', 'x_r2a'],
   ])('the family of %s is %s', (id, family) => {
     expect(familyOf(id)).toBe(family);
-  });
-});
-
-describe('the best loop', () => {
-  test('has the highest alignment, then the lowest drift, then comes later', () => {
-    const loop = (id: string, alignment_score: number, drift_score: number) => ({ id, alignment_score, drift_score });
-    expect(bestLoop([loop('a', 0.7, 0.1), loop('b', 0.8, 0.3), loop('c', 0.75, 0.1)])?.id).toBe('b');
-    expect(bestLoop([loop('a', 0.8, 0.3), loop('b', 0.8, 0.2), loop('c', 0.8, 0.4)])?.id).toBe('b');
-    expect(bestLoop([loop('a', 0.8, 0.2), loop('b', 0.8, 0.2)])?.id).toBe('b');
-    expect(bestLoop([])).toBeNull();
   });
 });

@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { monitorFigures, monitorsByAgentAndModel } from '../../../../src/core/retry/monitors.ts';
+import { monitorFigures } from '../../../../src/core/retry/monitors.ts';
 import { evaluation, seedBatch } from './evaluations.ts';
 
 const GROUNDING = 'validation_grounding';
@@ -71,17 +71,6 @@ describe("the seed's 14 evaluations", () => {
 });
 
 describe('monitors', () => {
-  test('are kept per agent and model', () => {
-    const monitors = monitorsByAgentAndModel(seedBatch([GROUNDING, 'ok'], [BOTH, BOTH, BOTH]));
-    expect(
-      monitors.map(({ agent, model, evaluations, final_success }) => [agent, model, evaluations, final_success]),
-    ).toEqual([
-      ['greenbag', 'gemini-2.5-flash-lite', 7, 6 / 7],
-      ['greenbag', 'other-evaluator', 7, 1],
-    ]);
-    expect(monitors[0]?.remaining_failures[0]?.persistent_across_models).toBe(false);
-  });
-
   test('a failure stands with other models, or not, or nobody has tried', () => {
     const failed = (model: string) => evaluation([BOTH], { model });
     const stands = (others: ReturnType<typeof evaluation>[]) =>

@@ -1,11 +1,6 @@
 /** Conversations: how they are addressed, what providers refuse, and what the surgery at the tail leaves. Needs nothing. */
 import { describe, expect, it } from 'vitest';
-import {
-  addressTranscript,
-  type Message,
-  messageId,
-  resolveTranscript,
-} from '../../../../src/core/transcript/message.ts';
+import { type Message, messageId, resolveTranscript } from '../../../../src/core/transcript/message.ts';
 import { checkTranscript } from '../../../../src/core/transcript/check-transcript.ts';
 import { joinNeighbours } from '../../../../src/core/transcript/join-neighbours.ts';
 import { replaceFailedTail, replaceInvalidOutput } from '../../../../src/core/transcript/failed-tail.ts';
@@ -22,6 +17,12 @@ const good = (call_id: string): Message => ({ role: 'tool', call_id, tool: 'read
 const bad = (call_id: string): Message => ({ role: 'tool', call_id, tool: 'read', output: 'broken', failed: true });
 const rulesBrokenBy = (...messages: Message[]): string[] => checkTranscript(messages).map((problem) => problem.rule);
 
+/** A conversation as its ids in order, and each distinct message once. */
+const addressed = (messages: readonly Message[]) => {
+  const ids = messages.map(messageId);
+  return { ids, messages: new Map(messages.map((message, index) => [ids[index] ?? '', message])) };
+};
+
 describe('the address of a message', () => {
   it('does not depend on the order of keys and changes with every word', () => {
     const one: Message = { role: 'tool', call_id: 'c1', tool: 'read', output: { a: 1, b: [2] } };
@@ -33,13 +34,13 @@ describe('the address of a message', () => {
 
   it('brings the same conversation back, a repeated message stored once', () => {
     const talk = [user('again'), says('no'), user('again')];
-    const { ids, messages } = addressTranscript(talk);
+    const { ids, messages } = addressed(talk);
     expect(messages.size).toBe(2);
     expect(resolveTranscript(ids, (id) => messages.get(id))).toEqual({ ok: true, messages: talk });
   });
 
   it('tells what is missing, and takes a forged message for missing', () => {
-    const { ids, messages } = addressTranscript([user('one'), says('two')]);
+    const { ids, messages } = addressed([user('one'), says('two')]);
     const [first = '', second = ''] = ids;
     expect(resolveTranscript(ids, (id) => (id === second ? undefined : messages.get(id)))).toEqual({
       ok: false,

@@ -1,5 +1,5 @@
-import { mergePolicy } from '../../../core/policy/merge-policy.ts';
-import type { Scene } from './scene.ts';
+import { mergePolicy } from '../../src/core/policy/merge-policy.ts';
+import type { Scene } from '../../src/testing/simulator/hostile/scene.ts';
 
 /**
  * The same scene for a world with a real clock: waits of milliseconds, no budget of seconds, no lost workers, and people
