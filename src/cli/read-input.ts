@@ -4,16 +4,12 @@ import type { z } from 'zod';
 import { SecondwindError } from '../protocol/errors.ts';
 import { problemsOf } from '../define/problems.ts';
 import type { Json } from '../protocol/json.ts';
+import { policyKeysAt } from '../protocol/policy.ts';
 import type { RequestProblem } from '../protocol/run.ts';
 import { planSchema, type Plan } from '../protocol/schemas/plan.ts';
-import { policyPatchSchema, policySchema, type PolicyPatch } from '../protocol/schemas/policy.ts';
+import { policyPatchSchema, type PolicyPatch } from '../protocol/schemas/policy.ts';
 
-export const readPolicy = (file: string): Promise<PolicyPatch> =>
-  readInput(file, policyPatchSchema, ([part, ...rest]) => {
-    if (part === undefined) return Object.keys(policySchema.shape);
-    const inner = policySchema.shape[part as keyof typeof policySchema.shape];
-    return rest.length === 0 && 'shape' in inner ? Object.keys(inner.shape) : [];
-  });
+export const readPolicy = (file: string): Promise<PolicyPatch> => readInput(file, policyPatchSchema, policyKeysAt);
 
 export const readPlan = (file: string): Promise<Plan> => readInput(file, planSchema);
 

@@ -1,9 +1,10 @@
 import { z } from 'zod';
 import { isRecord } from '../protocol/json.ts';
 import { ID_PATTERN } from '../protocol/ids.ts';
+import { policyKeysAt } from '../protocol/policy.ts';
 import type { RequestProblem } from '../protocol/run.ts';
 import { planSchema } from '../protocol/schemas/plan.ts';
-import { policyPatchSchema, policySchema } from '../protocol/schemas/policy.ts';
+import { policyPatchSchema } from '../protocol/schemas/policy.ts';
 import type { AgentDefinition } from './define-agent.ts';
 import { isTool } from './define-tool.ts';
 import { problemsOf } from './problems.ts';
@@ -64,16 +65,10 @@ function problemsTogether(definition: unknown): RequestProblem[] {
 }
 
 function knownKeys(path: PropertyKey[]): string[] {
-  const [first, part] = path;
+  const [first] = path;
   if (first === undefined) return Object.keys(shape);
   if (first === 'prices') return ['input', 'output', 'cached_input'];
   if (first === 'plan')
     return path.length === 1 ? ['steps'] : ['id', 'phase', 'tool', 'input', 'output_schema', 'after'];
-  if (first !== 'policy') return [];
-  return part === undefined ? Object.keys(policySchema.shape) : keysOfPart(part);
-}
-
-function keysOfPart(part: PropertyKey): string[] {
-  const schema = policySchema.shape[part as keyof typeof policySchema.shape];
-  return 'shape' in schema ? Object.keys(schema.shape) : [];
+  return first === 'policy' ? policyKeysAt(path.slice(1)) : [];
 }

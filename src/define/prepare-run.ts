@@ -5,9 +5,9 @@ import { defaultLoopId, ID_PATTERN } from '../protocol/ids.ts';
 import { pathTooDeep } from '../protocol/json.ts';
 import { NOTHING_REMEMBERED } from '../protocol/lessons.ts';
 import { LIMIT } from '../protocol/limits.ts';
+import { policyKeysAt } from '../protocol/policy.ts';
 import type { PreparedRun, PrepareOutcome, RequestProblem, RunRequest } from '../protocol/run.ts';
 import type { Plan } from '../protocol/schemas/plan.ts';
-import { policySchema } from '../protocol/schemas/policy.ts';
 import { runRequestSchema } from '../protocol/schemas/run-request.ts';
 import { asksModel, helpersIn, helpersOf } from './agent-tool.ts';
 import { checkPlan } from './check-plan.ts';
@@ -114,10 +114,8 @@ function sizeOf(request: unknown): number | null {
   }
 }
 
-/** The keys that a policy knows at a path, for the "did you mean". */
+/** The keys that a request or its policy knows at a path, for the "did you mean". */
 function knownKeys(path: PropertyKey[]): string[] {
-  if (path[0] !== 'policy') return path.length === 0 ? Object.keys(runRequestSchema.shape) : [];
-  if (path.length === 1) return Object.keys(policySchema.shape);
-  const part = policySchema.shape[path[1] as keyof typeof policySchema.shape];
-  return 'shape' in part ? Object.keys(part.shape) : [];
+  if (path.length === 0) return Object.keys(runRequestSchema.shape);
+  return path[0] === 'policy' ? policyKeysAt(path.slice(1)) : [];
 }

@@ -1,52 +1,53 @@
+import { suggestion } from './nearest-name.ts';
+import { type ListSetting, POLICY_TABLE, type Setting, type SettingGroup } from './policy-table.ts';
 import type { Policy } from './schemas/policy.ts';
 
-/** Every default of every run. A plain constant, so that core and workflows can read it without zod. */
-export const DEFAULT_POLICY: Policy = {
-  mode: 'enforce',
-  retry: {
-    validation: 2,
-    rate_limit: 5,
-    network: 4,
-    server_error: 4,
-    timeout: 2,
-    context_length: 1,
-    worker_lost: 2,
-    unknown_error: 2,
-    base_ms: 1_000,
-    factor: 2,
-    max_wait_ms: 300_000,
-    enhance: true,
-  },
-  failures: { guidance_k: 5, guidance_max_chars: 1_200, escalate_at: 3 },
-  loops: { same_outcome: 4, same_error: 3, same_message: 3, cycle_rounds: 3, ignore_tools: [] },
-  reruns: { max_reruns: 3, alignment_threshold: 0.75, drift_threshold: 0.25, on_guard: 'finalize' },
-  fatigue: {
-    base_increment: 0.15,
-    improvement_threshold: 0.05,
-    decay_rate: 0.05,
-    critical_threshold: 0.5,
-    max_fatigue: 1,
-  },
-  bias: { repetition_threshold: 3, scope: 'family' },
-  feedback: { max_refinement_iterations: 3, target_score: 7 },
-  memory: { scope: 'agent', similarity_threshold: 0.85 },
-  budget: {
-    max_steps: 50,
-    max_attempts: 120,
-    max_model_calls: 80,
-    max_tokens: 1_000_000,
-    max_cost_micro_usd: null,
-    max_seconds: 86_400,
-    soft: 0.8,
-    near: 0.95,
-  },
-  humans: {
-    max_overrides: 3,
-    max_questions: 3,
-    max_feedback: 10,
-    deadline_ms: 86_400_000,
-    chain: [],
-    default: 'stop',
-    notify: [],
-  },
-};
+const entries: Record<string, Setting | SettingGroup> = POLICY_TABLE;
+
+/** The policy of a run that sets nothing. */
+export const DEFAULT_POLICY = defaultsOf(entries) as Policy;
+
+function defaultsOf(settings: Record<string, Setting | SettingGroup>): Record<string, unknown> {
+  const defaults = Object.entries(settings).map(([key, entry]) => [
+    key,
+    entry.type === 'group' ? defaultsOf(entry.settings) : entry.default,
+  ]);
+  return Object.fromEntries(defaults) as Record<string, unknown>;
+}
+
+/** What the table has under a key of the policy; undefined for an unknown key. */
+export const policyEntry = (key: PropertyKey): Setting | SettingGroup | undefined =>
+  Object.hasOwn(entries, key) ? entries[String(key)] : undefined;
+
+/** The keys that a policy, or the group that `path` leads to in it, may have. */
+export function policyKeysAt(path: readonly PropertyKey[]): string[] {
+  const [key, ...deeper] = path;
+  if (key === undefined) return Object.keys(entries);
+  const entry = policyEntry(key);
+  return entry?.type === 'group' && deeper.length === 0 ? Object.keys(entry.settings) : [];
+}
+
+/** What the value of a setting has to be, as a problem message. `value` is what was given instead. */
+export function expectationOf(setting: Setting, value?: unknown): string {
+  switch (setting.type) {
+    case 'integer':
+      return `expected a whole number from ${setting.min} to ${setting.max}`;
+    case 'number':
+      return `expected a number from ${setting.min} to ${setting.max}`;
+    case 'integer_or_null':
+      return `expected a whole number from ${setting.min} to ${setting.max}, or null`;
+    case 'boolean':
+      return 'expected true or false';
+    case 'choice': {
+      const nearest = typeof value === 'string' ? suggestion(value, [...setting.choices]) : '';
+      return `expected one of ${setting.choices.join(', ')}${nearest}`;
+    }
+    case 'list':
+      return `expected a list of at most ${setting.maxItems} ${setting.items.format === 'url' ? 'URLs' : 'texts'}`;
+  }
+}
+
+export const expectationOfItem = ({ format, minChars, maxChars }: ListSetting['items']): string =>
+  format === 'url'
+    ? `expected a URL of at most ${maxChars} characters`
+    : `expected a text of ${minChars} to ${maxChars} characters`;

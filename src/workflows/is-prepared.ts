@@ -1,5 +1,5 @@
+import { isWholePolicy } from '../core/policy/check-policy.ts';
 import { isRecord } from '../protocol/json.ts';
-import { DEFAULT_POLICY } from '../protocol/policy.ts';
 import type { PreparedRun } from '../protocol/run.ts';
 
 /**
@@ -23,18 +23,6 @@ export function isPrepared(value: unknown): value is PreparedRun {
     isRecord(memory) &&
     Array.isArray(memory['lessons']) &&
     isRecord(memory['enhancement']) &&
-    hasShapeOf(policy, DEFAULT_POLICY)
+    isWholePolicy(policy)
   );
 }
-
-/** Every part of the policy is there, each of the kind that its default is; a default of null takes a number too. */
-function hasShapeOf(value: unknown, model: unknown): boolean {
-  if (Array.isArray(model)) return Array.isArray(value);
-  if (isRecord(model)) {
-    return isRecord(value) && Object.keys(model).every((key) => hasShapeOf(value[key], model[key]));
-  }
-  if (model === null) return value === null || isCount(value);
-  return typeof model === 'number' ? isCount(value) : typeof value === typeof model;
-}
-
-const isCount = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;

@@ -1,10 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
-import { closeFamily } from '../core/guardrails/guard-state.ts';
+import { closeFamily, type GuardPolicy, guardPolicyOf } from '../core/guardrails/guard-state.ts';
+import { problemsOfPolicy } from '../core/policy/check-policy.ts';
+import { mergePolicy } from '../core/policy/merge-policy.ts';
 import { familyOfGuardWorkflow } from '../protocol/ids.ts';
 import { archiveGuard } from './activity-proxies.ts';
 import { acceptGuardMessages, answerGuardQueries, type Guard } from './loop-guard-messages.ts';
-import { errorsOfGuardPolicy, policyOfGuard } from './loop-guard-policy.ts';
 import type { GuardEnding, LoopGuardInput } from '../core/guardrails/loop-guard.ts';
 
 // oxlint-disable-next-line no-restricted-globals -- in a workflow the SDK's Date is the deterministic clock
@@ -18,11 +19,6 @@ const now = (): string => new Date(Date.now()).toISOString();
 export async function loopGuard(given?: LoopGuardInput | null): Promise<GuardEnding> {
   const { workflowId, startTime } = workflowInfo();
   const policy = policyOfGuard(given ?? {});
-  const errors = errorsOfGuardPolicy(policy);
-  if (errors.length > 0) {
-    const told = errors.map((error) => `${error.path}: ${error.detail}`).join('; ');
-    throw ApplicationFailure.nonRetryable(told, 'invalid_policy', errors);
-  }
   const family = familyOfGuardWorkflow(workflowId) ?? workflowId;
   const guard: Guard = { family, policy, state: null, cancelled: false, ignored: [] };
   acceptGuardMessages(guard, now);
@@ -48,4 +44,13 @@ function endWhenCancelled(guard: Guard): void {
     guard.cancelled = true;
     if (guard.state !== null) guard.state = closeFamily(guard.state, now());
   });
+}
+
+/** A guard can be started without our client, so its policy is checked here; a misspelled limit would be no limit. */
+function policyOfGuard({ policy, max_reruns }: LoopGuardInput): GuardPolicy {
+  const patches = [policy ?? undefined, max_reruns === undefined ? undefined : { reruns: { max_reruns } }];
+  const problems = patches.flatMap((patch) => problemsOfPolicy(patch));
+  if (problems.length === 0) return guardPolicyOf(mergePolicy(...patches));
+  const told = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
+  throw ApplicationFailure.nonRetryable(told, 'invalid_policy', problems);
 }

@@ -26,7 +26,7 @@ describe('a guard', () => {
     expect((await guards.completeLoop(report(family))).decision_result.max_reruns).toBe(3);
     const bad = await start(`${guards.workflowId(family)}-bad`, [{ policy: { reruns: { max_reruns: 'many' } } }]);
     await expect(bad.result()).rejects.toMatchObject({
-      cause: { type: 'invalid_policy', message: '$.policy.reruns.max_reruns: a whole number from 0 to 100' },
+      cause: { type: 'invalid_policy', message: '$.policy.reruns.max_reruns: expected a whole number from 0 to 100' },
     });
   });
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
-import type { Json } from '../../protocol/json.ts';
+import type { PolicyRow } from '../../protocol/policy-table.ts';
+import type { Column } from '../show/table.ts';
 
 export function addPolicy(program: Command): void {
   program
@@ -8,18 +9,24 @@ export function addPolicy(program: Command): void {
     .option('--policy <file>', 'a JSON file with any part of a policy')
     .option('--json', 'as JSON')
     .action(async (flags: { policy?: string; json?: boolean }) => {
-      const [{ mergePolicy }, { readPolicy }] = await Promise.all([
-        import('../../core/policy/merge-policy.ts'),
-        import('../read-input.ts'),
-      ]);
+      const [{ mergePolicy }, { POLICY_ROWS }, { readPolicy }, { print }, { table, terminalWidth }] = await Promise.all(
+        [
+          import('../../core/policy/merge-policy.ts'),
+          import('../../protocol/policy-table.ts'),
+          import('../read-input.ts'),
+          import('../show/print.ts'),
+          import('../show/table.ts'),
+        ],
+      );
       const policy = mergePolicy(flags.policy === undefined ? undefined : await readPolicy(flags.policy));
-      const text = flags.json ? JSON.stringify(policy) : flatLines(policy).join('\n');
-      process.stdout.write(`${text}\n`);
+      const columns: Column<PolicyRow>[] = [
+        { head: 'SETTING', cell: ({ path }) => path },
+        { head: 'VALUE', cell: ({ keys }) => JSON.stringify(valueAt(policy, keys)) },
+        { head: 'MEANING', cell: ({ setting }) => setting.sentence, flexible: true },
+      ];
+      print(flags, policy, () => table(columns, POLICY_ROWS, terminalWidth()));
     });
 }
 
-/** `retry.base_ms  1000`, a line a setting: easy to read and to grep. */
-function flatLines(value: Json, path = ''): string[] {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return [`${path}  ${JSON.stringify(value)}`];
-  return Object.entries(value).flatMap(([key, inner]) => flatLines(inner, path === '' ? key : `${path}.${key}`));
-}
+const valueAt = (policy: object, keys: readonly string[]): unknown =>
+  keys.reduce<unknown>((value, key) => (value as Record<string, unknown>)[key], policy);

@@ -1,5 +1,5 @@
 import type { Client } from '@temporalio/client';
-import type { GuardPolicy } from '../../core/guardrails/guard-state.ts';
+import { type GuardPolicy, guardPolicyOf } from '../../core/guardrails/guard-state.ts';
 import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
 import type { Refusal } from '../../core/guardrails/refusal.ts';
 import { answerGivenBefore, completeLoop } from '../../core/guardrails/guard-family.ts';
@@ -80,8 +80,7 @@ async function open(deps: GuardDeps, report: LoopReport, update: GuardUpdate, bo
   const { loopFamilies } = deps.store ?? {};
   const known = (runId: string): Promise<boolean> => isKnown(deps.client, runId);
   if (loopFamilies) await claimFamily(known, { loopFamilies }, update.family, { run_id: null });
-  const { mode, reruns, fatigue, bias, humans } = deps.policy;
-  const start = { taskQueue: deps.taskQueue, input: { policy: { mode, reruns, fatigue, bias, humans } } };
+  const start = { taskQueue: deps.taskQueue, input: { policy: guardPolicyOf(deps.policy) } };
   const answer = await openGuard<LoopAnswer>(deps.client, update, start);
   if (answer !== NOT_OPEN) return answer;
   // Somebody else opened the family and brought it to its end meanwhile.

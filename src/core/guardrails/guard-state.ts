@@ -7,7 +7,15 @@ import type { OverrideLedger } from './overrides.ts';
 import { refuse } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 
+/** The parts of a policy that decide whether another pass follows. */
 export type GuardPolicy = Pick<Policy, 'mode' | 'reruns' | 'fatigue' | 'bias' | 'humans'>;
+export const guardPolicyOf = ({ mode, reruns, fatigue, bias, humans }: GuardPolicy): GuardPolicy => ({
+  mode,
+  reruns,
+  fatigue,
+  bias,
+  humans,
+});
 
 export interface Review extends JudgedLoop {
   reflection_persona: string | null;

@@ -1,60 +1,102 @@
 import { isRecord } from '../../protocol/json.ts';
 import { suggestion } from '../../protocol/nearest-name.ts';
-import { DEFAULT_POLICY } from '../../protocol/policy.ts';
+import { expectationOf, expectationOfItem, policyEntry, policyKeysAt } from '../../protocol/policy.ts';
+import { type ListSetting, POLICY_ROWS, type Setting } from '../../protocol/policy-table.ts';
 import type { RequestProblem } from '../../protocol/run.ts';
-import { MODES, type Range, RANGES, WORDS } from './policy-ranges.ts';
+import type { Policy } from '../../protocol/schemas/policy.ts';
 
 /**
- * What is wrong with a part of a policy, by path, without zod: for workflows of somebody's own, whose policy no door has
- * seen. Names, numbers and words as in the schema; of lists only that they are lists of texts.
+ * What is wrong with a part of a policy, by path. It answers as `policyPatchSchema` does, without zod, because workflows
+ * can be started with a policy that no API has checked.
  */
 export function problemsOfPolicy(patch: unknown, root = '$.policy'): RequestProblem[] {
   if (patch === undefined) return [];
-  if (!isRecord(patch)) return [{ path: root, message: 'expected an object' }];
-  return given(patch).flatMap(([part, value]) => {
-    const path = `${root}.${part}`;
-    if (part === 'mode') return problem(path, notOneOf(value, MODES));
-    const defaults = memberOf(DEFAULT_POLICY, part);
-    if (!isRecord(defaults)) return unknownKey(path, part, DEFAULT_POLICY);
-    if (!isRecord(value)) return problem(path, 'expected an object');
-    return given(value).flatMap(([key, inner]) =>
-      Object.hasOwn(defaults, key)
-        ? problem(`${path}.${key}`, misfit(part, key, inner))
-        : unknownKey(`${path}.${key}`, key, defaults),
-    );
+  if (!isRecord(patch)) return [notAnObject(root)];
+  return given(patch).flatMap(([key, value]) => {
+    const path = `${root}.${key}`;
+    const entry = policyEntry(key);
+    if (entry === undefined) return [unknownKey(path, key, policyKeysAt([]))];
+    if (entry.type !== 'group') return problemsOfSetting(entry, value, path);
+    if (!isRecord(value)) return [notAnObject(path)];
+    const { settings } = entry;
+    return given(value).flatMap(([name, inner]) => {
+      const setting = Object.hasOwn(settings, name) ? settings[name] : undefined;
+      return setting === undefined
+        ? [unknownKey(`${path}.${name}`, name, policyKeysAt([key]))]
+        : problemsOfSetting(setting, inner, `${path}.${name}`);
+    });
   });
 }
 
-function misfit(part: string, key: string, value: unknown): string | null {
-  const normal = memberOf(memberOf(DEFAULT_POLICY, part), key);
-  if (value === null && normal === null) return null;
-  const words = memberOf(memberOf(WORDS, part), key);
-  if (Array.isArray(words)) return notOneOf(value, words as string[]);
-  const range = memberOf(memberOf(RANGES, part), key) as Range | undefined;
-  if (range !== undefined) return outside(value, range);
-  if (typeof normal === 'boolean') return typeof value === 'boolean' ? null : 'expected true or false';
-  return Array.isArray(value) && value.every((item) => typeof item === 'string') ? null : 'expected a list of texts';
+/**
+ * Whether every setting is there with a value of its type. The ranges do not count: a run that draws on the budget of
+ * another one may be granted less than a person could ask for, for example a part of a second.
+ */
+export function isWholePolicy(policy: unknown): policy is Policy {
+  return POLICY_ROWS.every(({ keys, setting }) => {
+    const value = keys.reduce<unknown>((inner, key) => (isRecord(inner) ? inner[key] : undefined), policy);
+    return hasType(setting, value);
+  });
 }
 
-const outside = (value: unknown, { min, max, whole }: Range): string | null =>
-  typeof value === 'number' && value >= min && value <= max && (!whole || Number.isInteger(value))
-    ? null
-    : `expected a ${whole ? 'whole ' : ''}number from ${min} to ${max}`;
+function hasType(setting: Setting, value: unknown): boolean {
+  switch (setting.type) {
+    case 'integer_or_null':
+      return value === null || isAmount(value);
+    case 'integer':
+    case 'number':
+      return isAmount(value);
+    case 'boolean':
+      return typeof value === 'boolean';
+    case 'choice':
+      return setting.choices.includes(value as string);
+    case 'list':
+      return Array.isArray(value) && value.every((item) => typeof item === 'string');
+  }
+}
 
-const notOneOf = (value: unknown, words: readonly string[]): string | null =>
-  words.includes(value as string)
-    ? null
-    : `expected one of ${words.join(', ')}${typeof value === 'string' ? suggestion(value, [...words]) : ''}`;
+const isAmount = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
-/** A key that is there without a value is as good as not there. */
+function problemsOfSetting(setting: Setting, value: unknown, path: string): RequestProblem[] {
+  const problem = { path, message: expectationOf(setting, value) };
+  switch (setting.type) {
+    case 'integer_or_null':
+      return value === null || isWithin(setting, value) ? [] : [problem];
+    case 'integer':
+    case 'number':
+      return isWithin(setting, value) ? [] : [problem];
+    case 'boolean':
+      return typeof value === 'boolean' ? [] : [problem];
+    case 'choice':
+      return setting.choices.includes(value as string) ? [] : [problem];
+    case 'list': {
+      if (!Array.isArray(value) || value.length > setting.maxItems) return [problem];
+      const message = expectationOfItem(setting.items);
+      return value.flatMap((item: unknown, index) =>
+        isAllowedItem(setting.items, item) ? [] : [{ path: `${path}[${index}]`, message }],
+      );
+    }
+  }
+}
+
+const isWithin = ({ type, min, max }: Extract<Setting, { min: number }>, value: unknown): boolean =>
+  typeof value === 'number' && value >= min && value <= max && (type === 'number' || Number.isInteger(value));
+
+function isAllowedItem({ format, minChars, maxChars }: ListSetting['items'], item: unknown): boolean {
+  if (typeof item !== 'string') return false;
+  if (format === 'text') return item.length >= minChars && item.length <= maxChars;
+  // As zod does it: spaces around a URL, and tabs and line ends in it, do not count.
+  const url = item.trim();
+  return URL.canParse(url) && url.replaceAll(/[\t\n\r]/g, '').length <= maxChars;
+}
+
+/** A key without a value counts as left out. */
 const given = (members: Record<string, unknown>): [string, unknown][] =>
   Object.entries(members).filter(([, value]) => value !== undefined);
 
-const memberOf = (holder: unknown, key: string): unknown =>
-  isRecord(holder) && Object.hasOwn(holder, key) ? holder[key] : undefined;
+const notAnObject = (path: string): RequestProblem => ({ path, message: 'expected an object' });
 
-const problem = (path: string, message: string | null): RequestProblem[] =>
-  message === null ? [] : [{ path, message }];
-
-const unknownKey = (path: string, key: string, known: object): RequestProblem[] =>
-  problem(path, `unknown key${suggestion(key, Object.keys(known))}`);
+const unknownKey = (path: string, key: string, known: string[]): RequestProblem => ({
+  path,
+  message: `unknown key${suggestion(key, known)}`,
+});

@@ -1,91 +1,64 @@
 import { z } from 'zod';
+import { expectationOf, expectationOfItem } from '../policy.ts';
+import {
+  type ListSetting,
+  type PatchOf,
+  POLICY_TABLE,
+  type Setting,
+  type SettingGroup,
+  type ValuesOf,
+} from '../policy-table.ts';
 
-const count = (max: number) => z.int().min(0).max(max);
-const positive = (max: number) => z.int().min(1).max(max);
-const share = z.number().min(0).max(1);
+/** A whole policy: every setting has a value. */
+export type Policy = ValuesOf<typeof POLICY_TABLE>;
+/** Any part of a policy, as people write it. */
+export type PolicyPatch = PatchOf<typeof POLICY_TABLE>;
 
-const YEAR_MS = 366 * 86_400_000;
+/** One policy, whole, with the sentence of each setting. What a person writes is any part of it: `policyPatchSchema`. */
+export const policySchema = objectOf<Policy>((setting) => schemaOf(setting).describe(setting.sentence));
 
-/** One policy, whole. What a person writes is any part of it: `policyPatchSchema`. */
-export const policySchema = z.strictObject({
-  mode: z.enum(['enforce', 'guide', 'observe']),
-  retry: z.strictObject({
-    validation: count(20),
-    rate_limit: count(20),
-    network: count(20),
-    server_error: count(20),
-    timeout: count(20),
-    context_length: count(20),
-    worker_lost: count(20),
-    unknown_error: count(20),
-    base_ms: positive(3_600_000),
-    factor: z.number().min(1).max(10),
-    max_wait_ms: positive(86_400_000),
-    enhance: z.boolean(),
-  }),
-  failures: z.strictObject({
-    guidance_k: count(20),
-    guidance_max_chars: z.int().min(200).max(8_000),
-    escalate_at: positive(100),
-  }),
-  loops: z.strictObject({
-    same_outcome: z.int().min(2).max(1_000),
-    same_error: z.int().min(2).max(1_000),
-    same_message: z.int().min(2).max(1_000),
-    cycle_rounds: z.int().min(2).max(1_000),
-    ignore_tools: z.array(z.string().max(128)).max(100),
-  }),
-  reruns: z.strictObject({
-    max_reruns: count(100),
-    alignment_threshold: share,
-    drift_threshold: share,
-    on_guard: z.enum(['finalize', 'ask_human']),
-  }),
-  fatigue: z.strictObject({
-    base_increment: share,
-    improvement_threshold: share,
-    decay_rate: share,
-    critical_threshold: share,
-    max_fatigue: share,
-  }),
-  bias: z.strictObject({ repetition_threshold: positive(100), scope: z.enum(['family', 'global']) }),
-  feedback: z.strictObject({ max_refinement_iterations: count(20), target_score: z.number().min(0).max(10) }),
-  memory: z.strictObject({ scope: z.enum(['agent', 'run', 'global']), similarity_threshold: share }),
-  budget: z.strictObject({
-    max_steps: positive(10_000),
-    max_attempts: positive(100_000),
-    max_model_calls: count(100_000),
-    max_tokens: count(1_000_000_000),
-    max_cost_micro_usd: count(1_000_000_000_000).nullable(),
-    max_seconds: positive(31_622_400),
-    soft: share,
-    near: share,
-  }),
-  humans: z.strictObject({
-    max_overrides: count(100),
-    max_questions: count(100),
-    max_feedback: count(1_000),
-    deadline_ms: positive(YEAR_MS),
-    chain: z.array(z.string().min(1).max(200)).max(10),
-    default: z.enum(['stop', 'skip', 'deny']),
-    notify: z.array(z.url().max(2_000)).max(10),
-  }),
-});
-export type Policy = z.infer<typeof policySchema>;
+/** Any part of a policy; unknown keys are refused at both levels. */
+export const policyPatchSchema = objectOf<PolicyPatch>(
+  (setting) => schemaOf(setting).optional(),
+  (group) => group.optional(),
+);
 
-const shape = policySchema.shape;
-/** Any part of a policy; unknown keys stay refused at both levels. */
-export const policyPatchSchema = z.strictObject({
-  mode: shape.mode.optional(),
-  retry: shape.retry.partial().optional(),
-  failures: shape.failures.partial().optional(),
-  loops: shape.loops.partial().optional(),
-  reruns: shape.reruns.partial().optional(),
-  fatigue: shape.fatigue.partial().optional(),
-  bias: shape.bias.partial().optional(),
-  feedback: shape.feedback.partial().optional(),
-  memory: shape.memory.partial().optional(),
-  budget: shape.budget.partial().optional(),
-  humans: shape.humans.partial().optional(),
-});
-export type PolicyPatch = z.infer<typeof policyPatchSchema>;
+function objectOf<Value>(
+  field: (setting: Setting) => z.ZodType,
+  wrap: (group: z.ZodType) => z.ZodType = (group) => group,
+): z.ZodType<Value, Value> {
+  const object = (entries: Record<string, Setting | SettingGroup>): z.ZodType => {
+    const shape = Object.entries(entries).map(([key, entry]) => [
+      key,
+      entry.type === 'group' ? wrap(object(entry.settings)) : field(entry),
+    ]);
+    return z.strictObject(Object.fromEntries(shape), { error: 'expected an object' });
+  };
+  // The shape is computed, so the compiler cannot see that it follows the table; a property test does.
+  return object(POLICY_TABLE) as z.ZodType<Value, Value>;
+}
+
+function schemaOf(setting: Setting): z.ZodType {
+  const error = expectationOf(setting);
+  switch (setting.type) {
+    case 'integer':
+      return z.int({ error }).min(setting.min, { error }).max(setting.max, { error });
+    case 'number':
+      return z.number({ error }).min(setting.min, { error }).max(setting.max, { error });
+    case 'integer_or_null':
+      return z.int({ error }).min(setting.min, { error }).max(setting.max, { error }).nullable();
+    case 'boolean':
+      return z.boolean({ error });
+    case 'choice':
+      return z.enum(setting.choices, { error: ({ input }) => expectationOf(setting, input) });
+    case 'list':
+      return z.array(itemOf(setting.items), { error }).max(setting.maxItems, { error });
+  }
+}
+
+function itemOf(items: ListSetting['items']): z.ZodType {
+  const error = expectationOfItem(items);
+  const text = items.format === 'url' ? z.url({ error }) : z.string({ error });
+  const least = items.minChars > 0 ? text.min(items.minChars, { error }) : text;
+  return least.max(items.maxChars, { error });
+}

@@ -6,6 +6,7 @@ import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { afterAll, describe, expect, it } from 'vitest';
 import { DEFAULT_POLICY } from '../../../src/protocol/policy.ts';
+import { POLICY_ROWS } from '../../../src/protocol/policy-table.ts';
 import { program } from '../../support/programs.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'secondwind-cli-'));
@@ -40,10 +41,12 @@ describe('secondwind', { timeout: 60_000 }, () => {
     expect(run('dev', '--frob')).toMatchObject({ status: 2, stderr: expect.stringContaining('--frob') });
   });
 
-  it('policy prints every default, and a file of yours over them', () => {
+  it('policy prints every setting with its default and what it means, and a file of yours over them', () => {
     expect(JSON.parse(run('policy', '--json').stdout)).toEqual(DEFAULT_POLICY);
     const mine = file('policy.json', { retry: { network: 0 } });
-    expect(run('policy', '--policy', mine).stdout).toContain('retry.network  0\n');
+    const lines = run('policy', '--policy', mine).stdout.trimEnd().split('\n');
+    expect(lines).toHaveLength(1 + POLICY_ROWS.length);
+    expect(lines.find((line) => line.startsWith('retry.network '))).toMatch(/^retry\.network +0 +Retries after .*DNS/);
   });
 
   it('bound tells the most that a run can take', () => {

@@ -197,18 +197,23 @@ const rows: Row[] = [
     says: /did you mean rate_limit\?/,
   },
   { what: 'an unknown mode', request: policy({ mode: 'strict' }), path: '$.policy.mode', says: /enforce/ },
-  { what: 'no steps', request: policy({ budget: { max_steps: 0 } }), path: '$.policy.budget.max_steps', says: />=1/ },
+  {
+    what: 'no steps',
+    request: policy({ budget: { max_steps: 0 } }),
+    path: '$.policy.budget.max_steps',
+    says: /from 1 to/,
+  },
   {
     what: 'half a retry',
     request: policy({ retry: { network: 1.5 } }),
     path: '$.policy.retry.network',
-    says: /int/,
+    says: /whole number/,
   },
   {
     what: 'fewer than no reruns',
     request: policy({ reruns: { max_reruns: -1 } }),
     path: '$.policy.reruns.max_reruns',
-    says: />=0/,
+    says: /from 0 to/,
   },
   {
     what: 'more than a year',
@@ -220,7 +225,7 @@ const rows: Row[] = [
     what: 'a factor that shrinks',
     request: policy({ retry: { factor: 0.5 } }),
     path: '$.policy.retry.factor',
-    says: />=1/,
+    says: /from 1 to/,
   },
   {
     what: 'a soft mark above the near mark',
