@@ -37,8 +37,7 @@ export function problemOf(error: unknown, requestId: string): Problem {
 function errorsOf(error: SecondwindError): RequestProblem[] | undefined {
   if (error instanceof RunRequestError) return error.problems;
   if (error instanceof MessageRefusedError) return error.errors;
-  if (!(error instanceof GuardRefusedError) || error.errors.length === 0) return undefined;
-  return error.errors.map(({ path, detail }) => ({ path, message: detail }));
+  return error instanceof GuardRefusedError && error.errors.length > 0 ? error.errors : undefined;
 }
 
 const notReachable = (what: string, cause: unknown): Problem =>

@@ -47,8 +47,8 @@ function checkedQuestion(body: unknown): LoopReport {
   if (errors.length > 0) throw refused({ problem: 'invalid_report', detail: 'The report cannot be read.', errors });
   const report = body as LoopReport;
   const only = (path: string): never => {
-    const detail = 'leave it out: this loop belongs to a run that reviews and decides by itself';
-    throw refused({ problem: 'invalid_report', detail, errors: [{ path, detail }] });
+    const message = 'leave it out: this loop belongs to a run that reviews and decides by itself';
+    throw refused({ problem: 'invalid_report', detail: message, errors: [{ path, message }] });
   };
   if (report.reflection_result !== undefined) only('$.reflection_result');
   if (report.override_fatigue === true) only('$.override_fatigue');

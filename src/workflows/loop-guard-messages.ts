@@ -2,20 +2,21 @@ import { ApplicationFailure } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
 import { applyOverride, overrideAudit } from '../core/guardrails/family-overrides.ts';
 import { completeLoop } from '../core/guardrails/guard-family.ts';
-import { errorsOfOverride } from '../core/guardrails/overrides.ts';
 import { errorsOfReport } from '../core/guardrails/loop-report.ts';
 import { familyOf } from '../core/guardrails/loop-ids.ts';
 import { guardrailsStatus } from '../core/guardrails/guardrails-status.ts';
 import { loopTrace } from '../core/guardrails/loop-trace.ts';
 import type { GuardPolicy, GuardState } from '../core/guardrails/guard-state.ts';
-import type { GuardProblem, InputError, Refusal } from '../core/guardrails/refusal.ts';
+import { refuse, type Refusal } from '../core/guardrails/refusal.ts';
 import type { GuardrailsStatus } from '../core/guardrails/guardrails-status.ts';
 import type { LoopAnswer } from '../core/guardrails/loop-answer.ts';
 import type { LoopReport } from '../core/guardrails/loop-report.ts';
 import type { OverrideAnswer } from '../core/guardrails/family-overrides.ts';
-import type { OverrideRequest } from '../core/guardrails/overrides.ts';
+import { isRecord } from '../protocol/json.ts';
 import { LIMIT } from '../protocol/limits.ts';
+import { parseMessage } from '../protocol/messages.ts';
 import { GUARD_MESSAGE, QUERY } from '../protocol/names.ts';
+import type { RequestProblem } from '../protocol/run.ts';
 import type { GuardTrace, IgnoredSignal, ReportExtras } from '../core/guardrails/loop-guard.ts';
 
 /** What a guard holds; every message replaces `state` whole, between two awaits. */
@@ -65,13 +66,13 @@ function accept<Answer>(guard: Guard, at: () => string, name: string, take: Take
 
 function takeReport(guard: Guard, body: unknown, extras: unknown, at: string): Taken<LoopAnswer> {
   const errors = [...errorsOfReport(body), ...errorsOfExtras(extras)];
-  if (errors.length > 0) return refused('invalid_report', 'Correct the named fields and report again.', errors);
+  if (errors.length > 0) return refuse('invalid_report', 'Correct the named fields and report again.', errors);
   const report = body as LoopReport;
   const { body_hash: bodyHash, bias_elsewhere: biasElsewhere } = (extras ?? {}) as ReportExtras;
   if (familyOf(report.loop_id) !== guard.family) {
-    return refused('other_family', `${report.loop_id} belongs to another family than ${guard.family}.`);
+    return refuse('other_family', `${report.loop_id} belongs to another family than ${guard.family}.`);
   }
-  if (guard.cancelled && guard.state === null) return refused('ended', `The family ${guard.family} was cancelled.`);
+  if (guard.cancelled && guard.state === null) return refuse('ended', `The family ${guard.family} was cancelled.`);
   return completeLoop(guard.state, report, guard.policy, at, {
     ...(bodyHash === undefined ? {} : { bodyHash }),
     ...(biasElsewhere === undefined ? {} : { biasElsewhere }),
@@ -80,26 +81,34 @@ function takeReport(guard: Guard, body: unknown, extras: unknown, at: string): T
 
 /** The body may name its loop; without it the current one is meant, as on the command line. */
 function takeOverride(guard: Guard, body: unknown, at: string): Taken<OverrideAnswer> {
-  const errors = errorsOfOverride(body);
-  if (errors.length > 0) return refused('invalid_override', 'Correct the named fields and override again.', errors);
-  const { loop_id: loopId, ...request } = body as OverrideRequest & { loop_id?: unknown };
-  if (guard.state === null) return refused('unknown_loop', `No loop of the family ${guard.family} was reported yet.`);
-  if (loopId === undefined) return applyOverride(guard.state, request, at);
+  const { loopId, override } = withoutLoopId(body);
+  const parsed = parseMessage('override', override);
+  if (!parsed.ok) {
+    return refuse('invalid_override', 'Correct the named fields and override again.', parsed.problems);
+  }
+  if (guard.state === null) return refuse('unknown_loop', `No loop of the family ${guard.family} was reported yet.`);
+  if (loopId === undefined) return applyOverride(guard.state, parsed.message, at);
   return typeof loopId === 'string'
-    ? applyOverride(guard.state, request, at, loopId)
-    : refused('unknown_loop', 'loop_id has to be a text.');
+    ? applyOverride(guard.state, parsed.message, at, loopId)
+    : refuse('unknown_loop', 'loop_id has to be a text.');
 }
 
-function errorsOfExtras(extras: unknown): InputError[] {
+function withoutLoopId(body: unknown): { loopId?: unknown; override: unknown } {
+  if (!isRecord(body)) return { override: body };
+  const { loop_id: loopId, ...override } = body;
+  return { loopId, override };
+}
+
+function errorsOfExtras(extras: unknown): RequestProblem[] {
   if (extras === undefined || extras === null) return [];
-  if (typeof extras !== 'object') return [{ path: '$extras', detail: 'an object' }];
+  if (typeof extras !== 'object') return [{ path: '$extras', message: 'expected an object' }];
   const { body_hash: hash, bias_elsewhere: counts } = extras as Record<string, unknown>;
-  const errors: InputError[] = [];
+  const errors: RequestProblem[] = [];
   if (hash !== undefined && !(typeof hash === 'string' && /^[0-9a-f]{64}$/.test(hash))) {
-    errors.push({ path: '$extras.body_hash', detail: 'a sha256 in hex' });
+    errors.push({ path: '$extras.body_hash', message: 'expected a sha256 in hex' });
   }
   if (counts !== undefined && !areCounts(counts)) {
-    errors.push({ path: '$extras.bias_elsewhere', detail: 'a whole number for each tag' });
+    errors.push({ path: '$extras.bias_elsewhere', message: 'expected a whole number for each tag' });
   }
   return errors;
 }
@@ -108,13 +117,6 @@ const areCounts = (counts: unknown): boolean =>
   typeof counts === 'object' &&
   counts !== null &&
   Object.values(counts).every((count) => Number.isInteger(count) && Number(count) >= 0);
-
-const refused = (problem: GuardProblem, detail: string, errors?: InputError[]): Refusal => ({
-  ok: false,
-  problem,
-  detail,
-  ...(errors === undefined ? {} : { errors }),
-});
 
 const failureOf = (refusal: Refusal): ApplicationFailure =>
   ApplicationFailure.create({
@@ -126,7 +128,7 @@ const failureOf = (refusal: Refusal): ApplicationFailure =>
 
 /** For people who see only a text: the command line shows no details. */
 const told = ({ detail, errors = [] }: Refusal): string =>
-  [detail, ...errors.map((error) => `${error.path}: ${error.detail}`)].join('; ');
+  [detail, ...errors.map((error) => `${error.path}: ${error.message}`)].join('; ');
 
 /** The newest are kept; the history has them all. */
 function ignore(guard: Guard, signal: IgnoredSignal): void {

@@ -24,10 +24,22 @@ describe('a guard', () => {
     await start(guards.workflowId(family), []);
     expect(await refusalOf(guards.status(family))).toBe('unknown_loop');
     expect((await guards.completeLoop(report(family))).decision_result.max_reruns).toBe(3);
-    const bad = await start(`${guards.workflowId(family)}-bad`, [{ policy: { reruns: { max_reruns: 'many' } } }]);
-    await expect(bad.result()).rejects.toMatchObject({
-      cause: { type: 'invalid_policy', message: '$.policy.reruns.max_reruns: expected a whole number from 0 to 100' },
-    });
+    const bad: [input: object, problem: string][] = [
+      [
+        { policy: { reruns: { max_reruns: 'many' } } },
+        '$.policy.reruns.max_reruns: expected a whole number from 0 to 100',
+      ],
+      [{ max_reruns: 101 }, '$.policy.reruns.max_reruns: expected a whole number from 0 to 100'],
+      [{ policy: { reruns: { max_rerun: 1 } } }, '$.policy.reruns.max_rerun: unknown key; did you mean max_reruns?'],
+      [
+        { policy: { fatigue: { base_increment: 5 } } },
+        '$.policy.fatigue.base_increment: expected a number from 0 to 1',
+      ],
+    ];
+    for (const [index, [input, message]] of bad.entries()) {
+      const refused = await start(`${guards.workflowId(family)}-bad-${index}`, [input]);
+      await expect(refused.result()).rejects.toMatchObject({ cause: { type: 'invalid_policy', message } });
+    }
   });
 
   it('that is cancelled ends its family, and its answers stay', async () => {

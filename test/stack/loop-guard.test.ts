@@ -5,6 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import type { GuardsClient } from '../../src/client/guards/guards-client.ts';
 import type { LoopAnswer } from '../../src/core/guardrails/loop-answer.ts';
+import type { OverrideRequest } from '../../src/core/guardrails/overrides.ts';
 import { GUARD_MESSAGE, QUERY } from '../../src/protocol/names.ts';
 import {
   type FamilyVector,
@@ -171,7 +172,9 @@ describe('an override', () => {
     const send = () => guards.override(loop, lift, { idempotencyKey: 'k1' });
     expect([await send(), await send()].map((answer) => answer.status)).toEqual(['success', 'success']);
     expect((await guards.trace(loop)).overrides).toHaveLength(1);
-    expect(await refusalOf(guards.override(loop, { override_fatigue: true }))).toBe('invalid_override');
+    expect(await refusalOf(guards.override(loop, { override_fatigue: true } as OverrideRequest))).toBe(
+      'invalid_override',
+    );
     expect(await refusalOf(guards.override(`${loop}_r7`, lift))).toBe('unknown_loop');
   });
 
@@ -179,7 +182,9 @@ describe('an override', () => {
     const loop = newFamily(world, 'signal');
     await guards.completeLoop(report(loop));
     const handle = world.client.workflow.getHandle(guards.workflowId(loop));
-    for (const bad of [undefined, null, 7, 'x', [], { override_by: 3 }, { ...lift, loop_id: {} }]) {
+    const unknownField = { ...lift, override_fatige: true };
+    const unreadable = [undefined, null, 7, 'x', [], { override_by: 3 }, { ...lift, loop_id: {} }, unknownField];
+    for (const bad of unreadable) {
       await handle.signal(GUARD_MESSAGE.override, bad);
       await handle.signal(GUARD_MESSAGE.loopComplete, bad, bad);
     }
@@ -189,7 +194,7 @@ describe('an override', () => {
     expect(await handle.query(QUERY.trace)).toMatchObject({
       trace: [{ status: 'rerun' }, { status: 'rerun' }, { status: 'running', loop_id: `${loop}_r2` }],
       overrides: [{ override_by: 'ann', outcome: 'pending' }],
-      ignored: { length: 15 },
+      ignored: { length: 17 },
     });
     expect(await handle.query(QUERY.guardrails)).toMatchObject({ loop_id: `${loop}_r2`, rerun_count: 2 });
   });

@@ -8,7 +8,7 @@ import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { ApiContext, ApiDeps } from '../context.ts';
 import { Problem } from '../problem.ts';
 import { IDEMPOTENCY_KEY, idempotencyKey, idOf } from '../read/ids.ts';
-import { checked, MESSAGE_BYTES, readBody } from '../read/read-body.ts';
+import { checked, MESSAGE_BYTES, readMessage } from '../read/read-body.ts';
 import { readJson } from '../read/read-json.ts';
 import type { Route } from '../route.ts';
 import { SCHEMAS } from '../schemas/all-schemas.ts';
@@ -32,7 +32,7 @@ export const loopComplete: Route = {
     const body = await readJson(c, MESSAGE_BYTES);
     const report = checked(SCHEMAS.LoopReport, body) as LoopReport;
     // The rules that hold for every sender, also one past our doors; they know more than a shape can say.
-    const errors = errorsOfReport(body).map(({ path, detail }) => ({ path, message: detail }));
+    const errors = errorsOfReport(body);
     if (errors.length > 0)
       throw new Problem('invalid_report', 'Correct the named fields and report again.', { errors });
     needOperator(c, report);
@@ -88,7 +88,7 @@ const REASON_CHARS = 300;
 async function judged(report: LoopReport, reviewer: NonNullable<ApiDeps['reviewer']>): Promise<LoopReport> {
   const reviewed = { ...report, reflection_result: await reviewer(report) };
   const [error] = errorsOfReport(reviewed);
-  if (error !== undefined) throw new TypeError(`at ${error.path} it should say ${error.detail}`);
+  if (error !== undefined) throw new TypeError(`${error.path}: ${error.message}`);
   return reviewed;
 }
 
@@ -120,7 +120,7 @@ export const overrideGuardrails: Route = {
   handle: async (c, { runs, guards }) => {
     const loopId = loopIdOf(c);
     const key = idempotencyKey(c);
-    const body = await readBody(c, SCHEMAS.OverrideRequest);
+    const body = await readMessage(c, 'override');
     const runId = await runs.ownerOf(loopId);
     const answer =
       runId === null

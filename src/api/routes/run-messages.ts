@@ -1,9 +1,8 @@
 import { answerJson } from '../answer-json.ts';
 import { RunEndedError } from '../../client/runs-client.ts';
 import { IDEMPOTENCY_KEY, idempotencyKey, once, runIdOf } from '../read/ids.ts';
-import { readBody } from '../read/read-body.ts';
+import { readMessage } from '../read/read-body.ts';
 import type { Route } from '../route.ts';
-import { SCHEMAS } from '../schemas/all-schemas.ts';
 
 /** How long a cancel waits for the work to stop before it says what it still waits for. */
 const STOP_MS = 30_000;
@@ -19,7 +18,7 @@ export const overrideRun: Route = {
   problems: ['run_not_found', 'run_ended', 'limit_reached'],
   handle: async (c, { runs }) => {
     const runId = runIdOf(c);
-    return answerJson(c, await runs.override(runId, await readBody(c, SCHEMAS.OverrideRequest)));
+    return answerJson(c, await runs.override(runId, await readMessage(c, 'override')));
   },
 };
 
@@ -32,7 +31,7 @@ export const answerRun: Route = {
   problems: ['run_not_found'],
   handle: async (c, { runs }) => {
     const runId = runIdOf(c);
-    const body = await readBody(c, SCHEMAS.AnswerRequest);
+    const body = await readMessage(c, 'answer');
     try {
       return answerJson(c, await runs.answer(runId, body));
     } catch (error) {
@@ -53,7 +52,7 @@ export const feedbackRun: Route = {
   problems: ['run_not_found', 'run_ended', 'limit_reached'],
   handle: async (c, { runs }) => {
     const runId = runIdOf(c);
-    return answerJson(c, await runs.feedback(runId, await readBody(c, SCHEMAS.FeedbackRequest)));
+    return answerJson(c, await runs.feedback(runId, await readMessage(c, 'feedback')));
   },
 };
 
@@ -68,7 +67,7 @@ export const cancelRun: Route = {
   deadlineMs: STOP_MS + 10_000,
   handle: async (c, { runs }) => {
     const runId = runIdOf(c);
-    const stopped = await runs.stop(runId, await readBody(c, SCHEMAS.PersonRequest), STOP_MS);
+    const stopped = await runs.stop(runId, await readMessage(c, 'cancel_run'), STOP_MS);
     return stopped.state === 'ended' ? answerJson(c, stopped.status) : answerJson(c, stopped, 202);
   },
 };
@@ -84,7 +83,8 @@ export const rerunRun: Route = {
   handle: async (c, { runs }) => {
     const runId = runIdOf(c);
     const key = idempotencyKey(c);
-    await readBody(c, SCHEMAS.PersonRequest);
+    // Who and why, as with a cancel.
+    await readMessage(c, 'cancel_run');
     const started = await once(key, () => runs.rerun(runId, key === undefined ? {} : { idempotencyKey: key }));
     return answerJson(c, started, 201, { location: `/v1/runs/${started.run_id}` });
   },

@@ -1,8 +1,15 @@
 import { GUARD_SCHEMAS } from './guard.ts';
 import { SERVICE_SCHEMAS } from './service.ts';
+import { MESSAGE_SCHEMAS } from './messages.ts';
 import { MEMORY_SCHEMAS } from './memory.ts';
 import { RUN_SCHEMAS } from './run.ts';
 
 /** Every shape of /openapi.json by its name there. */
-export const SCHEMAS = { ...RUN_SCHEMAS, ...GUARD_SCHEMAS, ...MEMORY_SCHEMAS, ...SERVICE_SCHEMAS } as const;
+export const SCHEMAS = {
+  ...RUN_SCHEMAS,
+  ...MESSAGE_SCHEMAS,
+  ...GUARD_SCHEMAS,
+  ...MEMORY_SCHEMAS,
+  ...SERVICE_SCHEMAS,
+} as const;
 export type SchemaName = keyof typeof SCHEMAS;

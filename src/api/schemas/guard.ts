@@ -3,7 +3,11 @@ import type { GuardrailsStatus } from '../../core/guardrails/guardrails-status.t
 import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
 import type { OverrideAnswer } from '../../core/guardrails/family-overrides.ts';
 import { LIMIT } from '../../protocol/limits.ts';
+import { OVERRIDE_FIELDS_OF_REPORT } from '../../protocol/messages.ts';
+import { POLICY_TABLE } from '../../protocol/policy-table.ts';
 import { idSchema } from '../../protocol/schemas/failure-record.ts';
+import { settingSchema } from '../../protocol/schemas/policy.ts';
+import { shapeOf } from './messages.ts';
 import { finalizeReason, rerunReason, rerunTrigger } from './parts.ts';
 
 /** The seed's names and shapes, with what the contract adds. */
@@ -14,10 +18,8 @@ const loopReport = z.strictObject({
   loop_id: idSchema,
   reflection_status: z.literal('done'),
   orchestrator_persona: name.nullish(),
-  override_fatigue: z.boolean().optional(),
-  override_max_reruns: z.boolean().optional(),
-  override_by: name.nullish(),
-  max_reruns: z.int().min(0).max(100).optional(),
+  ...shapeOf(OVERRIDE_FIELDS_OF_REPORT),
+  max_reruns: settingSchema(POLICY_TABLE.reruns.settings.max_reruns).optional(),
   reflection_result: z
     .strictObject({
       alignment_score: score,
@@ -106,11 +108,5 @@ export const GUARD_SCHEMAS = {
   LoopReport: loopReport,
   LoopAnswer: loopAnswer,
   GuardrailsStatus: z.strictObject({ status: z.literal('success'), guardrails_status: guardrailsStatus }),
-  OverrideRequest: z.strictObject({
-    override_fatigue: z.boolean().optional(),
-    override_max_reruns: z.boolean().optional(),
-    override_by: z.string().min(1).max(LIMIT.nameChars),
-    override_reason: z.string().max(LIMIT.textChars).nullish(),
-  }),
   OverrideAnswer: overrideAnswer,
 } as const;

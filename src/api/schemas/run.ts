@@ -9,7 +9,6 @@ import type {
 } from '../../client/runs-client.ts';
 import type { OverrideEntry } from '../../core/guardrails/overrides.ts';
 import type { ReasonedTraceItem } from '../../core/guardrails/loop-trace.ts';
-import { LIMIT } from '../../protocol/limits.ts';
 import { type PendingQuestion, type RunStatus, DECISIONS } from '../../protocol/run.ts';
 import { failureRecordSchema, failureStatusSchema } from '../../protocol/schemas/failure-record.ts';
 import { runRequestSchema } from '../../protocol/schemas/run-request.ts';
@@ -204,9 +203,6 @@ const EVENTS = [
   'run_ended',
 ] as const;
 
-const by = z.string().min(1).max(LIMIT.nameChars);
-const text = z.string().max(LIMIT.textChars);
-
 export const RUN_SCHEMAS = {
   RunRequest: runRequestSchema,
   StartedRun: startedRun,
@@ -225,24 +221,16 @@ export const RUN_SCHEMAS = {
     data: z.string().describe('A RunEvent as JSON, in one line'),
   }),
   RunEvent: z.looseObject({ id: z.string(), run_id: z.string(), at: z.string(), event: z.enum(EVENTS) }),
-  AnswerRequest: z.strictObject({
-    question_id: z.string().min(1).max(LIMIT.textChars),
-    decision: z.enum(DECISIONS),
-    text: text.nullish(),
-    by,
-  }),
   AnswerTaken: z.strictObject({
     accepted: z.boolean(),
     question_id: z.string(),
     state: z.string(),
     reason: z.string().optional(),
   }),
-  FeedbackRequest: z.strictObject({ text: z.string().min(1).max(LIMIT.textChars), by }),
   FeedbackTaken: z.strictObject({
     feedback_type: z.string().nullable(),
     confidence: z.number(),
     effect: z.string(),
   }),
-  PersonRequest: z.strictObject({ by, reason: text.nullish() }),
   Stopping: z.strictObject({ state: z.literal('stopping'), waiting_for: z.array(z.string()) }),
 } as const;

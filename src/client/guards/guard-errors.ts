@@ -1,15 +1,16 @@
-import type { GuardProblem, InputError, Refusal } from '../../core/guardrails/refusal.ts';
+import type { GuardProblem, Refusal } from '../../core/guardrails/refusal.ts';
 import { SecondwindError } from '../../protocol/errors.ts';
+import type { RequestProblem } from '../../protocol/run.ts';
 
 /** The guard looked at the message and did not act upon it; nothing has changed. */
 export class GuardRefusedError extends SecondwindError {
   override readonly name = 'GuardRefusedError';
   readonly problem: GuardProblem;
-  readonly errors: InputError[];
+  readonly errors: RequestProblem[];
 
   constructor(refusal: Refusal, cause?: unknown) {
     const { problem, detail, errors = [] } = refusal;
-    const told = errors.map((error) => `${error.path}: ${error.detail}`).join('; ');
+    const told = errors.map((error) => `${error.path}: ${error.message}`).join('; ');
     super(problem, told === '' ? detail : told, NEXT_STEP[problem], cause);
     this.problem = problem;
     this.errors = errors;

@@ -3,7 +3,7 @@ import { v7 as uuidV7 } from 'uuid';
 import type { GuardPolicy, GuardState } from '../../core/guardrails/guard-state.ts';
 import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
 import { applyOverride, overrideAudit, type OverrideAnswer } from '../../core/guardrails/family-overrides.ts';
-import { errorsOfOverride, type OverrideRequest } from '../../core/guardrails/overrides.ts';
+import type { OverrideRequest } from '../../core/guardrails/overrides.ts';
 import { familyOf } from '../../core/guardrails/loop-ids.ts';
 import { guardrailsStatus, type GuardrailsStatus } from '../../core/guardrails/guardrails-status.ts';
 import { loopTrace } from '../../core/guardrails/loop-trace.ts';
@@ -39,7 +39,7 @@ export interface GuardsClient {
   completeLoop(body: unknown, options?: ReportOptions): Promise<LoopAnswer>;
   status(loopId: string): Promise<GuardrailsStatus>;
   /** The same `idempotencyKey` with the same body is one override, however often it is sent. */
-  override(loopId: string, body: unknown, options?: { idempotencyKey?: string }): Promise<OverrideAnswer>;
+  override(loopId: string, body: OverrideRequest, options?: { idempotencyKey?: string }): Promise<OverrideAnswer>;
   trace(loopId: string): Promise<GuardTrace>;
   workflowId(loopId: string): string;
 }
@@ -80,20 +80,18 @@ const unknownLoop = (loopId: string): GuardRefusedError =>
 async function override(
   { client, store }: GuardDeps,
   loopId: string,
-  body: unknown,
+  body: OverrideRequest,
   key: string,
 ): Promise<OverrideAnswer> {
-  const errors = errorsOfOverride(body);
-  if (errors.length > 0) throw refused({ problem: 'invalid_override', detail: 'It cannot be read.', errors });
   if (!isId(loopId)) throw unknownLoop(loopId);
   const family = familyOf(loopId);
-  const args: [unknown] = [{ ...(body as OverrideRequest), loop_id: loopId }];
+  const args: [unknown] = [{ ...body, loop_id: loopId }];
   const updateId = `override:${hashOfJson([key, args])}`;
   const answer = await updateGuard<OverrideAnswer>(client, { family, name: GUARD_MESSAGE.override, updateId, args });
   if (answer !== NOT_OPEN) return answer;
   const found = await findEnding(client, family, store?.archivedGuards);
   if (!isEnding(found) || found.state === null) throw unknownLoop(loopId);
-  const late = applyOverride(found.state, body as OverrideRequest, new Date().toISOString(), loopId);
+  const late = applyOverride(found.state, body, new Date().toISOString(), loopId);
   throw late.ok ? unknownLoop(loopId) : new GuardRefusedError(late);
 }
 

@@ -1,7 +1,7 @@
 import { currentLoop } from './guard-state.ts';
 import type { GuardState } from './guard-state.ts';
 import type { LoopAnswer } from './loop-answer.ts';
-import { errorsOfOverride, overridesTaken, takeOverride } from './overrides.ts';
+import { overridesTaken, takeOverride } from './overrides.ts';
 import type { Bound, OverrideEntry, OverrideRequest } from './overrides.ts';
 import { refuse } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
@@ -24,14 +24,13 @@ export interface Overridden {
   answer: OverrideAnswer;
 }
 
+/** Takes an override that `parseMessage` has accepted, unless the state of the family refuses it. */
 export function applyOverride(
   state: GuardState,
   request: OverrideRequest,
   at: string,
   loopId: string = currentLoop(state).loop_id,
 ): Overridden | Refusal {
-  const errors = errorsOfOverride(request);
-  if (errors.length > 0) return refuse('invalid_override', 'Correct the named fields and override again.', errors);
   if (!state.loops.some((loop) => loop.loop_id === loopId)) {
     return refuse('unknown_loop', `${loopId} is no loop of the family ${state.family}.`);
   }
@@ -44,7 +43,7 @@ export function applyOverride(
     loop_id: loopId,
     override_fatigue: request.override_fatigue === true,
     override_max_reruns: request.override_max_reruns === true,
-    overridden_by: request.override_by ?? '',
+    overridden_by: request.override_by,
     override_reason: request.override_reason ?? null,
     ...(taken.status === 'success' && taken.alreadyPending.length > 0 ? { already_pending: taken.alreadyPending } : {}),
   };

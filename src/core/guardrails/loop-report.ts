@@ -1,7 +1,10 @@
 import { isId } from '../../protocol/ids.ts';
 import { LIMIT } from '../../protocol/limits.ts';
+import { OVERRIDE_FIELDS_OF_REPORT, problemsOfFields } from '../../protocol/messages.ts';
+import { POLICY_TABLE } from '../../protocol/policy-table.ts';
+import type { RequestProblem } from '../../protocol/run.ts';
+import { problemsOfSetting } from '../policy/check-policy.ts';
 import type { BiasTag } from './bias-echo.ts';
-import type { InputError } from './refusal.ts';
 
 /** The judgement of a finished loop, as a reviewer gives it. */
 export interface ReviewReport {
@@ -28,12 +31,12 @@ export interface LoopReport {
 
 /** A review names a handful of biases; the family's state keeps each, so their number has a cap. */
 const MAX_BIAS_TAGS = 50;
-/** The same cap as `reruns.max_reruns` of a policy. */
-const MAX_RERUNS = 100;
+/** A report may ask for as many reruns as a policy. */
+const MAX_RERUNS = POLICY_TABLE.reruns.settings.max_reruns;
 const MAX_MISSED = 10;
 
 type Fields = Record<string, unknown>;
-type Rule = [path: string, holds: boolean, detail: string];
+type Rule = [path: string, holds: boolean, message: string];
 
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
@@ -44,35 +47,38 @@ const isNameOrAbsent = (value: unknown): boolean => isAbsent(value) || isName(va
 const isFlag = (value: unknown): boolean => value === undefined || typeof value === 'boolean';
 const isScore = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= 1;
 
-const broken = (rules: Rule[]): InputError[] =>
-  rules.filter(([, holds]) => !holds).map(([path, , detail]) => ({ path, detail }));
+const broken = (rules: Rule[]): RequestProblem[] =>
+  rules.filter(([, holds]) => !holds).map(([path, , message]) => ({ path, message }));
 
-const NAME = `a text of 1 to ${LIMIT.nameChars} characters, or null`;
-const FLAG = 'true or false';
-const SCORE = 'a number from 0 to 1';
+const NAME = `expected a text of 1 to ${LIMIT.nameChars} characters, or null`;
+const FLAG = 'expected true or false';
+const SCORE = 'expected a number from 0 to 1';
 
 /** Plain checks, because this also guards the messages that reach a workflow past our doors, where there is no zod. */
-export function errorsOfReport(body: unknown): InputError[] {
-  if (!isObject(body)) return [{ path: '$', detail: 'an object' }];
+export function errorsOfReport(body: unknown): RequestProblem[] {
+  if (!isObject(body)) return [{ path: '$', message: 'expected an object' }];
   const flagged = body['override_fatigue'] === true || body['override_max_reruns'] === true;
-  const maxReruns = body['max_reruns'];
   const errors = broken([
-    ['$.loop_id', isId(body['loop_id']), 'an id: letters, digits and ._:- up to 128 characters'],
-    ['$.reflection_status', body['reflection_status'] === 'done', '"done"; report the loop once its review is done'],
+    ['$.loop_id', isId(body['loop_id']), 'expected an id: letters, digits and ._:- up to 128 characters'],
+    [
+      '$.reflection_status',
+      body['reflection_status'] === 'done',
+      'expected "done"; report the loop once its review is done',
+    ],
     ['$.orchestrator_persona', isNameOrAbsent(body['orchestrator_persona']), NAME],
-    ['$.override_fatigue', isFlag(body['override_fatigue']), FLAG],
-    ['$.override_max_reruns', isFlag(body['override_max_reruns']), FLAG],
-    ['$.override_by', isNameOrAbsent(body['override_by']), NAME],
     ['$.override_by', !flagged || !isAbsent(body['override_by']), 'required with an override flag: say who overrides'],
-    ['$.max_reruns', maxReruns === undefined || isCount(maxReruns), `a whole number from 0 to ${MAX_RERUNS}`],
   ]);
-  return body['reflection_result'] === undefined
-    ? errors
-    : [...errors, ...errorsOfReview(body['reflection_result'], '$.reflection_result')];
+  const { max_reruns: maxReruns, reflection_result: review } = body;
+  return [
+    ...errors,
+    ...problemsOfFields(OVERRIDE_FIELDS_OF_REPORT, body),
+    ...(maxReruns === undefined ? [] : problemsOfSetting(MAX_RERUNS, maxReruns, '$.max_reruns')),
+    ...(review === undefined ? [] : errorsOfReview(review, '$.reflection_result')),
+  ];
 }
 
-export function errorsOfReview(review: unknown, path = '$'): InputError[] {
-  if (!isObject(review)) return [{ path, detail: 'an object' }];
+export function errorsOfReview(review: unknown, path = '$'): RequestProblem[] {
+  if (!isObject(review)) return [{ path, message: 'expected an object' }];
   const tags = review['bias_tags'];
   return broken([
     [`${path}.alignment_score`, isScore(review['alignment_score']), SCORE],
@@ -82,14 +88,15 @@ export function errorsOfReview(review: unknown, path = '$'): InputError[] {
     [
       `${path}.missed`,
       review['missed'] === undefined || areMissed(review['missed']),
-      `at most ${MAX_MISSED} texts of ${LIMIT.messagePreviewChars} characters`,
+      `expected at most ${MAX_MISSED} texts of ${LIMIT.messagePreviewChars} characters`,
     ],
-    [`${path}.bias_tags`, tags === undefined || areTags(tags), `at most ${MAX_BIAS_TAGS} texts or objects with a tag`],
+    [
+      `${path}.bias_tags`,
+      tags === undefined || areTags(tags),
+      `expected at most ${MAX_BIAS_TAGS} texts or objects with a tag`,
+    ],
   ]);
 }
-
-const isCount = (value: unknown): boolean =>
-  Number.isInteger(value) && Number(value) >= 0 && Number(value) <= MAX_RERUNS;
 
 const areTags = (tags: unknown): boolean =>
   Array.isArray(tags) &&

@@ -1,5 +1,5 @@
 import { entryOf, flaggedBounds, overridesTaken, pendingFor } from './overrides.ts';
-import type { Bound, OverrideEntry, OverrideLedger, OverrideRequest } from './overrides.ts';
+import type { Bound, OverrideEntry, OverrideFlags, OverrideLedger } from './overrides.ts';
 
 /** Who would lift which bound at one decision. Nothing is spent before that decision is a rerun. */
 export interface Coverage {
@@ -13,7 +13,7 @@ export interface Coverage {
  * `blocking` are the bounds that would end the run now. Flags inside the report come first, since they hold for this
  * decision alone; they too need one of `max_overrides`, or a caller that always sends them would never end.
  */
-export function coverBounds(ledger: OverrideLedger, blocking: readonly Bound[], flags: OverrideRequest): Coverage {
+export function coverBounds(ledger: OverrideLedger, blocking: readonly Bound[], flags: OverrideFlags): Coverage {
   const flagged = overridesTaken(ledger) < ledger.max_overrides ? flaggedBounds(flags) : [];
   const coverage: Coverage = { covered: [], byFlags: false, byPending: [] };
   for (const bound of blocking) {
@@ -26,7 +26,7 @@ export function coverBounds(ledger: OverrideLedger, blocking: readonly Bound[], 
   return coverage;
 }
 
-export const coveredBy = (coverage: Coverage, flags: OverrideRequest): string | null => {
+export const coveredBy = (coverage: Coverage, flags: OverrideFlags): string | null => {
   const names = coverage.byPending.map((entry) => entry.override_by);
   if (coverage.byFlags && typeof flags.override_by === 'string') names.unshift(flags.override_by);
   return names.length === 0 ? null : [...new Set(names)].join(', ');
@@ -40,7 +40,7 @@ export function settleOverrides(
   ledger: OverrideLedger,
   coverage: Coverage,
   decision: { rerun: boolean; loopId: string; blocking: readonly Bound[]; at: string },
-  flags: OverrideRequest,
+  flags: OverrideFlags,
 ): OverrideLedger {
   const spent = { outcome: 'spent', waits_for: [], spent_by: decision.loopId } satisfies Partial<OverrideEntry>;
   const entries = ledger.entries.map((entry) =>

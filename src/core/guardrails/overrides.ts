@@ -1,16 +1,15 @@
 import { LIMIT } from '../../protocol/limits.ts';
+import type { MessageBody } from '../../protocol/messages.ts';
+import type { LoopReport } from './loop-report.ts';
 import { refuse } from './refusal.ts';
-import type { InputError, Refusal } from './refusal.ts';
+import type { Refusal } from './refusal.ts';
 
 /** The bounds that a person may lift once. Bias echo is not one of them. */
 export type Bound = 'max_reruns' | 'fatigue';
 
-export interface OverrideRequest {
-  override_fatigue?: boolean;
-  override_max_reruns?: boolean;
-  override_by?: string | null;
-  override_reason?: string | null;
-}
+export type OverrideRequest = MessageBody<'override'>;
+/** An override inside a report: it applies to the decision about that loop alone. */
+export type OverrideFlags = Pick<LoopReport, 'override_fatigue' | 'override_max_reruns' | 'override_by'>;
 
 /**
  * `pending` waits for its bound; `spent` let one loop start; `unused` came with a report whose decision did not need it;
@@ -46,7 +45,7 @@ export const newLedger = (maxOverrides: number): OverrideLedger => ({
   already_pending_left_out: 0,
 });
 
-export const flaggedBounds = (request: OverrideRequest): Bound[] => [
+export const flaggedBounds = (request: OverrideFlags): Bound[] => [
   ...(request.override_max_reruns === true ? (['max_reruns'] as const) : []),
   ...(request.override_fatigue === true ? (['fatigue'] as const) : []),
 ];
@@ -57,34 +56,6 @@ export const pendingFor = (ledger: OverrideLedger, bound: Bound): OverrideEntry 
 /** What counts against `max_overrides`: one per call, with one flag or two, pending or spent. */
 export const overridesTaken = (ledger: OverrideLedger): number =>
   ledger.entries.filter((entry) => entry.outcome === 'pending' || entry.outcome === 'spent').length;
-
-export function errorsOfOverride(body: unknown): InputError[] {
-  if (typeof body !== 'object' || body === null || Array.isArray(body)) return [{ path: '$', detail: 'an object' }];
-  const request: Record<keyof OverrideRequest, unknown> = { ...NOTHING_REQUESTED, ...body };
-  const { override_fatigue, override_max_reruns, override_by, override_reason } = request;
-  const isText = (value: unknown, max: number) => typeof value === 'string' && value.length <= max;
-  const errors: InputError[] = [];
-  for (const [name, flag] of Object.entries({ override_fatigue, override_max_reruns })) {
-    if (flag !== undefined && typeof flag !== 'boolean') errors.push({ path: `$.${name}`, detail: 'true or false' });
-  }
-  if (override_fatigue !== true && override_max_reruns !== true) {
-    errors.push({ path: '$', detail: 'override_fatigue or override_max_reruns must be true' });
-  }
-  if (!isText(override_by, LIMIT.nameChars) || String(override_by).trim() === '') {
-    errors.push({ path: '$.override_by', detail: 'required: say who overrides' });
-  }
-  if (override_reason !== undefined && override_reason !== null && !isText(override_reason, LIMIT.textChars)) {
-    errors.push({ path: '$.override_reason', detail: `a text of at most ${LIMIT.textChars} characters` });
-  }
-  return errors;
-}
-
-const NOTHING_REQUESTED = {
-  override_fatigue: undefined,
-  override_max_reruns: undefined,
-  override_by: undefined,
-  override_reason: undefined,
-};
 
 export interface AcceptedOverride {
   ok: true;
@@ -121,7 +92,7 @@ function noteAlreadyPending(ledger: OverrideLedger, entry: OverrideEntry): Overr
 }
 
 export function entryOf(
-  request: OverrideRequest,
+  request: OverrideFlags & Pick<OverrideRequest, 'override_reason'>,
   at: string,
   via: OverrideEntry['via'],
   outcome: OverrideOutcome,

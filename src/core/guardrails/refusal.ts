@@ -1,3 +1,5 @@
+import type { RequestProblem } from '../../protocol/run.ts';
+
 /** Why a message was not acted upon. Nothing has changed then; each is a fact that a door can turn into a status. */
 export type GuardProblem =
   | 'invalid_report'
@@ -13,21 +15,15 @@ export type GuardProblem =
   | 'ended'
   | 'max_overrides';
 
-export interface InputError {
-  /** JSON path, `$` being the body. */
-  path: string;
-  detail: string;
-}
-
 export interface Refusal {
   ok: false;
   problem: GuardProblem;
   /** Says what to do. */
   detail: string;
-  errors?: InputError[];
+  errors?: RequestProblem[];
 }
 
-export const refuse = (problem: GuardProblem, detail: string, errors?: InputError[]): Refusal => ({
+export const refuse = (problem: GuardProblem, detail: string, errors?: RequestProblem[]): Refusal => ({
   ok: false,
   problem,
   detail,

@@ -57,7 +57,8 @@ function hasType(setting: Setting, value: unknown): boolean {
 
 const isAmount = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
-function problemsOfSetting(setting: Setting, value: unknown, path: string): RequestProblem[] {
+/** What is wrong with the value of one setting; nothing when the table allows it. */
+export function problemsOfSetting(setting: Setting, value: unknown, path: string): RequestProblem[] {
   const problem = { path, message: expectationOf(setting, value) };
   switch (setting.type) {
     case 'integer_or_null':

@@ -1,7 +1,7 @@
 import type { Json } from '../../protocol/json.ts';
 import { LIMIT } from '../../protocol/limits.ts';
-import type { OverrideMessage, RunMessage } from '../../protocol/messages.ts';
-import { DECISIONS, type Decision } from '../../protocol/run.ts';
+import { type MessageType, type OverrideMessage, parseMessage, type RunMessage } from '../../protocol/messages.ts';
+import type { RequestProblem } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { applyOverride } from '../guardrails/family-overrides.ts';
 import { takeFeedback } from './human-feedback.ts';
@@ -9,34 +9,48 @@ import { cancel, decidedOutcome, lifeOnTheWire, openQuestion } from './life.ts';
 import type { RunState } from './state.ts';
 
 /**
- * What people send, as one pure and synchronous pair: `check` says whether a message may be applied, `apply` does it
- * and answers. Signals, update validators, the simulator and the doors all use this pair, so they can never disagree.
+ * What people send, as one pure and synchronous pair: `check` says whether the run can take a message now, `apply` takes it
+ * and answers. Both get a message that `parseMessage` has accepted, so they look at the state of the run only.
  */
-export type MessageProblem = 'bad_body' | 'ended' | 'limit_reached';
-export type Checked =
-  | { ok: true; message: RunMessage }
-  | { ok: false; problem: MessageProblem; errors: { path: string; message: string }[] };
+export interface RefusedMessage {
+  ok: false;
+  problem: 'bad_body' | 'ended' | 'limit_reached';
+  errors: RequestProblem[];
+}
 
 export type MessageAnswer = { [key: string]: Json };
 
-export function check(state: RunState, type: RunMessage['type'], body: unknown): Checked {
-  const parsed = parse(type, body);
-  if (!parsed.ok) return parsed;
+/**
+ * Parses a body that has just arrived, and checks the message. Signal and update handlers and the simulator begin with it.
+ * While a run is being prepared only the body can be refused, because limits and options are not known yet.
+ */
+export function receive(
+  state: RunState,
+  type: MessageType,
+  body: unknown,
+): { ok: true; message: RunMessage } | RefusedMessage {
+  const parsed = parseMessage(type, body);
+  if (!parsed.ok) return { ok: false, problem: 'bad_body', errors: parsed.problems };
+  const checked = state.life.is === 'preparing' ? parsed : check(state, parsed.message);
+  return checked.ok ? parsed : checked;
+}
+
+export function check(state: RunState, message: RunMessage): { ok: true } | RefusedMessage {
   // A late answer is a fact to tell, not a mistake to refuse; so is cancelling what has already ended.
   const outcome = decidedOutcome(state);
-  if (outcome !== undefined && type !== 'answer' && type !== 'cancel_run') {
+  if (outcome !== undefined && message.type !== 'answer' && message.type !== 'cancel_run') {
     return refuse('ended', '$', `the run has ended (${outcome}); start a new one`);
   }
-  if (parsed.message.type === 'override') {
-    const overridden = applyOverride(state.guard, parsed.message, '');
+  if (message.type === 'override') {
+    const overridden = applyOverride(state.guard, message, '');
     if (!overridden.ok)
       return refuse(overridden.problem === 'ended' ? 'ended' : 'limit_reached', '$', overridden.detail);
   }
   const maxFeedback = state.run.policy.humans.max_feedback;
-  if (type === 'feedback' && state.people.feedback.length >= maxFeedback) {
+  if (message.type === 'feedback' && state.people.feedback.length >= maxFeedback) {
     return refuse('limit_reached', '$', `this run takes ${maxFeedback} feedbacks (policy humans.max_feedback)`);
   }
-  return parsed;
+  return { ok: true };
 }
 
 export function apply(state: RunState, message: RunMessage, now: number): MessageAnswer {
@@ -91,58 +105,8 @@ function takeOverride(state: RunState, message: OverrideMessage, now: number): M
   return { ...overridden.answer };
 }
 
-const refuse = (problem: MessageProblem, path: string, message: string): Checked => ({
+const refuse = (problem: RefusedMessage['problem'], path: string, message: string): RefusedMessage => ({
   ok: false,
   problem,
   errors: [{ path, message }],
 });
-
-type Fields = Record<string, 'text' | 'text?' | 'name' | 'flag?' | 'decision'>;
-const FIELDS: Record<RunMessage['type'], Fields> = {
-  override: { override_fatigue: 'flag?', override_max_reruns: 'flag?', override_by: 'name', override_reason: 'text?' },
-  answer: { question_id: 'text', decision: 'decision', text: 'text?', by: 'name' },
-  feedback: { text: 'text', by: 'name' },
-  cancel_run: { by: 'name', reason: 'text?' },
-};
-
-function parse(type: RunMessage['type'], body: unknown): Checked {
-  if (typeof body !== 'object' || body === null || Array.isArray(body) || ArrayBuffer.isView(body)) {
-    return refuse('bad_body', '$', 'expected a JSON object');
-  }
-  const given = body as Record<string, unknown>;
-  const fields = FIELDS[type];
-  const errors: { path: string; message: string }[] = [];
-  const clean: Record<string, unknown> = { type };
-  for (const name of Object.keys(given)) {
-    if (!Object.hasOwn(fields, name)) errors.push({ path: `$.${name}`, message: 'unknown field' });
-  }
-  for (const [name, kind] of Object.entries(fields)) {
-    const value = Object.hasOwn(given, name) ? given[name] : undefined;
-    const missing = value === undefined || value === null;
-    if (missing && kind.endsWith('?')) continue;
-    const problem = missing ? 'required' : problemOf(kind, value);
-    if (problem !== null) errors.push({ path: `$.${name}`, message: problem });
-    else clean[name] = value;
-  }
-  if (errors.length === 0 && type === 'override' && !clean.override_fatigue && !clean.override_max_reruns) {
-    errors.push({ path: '$', message: 'set override_fatigue or override_max_reruns to true' });
-  }
-  if (errors.length === 0 && type === 'answer' && clean.decision === 'correct' && !clean.text) {
-    errors.push({ path: '$.text', message: 'required with the decision correct' });
-  }
-  return errors.length > 0
-    ? { ok: false, problem: 'bad_body', errors }
-    : { ok: true, message: clean as unknown as RunMessage };
-}
-
-function problemOf(kind: Fields[string], value: unknown): string | null {
-  if (kind === 'flag?') return typeof value === 'boolean' ? null : 'expected true or false';
-  if (kind === 'decision') {
-    return DECISIONS.includes(value as Decision) ? null : `expected one of ${DECISIONS.join(', ')}`;
-  }
-  if (typeof value !== 'string') return 'expected text';
-  if (!kind.endsWith('?') && value.trim() === '') return 'must not be empty';
-  // A name stands in decisions, guidance and audits, which have room for a name.
-  if (kind === 'name') return value.length > LIMIT.nameChars ? `at most ${LIMIT.nameChars} characters` : null;
-  return value.length > LIMIT.textChars ? `at most ${LIMIT.textChars} characters` : null;
-}

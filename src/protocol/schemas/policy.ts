@@ -15,11 +15,11 @@ export type Policy = ValuesOf<typeof POLICY_TABLE>;
 export type PolicyPatch = PatchOf<typeof POLICY_TABLE>;
 
 /** One policy, whole, with the sentence of each setting. What a person writes is any part of it: `policyPatchSchema`. */
-export const policySchema = objectOf<Policy>((setting) => schemaOf(setting).describe(setting.sentence));
+export const policySchema = objectOf<Policy>((setting) => settingSchema(setting).describe(setting.sentence));
 
 /** Any part of a policy; unknown keys are refused at both levels. */
 export const policyPatchSchema = objectOf<PolicyPatch>(
-  (setting) => schemaOf(setting).optional(),
+  (setting) => settingSchema(setting).optional(),
   (group) => group.optional(),
 );
 
@@ -38,7 +38,7 @@ function objectOf<Value>(
   return object(POLICY_TABLE) as z.ZodType<Value, Value>;
 }
 
-function schemaOf(setting: Setting): z.ZodType {
+export function settingSchema(setting: Setting): z.ZodType {
   const error = expectationOf(setting);
   switch (setting.type) {
     case 'integer':

@@ -1,5 +1,5 @@
 import type { ReviewReport } from '../../core/guardrails/loop-report.ts';
-import { apply, check, ignore } from '../../core/run/messages.ts';
+import { apply, ignore, receive } from '../../core/run/messages.ts';
 import { openRun } from '../../core/run/state.ts';
 import { isCancelled, resultOfRun } from '../../core/run/life.ts';
 import { runAgent } from '../../core/run/run-agent.ts';
@@ -121,9 +121,9 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
   const send: Send = (afterMs, type, body) => {
     clock.in(afterMs, () => {
       const { state } = simulated;
-      const checked = check(state, type, body);
-      if (!checked.ok) ignore(state, type, checked.errors[0]?.message ?? checked.problem, clock.now);
-      else apply(state, checked.message, clock.now);
+      const received = receive(state, type, body);
+      if (!received.ok) ignore(state, type, received.errors[0]?.message ?? received.problem, clock.now);
+      else apply(state, received.message, clock.now);
       if (isCancelled(state)) for (const cancel of Array.from(cancellations)) cancel();
       for (const look of Array.from(waiting)) look();
     });

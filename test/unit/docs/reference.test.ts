@@ -7,7 +7,7 @@ import { withTables } from '../../../scripts/write-policy-page.ts';
 import { PROBLEM_CODES, problemStatus } from '../../../src/api/problem.ts';
 import { ROUTES } from '../../../src/api/routes/all-routes.ts';
 import { retryLimit, strategyOf } from '../../../src/core/retry/strategies.ts';
-import { check } from '../../../src/core/run/messages.ts';
+import { receive } from '../../../src/core/run/messages.ts';
 import { openRun } from '../../../src/core/run/state.ts';
 import { FAILURE_CATEGORIES } from '../../../src/protocol/failure-categories.ts';
 import type { RunMessage } from '../../../src/protocol/messages.ts';
@@ -125,7 +125,7 @@ describe('docs/temporal.md', () => {
     const names = [...pageText(page).matchAll(/^### `(?<name>\w+)`$/gm)].map((match) => match.groups?.['name'] ?? '');
     expect([...names].sort()).toEqual(Object.values(MESSAGE).sort());
     const state = openRun(prepared({ agent: 'plain', goal: 'g', plan: ONE_STEP }, plainRegistry), 0);
-    const refused = names.filter((name, index) => !check(state, name as RunMessage['type'], bodies[index]).ok);
+    const refused = names.filter((name, index) => !receive(state, name as RunMessage['type'], bodies[index]).ok);
     expect(refused).toEqual([]);
   });
 

@@ -66,7 +66,7 @@ describe('a report is refused', () => {
       expect(errorsOfReport(body)).toMatchObject([{ path: '$.reflection_result.alignment_score' }]);
     }
     expect(errorsOfReport({ ...report('x'), reflection_result: { ...LOW, bias_tags: [5] } })).toHaveLength(1);
-    expect(errorsOfReport(null)).toEqual([{ path: '$', detail: 'an object' }]);
+    expect(errorsOfReport(null)).toEqual([{ path: '$', message: 'expected an object' }]);
   });
 });
 

@@ -12,7 +12,8 @@ import { loopTrace } from '../../../../src/core/guardrails/loop-trace.ts';
 import { scoreFatigue } from '../../../../src/core/guardrails/fatigue.ts';
 import type { GuardState } from '../../../../src/core/guardrails/guard-state.ts';
 import type { LoopReport, ReviewReport } from '../../../../src/core/guardrails/loop-report.ts';
-import type { OverrideRequest } from '../../../../src/core/guardrails/overrides.ts';
+import type { OverrideFlags } from '../../../../src/core/guardrails/overrides.ts';
+import { parseMessage } from '../../../../src/protocol/messages.ts';
 import type { ReasonedTraceItem } from '../../../../src/core/guardrails/loop-trace.ts';
 import { AT, report, throughJson, withPolicy } from './families.ts';
 
@@ -61,8 +62,8 @@ const hostile = fc.array(
 
 interface Event {
   review: ReviewReport;
-  flags: OverrideRequest;
-  override: OverrideRequest | null;
+  flags: OverrideFlags;
+  override: OverrideFlags | null;
 }
 
 interface Step {
@@ -84,8 +85,8 @@ function play(policy: ReturnType<typeof withPolicy>, played: readonly Event[]) {
     steps.push({ before, after: completed.state, body });
     state = throughJson(completed.state);
     if (state.ended !== null) break;
-    const request: OverrideRequest | null = event.override && { ...event.override, override_by: 'someone else' };
-    const overridden = request && applyOverride(state, request, AT);
+    const request = event.override && parseMessage('override', { ...event.override, override_by: 'someone else' });
+    const overridden = request?.ok ? applyOverride(state, request.message, AT) : null;
     if (overridden?.ok) state = throughJson(overridden.state);
   }
   return steps;

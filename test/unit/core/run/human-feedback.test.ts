@@ -1,7 +1,7 @@
 /** What people say during a run: detected, remembered where it corrects, and told to whoever plans next. */
 import { describe, expect, it } from 'vitest';
 import type { PlannerView } from '../../../../src/core/run/ports.ts';
-import { apply, check } from '../../../../src/core/run/messages.ts';
+import { apply, receive } from '../../../../src/core/run/messages.ts';
 import { openRun } from '../../../../src/core/run/state.ts';
 import { plainRegistry, prepared } from '../../../support/fixtures.ts';
 import { everyRecord, liveChoosing, succeeded } from './choosing-world.ts';
@@ -17,7 +17,7 @@ const open = () =>
   );
 
 function say(state: ReturnType<typeof open>, text: string) {
-  const checked = check(state, 'feedback', { text, by: 'ada' });
+  const checked = receive(state, 'feedback', { text, by: 'ada' });
   if (!checked.ok) throw new Error(checked.problem);
   return apply(state, checked.message, NOW);
 }

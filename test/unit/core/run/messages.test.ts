@@ -1,7 +1,7 @@
 /** What people send to a run: checked and applied by pure functions, the same for signals and updates. */
 import { describe, expect, it } from 'vitest';
 import { anything, check as tryMany, constantFrom, property } from 'fast-check';
-import { apply, check, ignore } from '../../../../src/core/run/messages.ts';
+import { apply, ignore, receive } from '../../../../src/core/run/messages.ts';
 import { openRun, type RunState } from '../../../../src/core/run/state.ts';
 import { LIMIT } from '../../../../src/protocol/limits.ts';
 import type { RunMessage } from '../../../../src/protocol/messages.ts';
@@ -14,7 +14,7 @@ const newState = (): RunState => {
   return openRun(prepared({ agent: 'plain', goal: 'g', plan }, plainRegistry), NOW);
 };
 const send = (state: RunState, type: 'override' | 'answer' | 'feedback' | 'cancel_run', body: unknown) => {
-  const checked = check(state, type, body);
+  const checked = receive(state, type, body);
   return checked.ok ? apply(state, checked.message, NOW) : checked;
 };
 
@@ -30,7 +30,7 @@ describe('a message', () => {
     ['cancel_run', {}, '$.by'],
     ['cancel_run', { by: 'ada', because: 'x' }, '$.because'],
   ] as const)('%s with %j is refused at %s', (type, body, path) => {
-    const checked = check(newState(), type, body);
+    const checked = receive(newState(), type, body);
     expect(checked).toMatchObject({ ok: false, problem: 'bad_body' });
     expect(checked.ok ? [] : checked.errors.map((error) => error.path)).toContain(path);
   });
@@ -39,7 +39,7 @@ describe('a message', () => {
     const changedByRefusal = (type: RunMessage['type'], body: unknown): boolean => {
       const state = newState();
       const before = JSON.stringify(state);
-      return !check(state, type, body).ok && JSON.stringify(state) !== before;
+      return !receive(state, type, body).ok && JSON.stringify(state) !== before;
     };
     const anyMessage = property(
       constantFrom(...Object.values(MESSAGE)),

@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import type { RunPorts } from '../../../../src/core/run/ports.ts';
 import { openGuarded } from '../../../../src/core/run/guarded.ts';
 import { openRun } from '../../../../src/core/run/state.ts';
-import { check } from '../../../../src/core/run/messages.ts';
+import { receive } from '../../../../src/core/run/messages.ts';
 import type { CallOutcome } from '../../../../src/protocol/tools.ts';
 import { plainRegistry, prepared } from '../../../support/fixtures.ts';
 import { everyRecord, failed, liveChoosing, succeeded } from './choosing-world.ts';
@@ -133,8 +133,8 @@ describe('a name that people give', () => {
   it('has room for a name, and no more', () => {
     const { state } = guardedWorld({});
     const body = (chars: number) => ({ text: 'fine', by: 'a'.repeat(chars) });
-    expect(check(state, 'feedback', body(128)).ok).toBe(true);
-    expect(check(state, 'feedback', body(129))).toMatchObject({ ok: false, problem: 'bad_body' });
+    expect(receive(state, 'feedback', body(128)).ok).toBe(true);
+    expect(receive(state, 'feedback', body(129))).toMatchObject({ ok: false, problem: 'bad_body' });
   });
 });
 
