@@ -25,9 +25,9 @@ export async function placesOfOneFailure(root: string): Promise<string[]> {
   const { prepareRun } = await load('define/prepare-run.ts');
   const { z } = await import('zod');
 
-  const call = <T>(fn: ((...args: never[]) => unknown) | undefined, ...args: unknown[]): T => {
+  const call = (fn: ((...args: never[]) => unknown) | undefined, ...args: unknown[]): unknown => {
     if (fn === undefined) throw new Error(`${root} has other names`);
-    return fn(...(args as never[])) as T;
+    return fn(...(args as never[]));
   };
   const tool = call(defineTool, {
     name: 'sing',
@@ -39,19 +39,16 @@ export async function placesOfOneFailure(root: string): Promise<string[]> {
   });
   const planner = { choose: () => ({ calls: [] }) };
   const agent = call(defineAgent, { name: 'bird', tools: [tool], planner });
-  const asked = call<{ prepared: unknown }>(
-    prepareRun,
-    { agent: 'bird', goal: 'sing' },
-    call(createRegistry, [agent]),
-    'r1',
-  );
-  const state = call<object>(openRun, asked.prepared, 0);
+  const asked = call(prepareRun, { agent: 'bird', goal: 'sing' }, call(createRegistry, [agent]), 'r1') as {
+    prepared: unknown;
+  };
+  const state = call(openRun, asked.prepared, 0) as object;
 
   const found = new Set<string>();
   const look = (): void => {
     for (const place of placesIn(state)) found.add(place);
   };
-  await call<Promise<unknown>>(runAgent, state, portsThatLook(look));
+  await call(runAgent, state, portsThatLook(look));
   return [...found].sort();
 }
 

@@ -30,7 +30,7 @@ const packageOf = (source: string): string | null =>
 describe('the workflow bundle', () => {
   it('holds the story, so that what follows says something about it', () => {
     expect(sources).toContain('src/workflows/agent-run.ts');
-    expect(sources).toContain('src/core/run/agent.ts');
+    expect(sources).toContain('src/core/run/run-agent.ts');
   });
 
   it('holds no package but the workflow SDK, hashing and canonical JSON', () => {
