@@ -10,7 +10,9 @@ import { fileURLToPath } from 'node:url';
 import type { Client } from '@temporalio/client';
 import { historyToJSON } from '@temporalio/common/lib/proto-utils.js';
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
-import { connectClient, createRunsClient, type RunsClient } from '../src/client/runs-client.ts';
+import { connectClient } from '../src/client/connect.ts';
+import { createClient } from '../src/client/create-client.ts';
+import type { Runs } from '../src/client/secondwind-client.ts';
 import { createRegistry } from '../src/define/registry.ts';
 import { workflowIdOfRun } from '../src/protocol/ids.ts';
 import { MESSAGE, SEARCH_ATTRIBUTE_TYPES } from '../src/protocol/names.ts';
@@ -62,7 +64,9 @@ const recordings: Recording[] = [
 
 interface World {
   client: Client;
-  runs: RunsClient;
+  runs: Runs;
+  /** The runs of a client whose workflows behave so. */
+  runsWith(workflow: { hand_over_after_events?: number }): Runs;
 }
 
 async function live(world: World, recording: Recording): Promise<string[]> {
@@ -74,14 +78,14 @@ async function live(world: World, recording: Recording): Promise<string[]> {
   const request: RunRequest = { ...scenario.request, policy, run_id: runId };
   const { handOverAfterEvents } = recording;
   const workflow = handOverAfterEvents === undefined ? {} : { hand_over_after_events: handOverAfterEvents };
-  await world.runs.start(request, { workflow });
+  await world.runsWith(workflow).start(request);
   const handle = world.client.workflow.getHandle(workflowIdOfRun(runId));
   for (const message of scenario.atOnce ?? []) await handle.signal(message.type, message.body);
   for (const [number, reply] of Object.entries(scenario.answers ?? {})) {
     const body = { question_id: await openQuestion(world, runId, number), ...reply.body };
     if (recording.cancel) await handle.cancel();
     else if (recording.answerBy === 'signal') await handle.signal(MESSAGE.answer, body);
-    else await world.runs.answer(runId, body);
+    else await world.runs.answer(runId, body as Parameters<Runs['answer']>[1]);
   }
   const result = await world.runs.result(runId);
   const expected = recording.cancel ? 'cancelled' : scenario.expect.outcome;
@@ -91,7 +95,7 @@ async function live(world: World, recording: Recording): Promise<string[]> {
 
 async function openQuestion(world: World, runId: string, number: string): Promise<string> {
   for (;;) {
-    const { pending_question: question } = await world.runs.status(runId);
+    const { pending_question: question } = await world.runs.get(runId);
     if (question?.question_id.endsWith(`q${number}`)) return question.question_id;
     await new Promise((resolve) => setTimeout(resolve, 30));
   }
@@ -152,7 +156,9 @@ async function main(): Promise<void> {
       workflowBundlePath,
     });
     const client = await connectClient({ address, namespace });
-    const world = { client, runs: createRunsClient({ client, registry, store, taskQueue: TASK_QUEUE }) };
+    const options = { temporal: client, registry, store, taskQueue: TASK_QUEUE };
+    const runsWith: World['runsWith'] = (workflow) => createClient({ ...options, workflow }).runs;
+    const world = { client, runs: runsWith({}), runsWith };
     await mkdir(FOLDER, { recursive: true });
     await worker.runUntil(async () => {
       const recorded = new Map<string, string[]>();

@@ -2,10 +2,15 @@
  * `secondwind`: what you write your agents with. Loads neither Temporal nor a database driver, so it stays light enough
  * for any process that only defines things.
  */
-export { createClient, type ClientOptions, type SecondwindClient } from './client/create-client.ts';
+export {
+  createHttpClient as createClient,
+  type HttpClient,
+  type HttpOptions as ClientOptions,
+} from './client/http/http-client.ts';
+export { GuardRefusedError } from './client/guard-errors.ts';
 export * from './protocol/errors.ts';
 export type { RunEvent } from './client/history/run-event.ts';
-export type { Runs } from './client/runs.ts';
+export type * from './client/secondwind-client.ts';
 export type * from './client/views.ts';
 export { boundSentence } from './core/bound/sentence.ts';
 export { computeBound } from './core/bound/compute-bound.ts';

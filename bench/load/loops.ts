@@ -1,4 +1,6 @@
-import { connectClient, createGuardsClient } from '../../src/client/runs-client.ts';
+import { connectClient } from '../../src/client/connect.ts';
+import { createClient } from '../../src/client/create-client.ts';
+import { createRegistry } from '../../src/define/registry.ts';
 import type { LoopAnswer } from '../../src/core/guardrails/loop-answer.ts';
 import { familyOf } from '../../src/core/guardrails/loop-ids.ts';
 import { WORKFLOW_TYPE } from '../../src/protocol/names.ts';
@@ -88,7 +90,7 @@ const sum = (counts: Iterable<number>): number => [...counts].reduce((total, cou
 async function countDecided({ temporalAddress }: LoadedServer, families: string[]) {
   const client = await connectClient({ address: temporalAddress, namespace: 'default', env: {} });
   try {
-    const guards = createGuardsClient({ client });
+    const { guards } = createClient({ temporal: client, registry: createRegistry([]) });
     const perFamily = new Map<string, number>();
     const left = [...families];
     const count = async (): Promise<void> => {

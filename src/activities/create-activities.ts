@@ -1,10 +1,12 @@
 import { getClient, log } from '@temporalio/activity';
-import { claimForRun, FamilyTakenError, type FamilyStore } from '../client/families.ts';
-import { isKnown } from '../client/runs/ask-run.ts';
+import { WorkflowNotFoundError } from '@temporalio/common';
 import type { Redact } from '../core/redaction/redact.ts';
 import { prepareRun } from '../define/prepare-run.ts';
 import type { Registry } from '../define/registry.ts';
+import { FamilyTakenError, RunExistsError } from '../protocol/errors.ts';
+import { workflowIdOfRun } from '../protocol/ids.ts';
 import type { PreparedRun, PrepareOutcome, RequestProblem } from '../protocol/run.ts';
+import type { Reservations } from '../store/reservations.ts';
 import { loadStartMemory } from '../store/start-memory.ts';
 import { createGuardArchiveActivities, type GuardArchiveStore } from './guard-archive.ts';
 import { withCleanErrors } from './clean-errors.ts';
@@ -18,7 +20,7 @@ import { createToolActivities } from './tools/create-tool-activities.ts';
 
 export interface ActivityDeps {
   registry: Registry;
-  store: ActivityStore & Partial<GuardArchiveStore & FamilyStore>;
+  store: ActivityStore & Partial<GuardArchiveStore & { reservations: Reservations }>;
   redact: Redact;
   /** Names the model of agents that do not name one: `OPENAI_BASE_URL`, `OPENAI_API_KEY`, `MODEL`. */
   environment?: Record<string, string | undefined>;
@@ -41,7 +43,7 @@ export function createActivities(deps: ActivityDeps) {
     prepare: async (request: unknown, runId: string): Promise<PrepareOutcome> => {
       const outcome = prepareRun(request, deps.registry, runId);
       if (!outcome.ok) return outcome;
-      const problems = await takeName(deps.store, outcome.prepared);
+      const problems = await reserveNames(deps.store.reservations, outcome.prepared);
       if (problems.length > 0) return { ok: false, problems };
       const memory = await loadStartMemory(deps.store, outcome.prepared, {
         log: (reason) => log.warn('start_memory_failed', { run_id: runId, reason }),
@@ -55,14 +57,31 @@ export function createActivities(deps: ActivityDeps) {
   });
 }
 
-/** What the doors do before a start. Taking a name that is one's own already changes nothing, so a retry may. */
-async function takeName({ loopFamilies }: Partial<FamilyStore>, run: PreparedRun): Promise<RequestProblem[]> {
-  if (loopFamilies === undefined) return [];
+/** As a client does before a start. To reserve again what is reserved for this run changes nothing, so a retry may. */
+async function reserveNames(reservations: Reservations | undefined, run: PreparedRun): Promise<RequestProblem[]> {
   try {
-    await claimForRun((runId) => isKnown(getClient(), runId), { loopFamilies }, run);
+    await reservations?.reserve({ run_id: run.run_id, loop_id: run.loop_id }, isKnownRun);
     return [];
   } catch (error) {
-    if (!(error instanceof FamilyTakenError)) throw error;
-    return [{ path: '$.loop_id', message: `${error.message.replace(/\.$/, '')}; choose another loop_id` }];
+    if (error instanceof FamilyTakenError) {
+      return [{ path: '$.loop_id', message: `${error.message.replace(/\.$/, '')}; choose another loop_id` }];
+    }
+    // The same id was started before, under another name.
+    if (error instanceof RunExistsError) {
+      return [
+        { path: '$.loop_id', message: `the loops of the run ${run.run_id} have another name; start another run` },
+      ];
+    }
+    throw error;
+  }
+}
+
+async function isKnownRun(runId: string): Promise<boolean> {
+  try {
+    await getClient().workflow.getHandle(workflowIdOfRun(runId)).describe();
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
   }
 }

@@ -1,5 +1,5 @@
 import type { Context } from 'hono';
-import type { GuardsClient, RunsClient } from '../client/runs-client.ts';
+import type { TemporalClient } from '../client/temporal/temporal-client.ts';
 import type { Grant } from './access/roles.ts';
 import type { LoopReport, ReviewReport } from '../core/guardrails/loop-report.ts';
 import type { Redact } from '../core/redaction/redact.ts';
@@ -7,10 +7,8 @@ import type { Registry } from '../define/registry.ts';
 import type { Store } from '../store/store.ts';
 import type { Metrics } from './watch/metrics.ts';
 
-/** What the door needs from the house. */
-export interface ApiDeps {
-  runs: RunsClient;
-  guards: GuardsClient;
+/** What the API is made of. Runs and guards are those of `createClient`, as every other caller has them. */
+export interface ApiDeps extends TemporalClient {
   store: Store;
   registry: Registry;
   tokens: readonly Grant[];

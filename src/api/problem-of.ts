@@ -1,12 +1,10 @@
-import { MessageRefusedError, RunRequestError, SecondwindError } from '../protocol/errors.ts';
-import { GuardRefusedError } from '../client/guards/guard-errors.ts';
+import { MessageRefusedError, NotReachableError, RunRequestError, SecondwindError } from '../protocol/errors.ts';
+import { GuardRefusedError } from '../client/guard-errors.ts';
 import type { RequestProblem } from '../protocol/run.ts';
 import { inSentences } from '../protocol/text.ts';
 import { isProblemCode, Problem } from './problem.ts';
 
-/** gRPC's UNAVAILABLE and DEADLINE_EXCEEDED: nobody answered, so nobody said no. */
-const NO_ANSWER = new Set<unknown>([14, 4]);
-
+const RETRY_SOON = { 'retry-after': '2' };
 const LIMIT_NEXT = 'Start a new run, or let this one end.';
 
 /** Whatever was thrown, as an answer. What nobody foresaw is told without its inside; the log has the rest. */
@@ -19,7 +17,8 @@ export function problemOf(error: unknown, requestId: string): Problem {
       return new Problem('limit_reached', inSentences(error.message, LIMIT_NEXT), { cause: error });
     // What is wrong with which field stands in `errors`; saying it twice would bury what to do.
     const detail = errors === undefined ? inSentences(error.message, error.nextStep) : error.nextStep;
-    return new Problem(error.code, detail, { ...(errors && { errors }), cause: error });
+    const headers = error instanceof NotReachableError ? { headers: RETRY_SOON } : {};
+    return new Problem(error.code, detail, { ...(errors && { errors }), ...headers, cause: error });
   }
   if (isStoreInput(error)) {
     const message = error.message.replace(`${error.path}: `, '');
@@ -28,8 +27,12 @@ export function problemOf(error: unknown, requestId: string): Problem {
       cause: error,
     });
   }
-  if (isStoreOutage(error)) return notReachable('Postgres', error);
-  if (isTemporalOutage(error)) return notReachable('Temporal', error);
+  if (isStoreOutage(error)) {
+    return new Problem('not_reachable', 'Postgres does not answer. Try again; GET /readyz tells when it is back.', {
+      headers: RETRY_SOON,
+      cause: error,
+    });
+  }
   const detail = `Look for the request id ${requestId} in the log of the API; trying again may help.`;
   return new Problem('internal', detail, { cause: error, more: { request_id: requestId } });
 }
@@ -40,21 +43,8 @@ function errorsOf(error: SecondwindError): RequestProblem[] | undefined {
   return error instanceof GuardRefusedError && error.errors.length > 0 ? error.errors : undefined;
 }
 
-const notReachable = (what: string, cause: unknown): Problem =>
-  new Problem('not_reachable', `${what} does not answer. Try again; GET /readyz tells when it is back.`, {
-    headers: { 'retry-after': '2' },
-    cause,
-  });
-
 const isStoreInput = (error: unknown): error is Error & { path: string } =>
   error instanceof Error && 'code' in error && error.code === 'STORE_INPUT' && 'path' in error;
 
 const isStoreOutage = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && error.code === 'STORE_UNREACHABLE';
-
-function isTemporalOutage(error: unknown): boolean {
-  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
-    if ('code' in cause && NO_ANSWER.has(cause.code)) return true;
-  }
-  return false;
-}

@@ -1,16 +1,16 @@
-import { type HttpOptions, openDoor } from './http/door.ts';
-import { runsOverHttp } from './http/runs-over-http.ts';
-import { runsOverTemporal, type TemporalRuns } from './runs-over-temporal.ts';
-import type { Runs } from './runs.ts';
+import { createHttpClient, type HttpClient, type HttpOptions } from './http/http-client.ts';
+import { createTemporalClient, type TemporalClient, type TemporalOptions } from './temporal/temporal-client.ts';
 
-/** `{ url, token }` of a running API, or a client of `createRunsClient` that talks to Temporal itself. */
-export type ClientOptions = HttpOptions | { temporal: TemporalRuns };
-
-export interface SecondwindClient {
-  runs: Runs;
+/**
+ * The typed client of a running API (`{ url, token }`), or one that talks to Temporal and the store itself
+ * (`{ temporal, registry, store }`).
+ *
+ * This function is exported by `secondwind/server`. The entry `secondwind` exports the first form alone under the same name,
+ * because it must not load Temporal. A dynamic import would hide the second form behind a promise and still bring Temporal into
+ * every bundle; whoever has a Temporal client and a store has `secondwind/server` loaded already.
+ */
+export function createClient(options: HttpOptions): HttpClient;
+export function createClient(options: TemporalOptions): TemporalClient;
+export function createClient(options: HttpOptions | TemporalOptions): HttpClient | TemporalClient {
+  return 'temporal' in options ? createTemporalClient(options) : createHttpClient(options);
 }
-
-/** The typed client: the same calls, types and errors whichever way they go. */
-export const createClient = (options: ClientOptions): SecondwindClient => ({
-  runs: 'temporal' in options ? runsOverTemporal(options.temporal) : runsOverHttp(openDoor(options)),
-});

@@ -1,6 +1,6 @@
-import type { GuardProblem, Refusal } from '../../core/guardrails/refusal.ts';
-import { SecondwindError } from '../../protocol/errors.ts';
-import type { RequestProblem } from '../../protocol/run.ts';
+import type { GuardProblem, Refusal } from '../core/guardrails/refusal.ts';
+import { SecondwindError } from '../protocol/errors.ts';
+import type { RequestProblem } from '../protocol/run.ts';
 
 /** The guard looked at the message and did not act upon it; nothing has changed. */
 export class GuardRefusedError extends SecondwindError {
@@ -8,10 +8,10 @@ export class GuardRefusedError extends SecondwindError {
   readonly problem: GuardProblem;
   readonly errors: RequestProblem[];
 
-  constructor(refusal: Refusal, cause?: unknown) {
+  constructor(refusal: Omit<Refusal, 'ok'>, cause?: unknown) {
     const { problem, detail, errors = [] } = refusal;
     const told = errors.map((error) => `${error.path}: ${error.message}`).join('; ');
-    super(problem, told === '' ? detail : told, NEXT_STEP[problem], cause);
+    super(problem, told === '' ? detail : told, GUARD_NEXT_STEP[problem], cause);
     this.problem = problem;
     this.errors = errors;
   }
@@ -21,7 +21,7 @@ const CORRECT = 'Correct the named fields and send it again.';
 const NEW_FAMILY = 'Report the first loop of a new family.';
 const ASK_STATUS = 'Ask for the guardrails status of the family: it names the loop that is due.';
 
-const NEXT_STEP: Record<GuardProblem, string> = {
+export const GUARD_NEXT_STEP: Record<GuardProblem, string> = {
   invalid_report: CORRECT,
   invalid_override: CORRECT,
   review_missing: 'Send a reflection_result with the report.',
@@ -36,15 +36,4 @@ const NEXT_STEP: Record<GuardProblem, string> = {
   max_overrides: 'Let the run end, or start a new family.',
 };
 
-/** Nobody said no: the message may have been taken, and sending the same again is safe. */
-export class GuardNoAnswerError extends SecondwindError {
-  override readonly name = 'GuardNoAnswerError';
-  constructor(family: string, cause?: unknown) {
-    super(
-      'not_reachable',
-      `The guard of ${family} did not answer in time.`,
-      'See that a worker runs (`secondwind worker`) and send the same again: it counts once.',
-      cause,
-    );
-  }
-}
+export const isGuardProblem = (code: string): code is GuardProblem => Object.hasOwn(GUARD_NEXT_STEP, code);

@@ -51,6 +51,26 @@ export class RunEndedError extends SecondwindError {
   }
 }
 
+export class IdempotencyConflictError extends SecondwindError {
+  override readonly name = 'IdempotencyConflictError';
+  constructor(cause?: unknown) {
+    super(
+      'idempotency_conflict',
+      'This Idempotency-Key was used with another request.',
+      'Use a new key for a new request.',
+      cause,
+    );
+  }
+}
+
+/** A family of loops has one owner for ever: a run, or the guard of loops that run elsewhere. */
+export class FamilyTakenError extends SecondwindError {
+  override readonly name = 'FamilyTakenError';
+  constructor(family: string, owner: string, cause?: unknown) {
+    super('family_taken', `The name ${family} belongs to ${owner}.`, 'Choose another loop_id.', cause);
+  }
+}
+
 /** The run looked at the message and did not take it; nothing has changed. */
 export class MessageRefusedError extends SecondwindError {
   override readonly name = 'MessageRefusedError';

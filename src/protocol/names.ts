@@ -71,6 +71,8 @@ export const MEMO = {
   decided: 'decided',
   requestHash: 'request_hash',
   startKey: 'start_key',
+  /** The name that its loops share. */
+  family: 'family',
   agent: 'agent',
   goal: 'goal',
   bound: 'bound',

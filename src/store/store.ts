@@ -11,10 +11,9 @@ import { createFailureRevisions } from './failure-revisions.ts';
 import { createFailureStatus } from './failure-status.ts';
 import { createFeedbackLog } from './feedback-log.ts';
 import { createRefusedParts } from './refused-parts.ts';
-import { createLoopFamilies } from './loop-families.ts';
 import { createReflections } from './reflections.ts';
+import { createReservations } from './reservations.ts';
 import { createRetryMonitors } from './retry-monitors.ts';
-import { createStartKeys } from './start-keys.ts';
 
 /** The memory beyond one run. Opens no connection until the first query; the schema is `migrateToLatest`'s business. */
 export const createStore = (database: string | DatabaseOptions) => {
@@ -26,8 +25,7 @@ export const createStore = (database: string | DatabaseOptions) => {
     artifacts: createArtifacts(db),
     archivedRuns: createArchivedRuns(db),
     archivedGuards: createArchivedGuards(db),
-    loopFamilies: createLoopFamilies(db),
-    startKeys: createStartKeys(db),
+    reservations: createReservations(db),
     reflections: createReflections(db),
     feedbackLog: createFeedbackLog(db),
     biasCounts: createBiasCounts(db),

@@ -82,16 +82,12 @@ interface ArchivedGuardsTable {
   archived_at: TimeByDatabase;
 }
 
-interface StartKeysTable {
-  key: string;
-  request_hash: string;
-  claimed_at: TimeByDatabase;
-}
-
-interface LoopFamiliesTable {
+interface ReservationsTable {
   family: string;
   run_id: string | null;
-  claimed_at: TimeByDatabase;
+  start_key: string | null;
+  request_hash: string | null;
+  reserved_at: ColumnType<Date, never, Date>;
 }
 
 interface ReflectionsTable {
@@ -241,8 +237,7 @@ export interface Tables {
   artifacts: ArtifactsTable;
   archived_runs: ArchivedRunsTable;
   archived_guards: ArchivedGuardsTable;
-  loop_families: LoopFamiliesTable;
-  start_keys: StartKeysTable;
+  reservations: ReservationsTable;
   reflections: ReflectionsTable;
   reflection_current: ReflectionCurrentView;
   reflection_texts: ReflectionTextsTable;

@@ -10,11 +10,12 @@ import { join } from 'node:path';
 import type { Readable, Writable } from 'node:stream';
 import { Client as PgClient } from 'pg';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
-import type { RunStatus } from '../../src/protocol/run.ts';
+import type { RunResult, RunStatus } from '../../src/protocol/run.ts';
 import { killableAgent, type WorkerProcessOptions } from '../support/killable-agent.ts';
 import { program } from '../support/programs.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 import { workflowBundlePath } from '../support/stack.ts';
+import { workflowIdOfRun } from '../../src/protocol/ids.ts';
 
 const RUNS = 20;
 /** The goal is this plus 2 s, and the figure is printed; what is asserted leaves room for a machine that is busy. */
@@ -76,13 +77,13 @@ async function startRuns(tools: string[], name: string): Promise<string[]> {
   return ids;
 }
 
-const statusOfAll = (ids: string[]): Promise<RunStatus[]> => Promise.all(ids.map((id) => world.runs.status(id)));
+const statusOfAll = (ids: string[]): Promise<RunStatus[]> => Promise.all(ids.map((id) => world.runs.get(id)));
 
 /** How long after `since` each run's story went on: its next attempt was ordered, or its question asked. */
 async function movedOnAfterMs(ids: string[], since: number): Promise<number[]> {
   return Promise.all(
     ids.map(async (id) => {
-      const { events } = await world.client.workflow.getHandle(world.runs.workflowId(id)).fetchHistory();
+      const { events } = await world.client.workflow.getHandle(workflowIdOfRun(id)).fetchHistory();
       const wentOn = (events ?? []).filter(
         (event) =>
           event.workflowPropertiesModifiedEventAttributes ||
@@ -164,7 +165,9 @@ describe('a Postgres killed while failures are being recorded', () => {
     const worker = await startWorkerProcess();
     const ids = await startRuns(['fail.thrice'], 'pg');
     process.kill(await postmasterPid(), 'SIGKILL');
-    const results = await Promise.all(ids.map((id) => world.runs.result(id)));
+    const resultOf = (id: string) =>
+      world.client.workflow.getHandle(workflowIdOfRun(id)).result() as Promise<RunResult>;
+    const results = await Promise.all(ids.map(resultOf));
     expect(results.map((result) => [result.outcome, result.used.attempts, result.unsaved])).toEqual(
       ids.map(() => ['completed', 4, { records: 0, archive: false }]),
     );

@@ -13,6 +13,8 @@ export interface LivedOnTemporal {
   trace: unknown;
 }
 
+type Answer = Parameters<RunWorld['runs']['answer']>[1];
+
 /** The scenario for real. Odd questions are answered by signal, even ones by update: both must do the same. */
 export async function liveOnTemporal(
   scenario: Scenario,
@@ -21,19 +23,18 @@ export async function liveOnTemporal(
   handOverAfterEvents?: number,
 ): Promise<LivedOnTemporal> {
   const handle = world.client.workflow.getHandle(workflowIdOfRun(runId));
-  const options =
-    handOverAfterEvents === undefined ? {} : { workflow: { hand_over_after_events: handOverAfterEvents } };
-  await world.runs.start({ ...scenario.request, run_id: runId }, options);
+  const workflow = handOverAfterEvents === undefined ? {} : { hand_over_after_events: handOverAfterEvents };
+  await world.clientWith({ workflow }).runs.start({ ...scenario.request, run_id: runId });
   for (const message of scenario.atOnce ?? []) await handle.signal(message.type, message.body);
   for (const [number, reply] of Object.entries(scenario.answers ?? {})) {
     const question = await openQuestion(world, runId, Number(number));
     const body = { question_id: question, ...reply.body };
     if (Number(number) % 2 === 1) await handle.signal(MESSAGE.answer, body);
-    else expect(await world.runs.answer(runId, body)).toMatchObject({ accepted: true });
+    else expect(await world.runs.answer(runId, body as Answer)).toMatchObject({ accepted: true });
   }
-  const result = await world.runs.result(runId);
+  await world.runs.result(runId);
   return {
-    result,
+    result: await handle.query<RunResult>(QUERY.result),
     status: await handle.query<RunStatus>(QUERY.status),
     failures: (await handle.query<{ failures: unknown }>(QUERY.failures)).failures,
     trace: (await handle.query<{ trace: unknown }>(QUERY.trace)).trace,
@@ -41,6 +42,6 @@ export async function liveOnTemporal(
 }
 
 async function openQuestion(world: RunWorld, runId: string, number: number): Promise<string> {
-  const read = async () => (await world.runs.status(runId)).pending_question?.question_id ?? '';
+  const read = async () => (await world.runs.get(runId)).pending_question?.question_id ?? '';
   return eventually(read, (id) => id.endsWith(`q${number}`));
 }

@@ -2,7 +2,7 @@
 import { afterAll, beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { serveApi } from '../../src/api/serve.ts';
 import { SCHEMAS } from '../../src/api/schemas/all-schemas.ts';
-import type { RunsClient } from '../../src/client/runs-client.ts';
+import type { Runs } from '../../src/client/secondwind-client.ts';
 import { apiAgents, endlessPlan } from '../support/api-agents.ts';
 import { type ApiWorld, openApiWorld, tokenOf } from '../support/api-world.ts';
 import { readEvents, type SeenEvent, takeEvents } from '../support/event-reader.ts';
@@ -30,7 +30,7 @@ describe('the events of one run', () => {
     const response = await eventsOf(runId);
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
     const seen = await takeEvents(response, never);
-    expect(seen.map((event) => event.event)).toEqual((await world.runs.events(runId)).map((event) => event.event));
+    expect(seen.map((event) => event.event)).toEqual((await world.inspector.events(runId)).map((event) => event.event));
     expect(seen[0]).toMatchObject({ event: 'run_started', data: { goal: 'story' } });
     expect(seen.map((event) => event.event)).toContain('guidance_shown');
     expect(seen.at(-1)).toMatchObject({ event: 'run_ended', data: { outcome: 'completed' } });
@@ -58,7 +58,7 @@ describe('the events of one run', () => {
     expect((await world.fetch(`/v1/runs/${runId}/events?seconds=0`)).status).toBe(422);
     await world.ask('POST', `/v1/runs/${runId}/cancel`, { body: { by: 'ann' } });
     const rest = await takeEvents(await eventsOf(runId, seen.at(-1)?.id), never);
-    expect(idsOf([...seen, ...rest])).toEqual((await world.runs.events(runId)).map((event) => event.id));
+    expect(idsOf([...seen, ...rest])).toEqual((await world.inspector.events(runId)).map((event) => event.id));
   });
 
   it('arrive while the run is under way, and go on with what came after the reader left', async () => {
@@ -69,14 +69,14 @@ describe('the events of one run', () => {
     await world.ask('POST', `/v1/runs/${runId}/cancel`, { body: { by: 'ann', reason: 'enough' } });
     const after = await later;
     expect(after.at(-1)).toMatchObject({ event: 'run_ended', data: { outcome: 'cancelled' } });
-    expect(idsOf([...before, ...after])).toEqual((await world.runs.events(runId)).map((event) => event.id));
+    expect(idsOf([...before, ...after])).toEqual((await world.inspector.events(runId)).map((event) => event.id));
   });
 });
 
 describe('a reader that hangs up', () => {
   it('is no longer read for, on a real port', async () => {
     const signals: (AbortSignal | undefined)[] = [];
-    const runs: RunsClient = {
+    const runs: Runs = {
       ...world.runs,
       watch: (runId, options) => {
         signals.push(options?.signal);
@@ -98,7 +98,7 @@ describe('a reader that hangs up', () => {
     expect(signals.map((signal) => signal?.aborted)).toEqual([false]);
     leaving.abort();
     await expect.poll(() => signals[0]?.aborted, { timeout: 5_000 }).toBe(true);
-    await world.runs.stop(runId, { by: 'the test' }, 10_000);
+    await world.runs.cancel(runId, { by: 'the test' }, { waitMs: 10_000 });
   });
 });
 
@@ -119,7 +119,7 @@ describe('the events of all runs', () => {
     hanging.abort();
     for (const id of ids) {
       const own = seen.filter((event) => event.data['run_id'] === id);
-      const told = (await world.runs.events(id)).map((event) => event.id);
+      const told = (await world.inspector.events(id)).map((event) => event.id);
       expect(own.map((event) => event.data['id'])).toEqual(told);
     }
     expect(new Set(idsOf(seen)).size).toBe(seen.length);
@@ -137,7 +137,7 @@ describe('the events of all runs', () => {
     const after = await takeEvents(await world.fetch('/v1/events', { headers }), isEndOf(second));
     for (const runId of [first, second]) {
       const told = new Set([...before, ...after].filter((e) => e.data['run_id'] === runId).map((e) => e.data['id']));
-      const all = (await world.runs.events(runId)).map((event) => event.id);
+      const all = (await world.inspector.events(runId)).map((event) => event.id);
       expect(all.filter((id) => !told.has(id))).toEqual([]);
     }
     expect(idsOf(after)).not.toContain(last?.id);

@@ -1,6 +1,6 @@
 /** What people do to runs over HTTP, on a real Temporal, store and worker. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { StartedRun } from '../../src/client/runs-client.ts';
+import type { StartedRun } from '../../src/client/views.ts';
 import type { OverrideEntry } from '../../src/core/guardrails/overrides.ts';
 import type { ReasonedTraceItem } from '../../src/core/guardrails/loop-trace.ts';
 import type { RunStatus } from '../../src/protocol/run.ts';
@@ -23,7 +23,7 @@ async function start(name: string, more: object = {}): Promise<string> {
   return run_id;
 }
 async function questionOf(runId: string): Promise<string> {
-  const asked = async (): Promise<string> => (await world.runs.status(runId)).pending_question?.question_id ?? '';
+  const asked = async (): Promise<string> => (await world.runs.get(runId)).pending_question?.question_id ?? '';
   await expect.poll(asked, { timeout: 15_000 }).not.toBe('');
   return asked();
 }
@@ -67,8 +67,11 @@ describe('a cancel', () => {
   it('says what it still waits for when the work does not stop in time', async () => {
     const runId = await start('stubborn', { agent: 'endless', plan: endlessPlan(4_000) });
     await expect.poll(async () => (await world.runs.steps(runId)).length, { timeout: 10_000 }).toBe(1);
-    const stopping = await world.runs.stop(runId, { by: 'ann' }, 500);
-    expect(stopping).toEqual({ state: 'stopping', waiting_for: ['step 1: endless, attempt 1'] });
+    expect(await post(runId, 'cancel?wait_ms=30001', { by: 'ann' })).toMatchObject({ status: 422 });
+    expect(await post(runId, 'cancel?wait_ms=500', { by: 'ann' })).toMatchObject({
+      status: 202,
+      body: { state: 'stopping', waiting_for: ['step 1: endless, attempt 1'] },
+    });
     expect((await world.runs.result(runId)).outcome).toBe('cancelled');
   });
 });
@@ -142,7 +145,7 @@ describe('a rerun', () => {
     expect((await post(runId, 'rerun', { by: 'ann' }, headers)).body).toEqual(first.body);
     const after = await world.runs.result(first.body.run_id);
     expect(after).toMatchObject({ agent: 'demo', outcome: 'completed', result: { output: { n: 7 } } });
-    const status = await world.runs.status(first.body.run_id);
+    const status = await world.runs.get(first.body.run_id);
     expect(status).toMatchObject({ goal: 'again', guardrails: { max_reruns: 1 } });
   });
 });

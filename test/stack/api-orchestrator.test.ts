@@ -3,7 +3,6 @@
  * elsewhere and for those of own runs. On a real Temporal, store and worker; a process killed in between is in loop-guard-killed.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { decisionOfOwnLoop } from '../../src/client/runs-client.ts';
 import type { GuardrailsStatus } from '../../src/core/guardrails/guardrails-status.ts';
 import type { LoopAnswer } from '../../src/core/guardrails/loop-answer.ts';
 import type { ReviewReport } from '../../src/core/guardrails/loop-report.ts';
@@ -290,7 +289,7 @@ describe('a loop of an own run', () => {
       alignment_score: 0.6,
       finalize_reason: 'thresholds_met',
     });
-    expect(await statusOf(`${loop}_r1`)).toEqual((await world.runs.status(runId)).guardrails);
+    expect(await statusOf(`${loop}_r1`)).toEqual((await world.runs.get(runId)).guardrails);
   });
 
   it('is found by the name that it was given', async () => {
@@ -323,7 +322,8 @@ describe('a loop of an own run', () => {
     expect(await override(loop, flags)).toMatchObject({ status: 200, body: { status: 'success', loop_id: loop } });
     expect((await override(`${loop}_r9`, flags)).status).toBe(404);
     expect(await ask(`${loop}_r1`)).toMatchObject({ status: 409, body: problem('out_of_order') });
-    const impatient = decisionOfOwnLoop(world.runs, runId, { loop_id: loop, reflection_status: 'done' }, 300);
+    const hasty = world.clientWith({ guards: { deadlineMs: 300 } }).guards;
+    const impatient = hasty.completeLoop({ loop_id: loop, reflection_status: 'done' });
     await expect(impatient).rejects.toMatchObject({ code: 'loop_running' });
     const waiting = ask(loop);
     await world.ask('POST', `/v1/runs/${runId}/cancel`, { body: { by: 'ann' } });

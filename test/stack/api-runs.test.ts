@@ -1,6 +1,6 @@
 /** What can be read of runs over HTTP, on a real Temporal, store and worker. Events have a file of their own. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
-import type { AskedQuestion, FailureItem, ListedRun, ProjectedStep } from '../../src/client/runs-client.ts';
+import type { AskedQuestion, FailureItem, ListedRun, ProjectedStep } from '../../src/client/views.ts';
 import type { RunStatus } from '../../src/protocol/run.ts';
 import { apiAgents, endlessPlan } from '../support/api-agents.ts';
 import { type ApiWorld, openApiWorld } from '../support/api-world.ts';

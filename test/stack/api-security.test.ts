@@ -26,7 +26,7 @@ beforeAll(async () => {
   const input = { fail_times: 9, error_code: 'auth' };
   const plan = { steps: [{ phase: 'work', tool: 'demo.flaky', input }] };
   await world.runs.start({ agent: 'demo', goal: 'ask', run_id: there.run_id, plan });
-  const asked = async () => (await world.runs.status(there.run_id)).pending_question?.question_id ?? '';
+  const asked = async () => (await world.runs.get(there.run_id)).pending_question?.question_id ?? '';
   there.question_id = await vi.waitUntil(asked, { timeout: 15_000 });
   there.loop_id = newFamily(world, 'guarded');
   await world.ask('POST', '/orchestrator/loop-complete', { body: report(there.loop_id) });

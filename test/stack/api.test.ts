@@ -1,6 +1,6 @@
 /** Starting runs over HTTP, and what answers at no address. Says nothing about ports: see cli-dev.test.ts. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { StartedRun } from '../../src/client/runs-client.ts';
+import type { StartedRun } from '../../src/client/views.ts';
 import { apiAgents } from '../support/api-agents.ts';
 import { type ApiWorld, type AskOptions, openApiWorld } from '../support/api-world.ts';
 import { idPrefix } from '../support/stack.ts';

@@ -5,11 +5,12 @@
  */
 import { WorkflowNotFoundError } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { RunExistsError, RunNotFoundError, RunRequestError, SecondwindError } from '../../src/client/runs-client.ts';
+import { RunExistsError, RunNotFoundError, RunRequestError, SecondwindError } from '../../src/protocol/errors.ts';
 import { demoAgent } from '../../src/cli/demo/demo-agent.ts';
 import { workflowIdOfRun } from '../../src/protocol/ids.ts';
 import { LIMIT } from '../../src/protocol/limits.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
+import type { PlanStep } from '../../src/protocol/schemas/plan.ts';
 
 let world: RunWorld;
 beforeAll(async () => {
@@ -18,8 +19,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const step = (over: object = {}) => ({ phase: 'p', tool: 'demo.flaky', input: { fail_times: 0 }, ...over });
-const plan = (...steps: object[]) => ({ plan: { steps } });
+const step = (over: object = {}): PlanStep => ({ phase: 'p', tool: 'demo.flaky', input: { fail_times: 0 }, ...over });
+const plan = (...steps: PlanStep[]) => ({ plan: { steps } });
 const nested = (levels: number): unknown => {
   let value: unknown = 1;
   for (let level = 0; level < levels; level += 1) value = { a: value };
@@ -56,7 +57,7 @@ describe('a request that cannot be run', () => {
     expect((error as RunRequestError).nextStep).not.toBe('');
     const handle = world.client.workflow.getHandle(workflowIdOfRun(run_id));
     await expect(handle.describe()).rejects.toBeInstanceOf(WorkflowNotFoundError);
-    await expect(world.runs.status(run_id)).rejects.toBeInstanceOf(RunNotFoundError);
+    await expect(world.runs.get(run_id)).rejects.toBeInstanceOf(RunNotFoundError);
   });
 
   it.each([['a b'], [''], ['-first'], ['a/b'], ['x'.repeat(129)]])(
@@ -129,7 +130,7 @@ describe('an idempotency key', () => {
 
   it('gives the same run for the same request, however its keys are ordered, also at the same time', async () => {
     const idempotencyKey = world.newRunId('key');
-    const reordered = Object.fromEntries(Object.entries(request).reverse());
+    const reordered = Object.fromEntries(Object.entries(request).reverse()) as unknown as typeof request;
     const started = await Promise.all(
       [request, reordered, request, reordered].map((body) => world.runs.start(body, { idempotencyKey })),
     );

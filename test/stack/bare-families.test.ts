@@ -1,7 +1,7 @@
 /** Runs that are started past our doors, as `temporal workflow start` does, take the name of their family like all others. */
 import { WorkflowIdReusePolicy } from '@temporalio/client';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { FamilyTakenError } from '../../src/client/runs-client.ts';
+import { FamilyTakenError } from '../../src/protocol/errors.ts';
 import { demoAgent } from '../../src/cli/demo/demo-agent.ts';
 import { defaultLoopId, workflowIdOfRun } from '../../src/protocol/ids.ts';
 import { WORKFLOW_TYPE } from '../../src/protocol/names.ts';
@@ -25,7 +25,7 @@ async function startBare(runId: string, more: { loop_id?: string } = {}): Promis
   return (await handle.result()) as RunResult;
 }
 const PLAN = { steps: [{ phase: 'work', tool: 'demo.flaky', input: { fail_times: 0 } }] };
-const owner = async (family: string) => (await world.store.loopFamilies.ownerOf(family))?.run_id;
+const owner = async (family: string) => (await world.store.reservations.ownerOf(family))?.run_id;
 
 describe('a run from the bare command line', () => {
   it('has its name to itself, whether it chose one or not', async () => {
@@ -33,7 +33,7 @@ describe('a run from the bare command line', () => {
     expect(await startBare(runId)).toMatchObject({ outcome: 'completed' });
     expect(await owner(defaultLoopId(runId))).toBe(runId);
     expect(await startBare(named, { loop_id: `${named}-loops` })).toMatchObject({ outcome: 'completed' });
-    expect(await world.runs.ownerOf(`${named}-loops`)).toBe(named);
+    expect(await owner(`${named}-loops`)).toBe(named);
     const late = world.runs.start({ agent: 'demo', goal: 'x', plan: PLAN, loop_id: `${named}-loops` });
     await expect(late).rejects.toThrow(FamilyTakenError);
   });
@@ -44,7 +44,7 @@ describe('a run from the bare command line', () => {
   ])('that wants the name of %s ends at once and says so', async (who, run_id) => {
     const runId = world.newRunId('late');
     const family = `${runId}-taken`;
-    await world.store.loopFamilies.claim(family, { run_id });
+    await world.store.reservations.reserve({ run_id, loop_id: family }, () => Promise.resolve(true));
     expect(await startBare(runId, { loop_id: family })).toMatchObject({
       outcome: 'system_error',
       why: `$.loop_id: The name ${family} belongs to ${who}; choose another loop_id`,

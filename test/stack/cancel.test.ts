@@ -15,6 +15,7 @@ import { createWorker } from '../../src/worker/create-worker.ts';
 import { eventually } from '../support/eventually.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 import { uniqueTaskQueue, workflowBundlePath } from '../support/stack.ts';
+import { workflowIdOfRun } from '../../src/protocol/ids.ts';
 
 /** What a tool saw of its end, by the key of the step. */
 interface Seen {
@@ -85,11 +86,11 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-const handleOf = (runId: string) => world.client.workflow.getHandle(world.runs.workflowId(runId));
+const handleOf = (runId: string) => world.client.workflow.getHandle(workflowIdOfRun(runId));
 
 const ways = {
   'our client': {
-    cancel: (runId: string) => world.runs.cancel(runId, { by: 'ada', reason: 'enough' }),
+    cancel: (runId: string) => world.runs.cancel(runId, { by: 'ada', reason: 'enough' }, { waitMs: 0 }),
     why: expect.stringContaining('ada cancelled the run: enough'),
     closed: 'CANCELLED',
   },
@@ -118,7 +119,7 @@ const waiting =
   });
 const inState = (state: RunLifeState) => async (runId: string) => {
   await eventually(
-    async () => (await world.runs.status(runId)).state,
+    async () => (await world.runs.get(runId)).state,
     (seen) => seen === state,
     { intervalMs: 20 },
   );
@@ -192,7 +193,7 @@ describe.concurrent.each(Object.entries(ways))('a cancel by %s', (_by, { cancel,
     expect((await handleOf(run_id).describe()).status.name).toBe(closed);
     // The same ending from the run itself, from its status and from the archive.
     expect(await handleOf(run_id).query<RunResult>(QUERY.result)).toMatchObject({ outcome: 'cancelled', why });
-    expect(await world.runs.status(run_id)).toMatchObject({ state: 'ended', outcome: 'cancelled' });
+    expect(await world.runs.get(run_id)).toMatchObject({ state: 'ended', outcome: 'cancelled' });
     expect((await world.store.archivedRuns.get(run_id))?.summary).toMatchObject({
       result: { outcome: 'cancelled', why },
     });
@@ -204,7 +205,7 @@ describe('a cancel', () => {
     const run_id = world.newRunId('clean');
     await world.runs.start({ goal: 'never end', run_id, ...waiting('wait.reacts')(run_id) });
     await seenBy(`${run_id} wait.reacts`).started.happened;
-    await world.runs.cancel(run_id, { by: 'ada' });
+    await world.runs.cancel(run_id, { by: 'ada' }, { waitMs: 0 });
     expect(await world.runs.result(run_id)).toMatchObject({ failures: { total: 0 }, used: { attempts: 1 } });
     expect(await world.store.records.forRun(run_id)).toEqual([]);
   });
@@ -213,7 +214,7 @@ describe('a cancel', () => {
     const run_id = world.newRunId('before');
     const taskQueue = uniqueTaskQueue();
     await world.client.workflow.start('agentRun', {
-      workflowId: world.runs.workflowId(run_id),
+      workflowId: workflowIdOfRun(run_id),
       taskQueue,
       args: [{ agent: 'demo', goal: 'g' }],
     });
@@ -243,7 +244,7 @@ describe('a cancel', () => {
     };
     const stop = await workerOn(taskQueue, slowStore);
     await world.client.workflow.start('agentRun', {
-      workflowId: world.runs.workflowId(run_id),
+      workflowId: workflowIdOfRun(run_id),
       taskQueue,
       args: [{ agent: 'demo', goal: 'g', policy: { retry: { base_ms: 1 } } }],
     });

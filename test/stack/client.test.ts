@@ -7,6 +7,9 @@ import { serveApi, type ServedApi } from '../../src/api/serve.ts';
 import {
   createClient,
   defineAgent,
+  FamilyTakenError,
+  GuardRefusedError,
+  IdempotencyConflictError,
   MessageRefusedError,
   NotReachableError,
   RunEndedError,
@@ -14,10 +17,12 @@ import {
   RunNotFoundError,
   RunRequestError,
   type Runs,
+  type SecondwindClient,
   SecondwindError,
 } from '../../src/index.ts';
 import { apiAgents, endlessPlan } from '../support/api-agents.ts';
 import { type ApiWorld, openApiWorld, tokenOf } from '../support/api-world.ts';
+import { GOOD, LOW, newFamily, report } from '../support/guard-world.ts';
 
 let world: ApiWorld;
 let served: ServedApi;
@@ -34,10 +39,11 @@ afterAll(async () => {
 const quick = { retry: { base_ms: 1 } };
 const failing = { steps: [{ phase: 'work', tool: 'demo.flaky', input: { fail_times: 9, error_code: 'auth' } }] };
 const overHttp = (url = served.url): Runs => createClient({ url, token: tokenOf('operator') }).runs;
-const ways: [string, () => Runs][] = [
-  ['HTTP', () => overHttp()],
-  ['Temporal', () => createClient({ temporal: world.runs }).runs],
+const clients: [string, () => SecondwindClient][] = [
+  ['HTTP', () => createClient({ url: served.url, token: tokenOf('operator') })],
+  ['Temporal', () => world.clientWith({})],
 ];
+const ways = clients.map(([way, open]): [string, () => Runs] => [way, () => open().runs]);
 
 async function untilAsked(runs: Runs, runId: string): Promise<string> {
   for await (const event of runs.watch(runId)) if (event.event === 'question_asked') return event.question_id;
@@ -63,7 +69,8 @@ describe.each(ways)('the typed client over %s', (_way, over) => {
     const end = await runs.result(run_id);
     expect(end).toMatchObject({ run_id, agent: 'demo', outcome: 'completed', used: { attempts: 2 }, loops: 1 });
     expect(await runs.get(run_id)).toMatchObject({ state: 'ended', outcome: 'completed', bound: started.bound });
-    expect((await runs.list({ label: run_id })).runs.map((run) => run.run_id)).toEqual([run_id]);
+    const listed = async () => (await runs.list({ label: run_id })).runs.map((run) => run.run_id);
+    await expect.poll(listed, { timeout: 10_000 }).toEqual([run_id]);
     expect((await runs.steps(run_id))[0]?.attempts).toHaveLength(2);
     expect(await runs.failures(run_id)).toHaveLength(1);
     expect(await runs.trace(run_id)).toHaveLength(1);
@@ -102,8 +109,8 @@ describe.each(ways)('the typed client over %s', (_way, over) => {
     const runs = over();
     const run_id = await start('asked', { plan: failing });
     const question_id = await untilAsked(runs, run_id);
-    const { questions } = await runs.questions();
-    expect(questions).toEqual(expect.arrayContaining([expect.objectContaining({ run_id, question_id })]));
+    const asked = expect.arrayContaining([expect.objectContaining({ run_id, question_id })]);
+    await expect.poll(async () => (await runs.questions()).questions, { timeout: 10_000 }).toEqual(asked);
     const answer = { question_id, decision: 'stop', by: 'ann' } as const;
     expect(await runs.answer(run_id, answer)).toMatchObject({ accepted: true, question_id });
     expect(await runs.result(run_id)).toMatchObject({ outcome: 'finalized' });
@@ -134,6 +141,15 @@ describe.each(ways)('the typed client over %s', (_way, over) => {
     const stopped = await runs.cancel(run_id, { by: 'ann', reason: 'enough' });
     expect(stopped).toMatchObject({ state: 'ended', status: { run_id, outcome: 'cancelled' } });
     await expect(runs.cancel(run_id, { by: 'ann' })).rejects.toBeInstanceOf(RunEndedError);
+  });
+
+  it('says what a cancel still waits for when the work does not stop in time', async () => {
+    const runs = over();
+    const run_id = await start('stubborn', { agent: 'endless', plan: endlessPlan(2_000) });
+    for await (const event of runs.watch(run_id)) if (event.event === 'step_started') break;
+    const stopping = await runs.cancel(run_id, { by: 'ann' }, { waitMs: 200 });
+    expect(stopping).toEqual({ state: 'stopping', waiting_for: ['step 1: endless, attempt 1'] });
+    expect(await runs.result(run_id)).toMatchObject({ outcome: 'cancelled' });
   });
 
   it('runs the same again, once for each key', async () => {
@@ -169,6 +185,12 @@ describe.each(ways)('the typed client over %s', (_way, over) => {
       expect(error).toMatchObject({ code, nextStep: expect.stringMatching(/\w/) });
     }
     await expect(taken()).rejects.toHaveProperty('cause', expect.anything());
+    const family = runs.start({ agent: 'demo', goal: 'x', loop_id: `loop_${run_id}` });
+    await expect(family).rejects.toBeInstanceOf(FamilyTakenError);
+    const idempotencyKey = world.newRunId('key');
+    await runs.start({ agent: 'demo', goal: 'one' }, { idempotencyKey });
+    const conflict = runs.start({ agent: 'demo', goal: 'other' }, { idempotencyKey });
+    await expect(conflict).rejects.toBeInstanceOf(IdempotencyConflictError);
     const bad = await runs.start({ agent: 'demmo', goal: 'x' }).catch((error: unknown) => error);
     expect(bad).toBeInstanceOf(RunRequestError);
     expect(bad).toMatchObject({ problems: [{ path: '$.agent', message: expect.stringContaining('demo') }] });
@@ -188,6 +210,50 @@ describe.each(ways)('the typed client over %s', (_way, over) => {
     expect(await gaveUp).toEqual(new Error('enough'));
     await expect(runs.get(run_id, { signal: giving.signal })).rejects.toThrow('enough');
     await runs.cancel(run_id, { by: 'ann' });
+  });
+});
+
+describe.each(clients)('the guards over %s', (_way, open) => {
+  it('decide about a loop elsewhere, repeat what they decided, and tell how it stands', async () => {
+    const { guards } = open();
+    const loop_id = newFamily(world, 'guards');
+    const first = await guards.completeLoop(report(loop_id, LOW));
+    expect(first.decision_result).toMatchObject({ decision: 'rerun', new_loop_id: `${loop_id}_r1` });
+    expect(await guards.completeLoop(report(loop_id, LOW))).toEqual(first);
+    expect(await guards.status(loop_id)).toMatchObject({ loop_id, rerun_count: 1 });
+    const override = { override_fatigue: true, override_by: 'ann' };
+    const idempotencyKey = loop_id;
+    const sent = [1, 2].map(() => guards.override(loop_id, override, { idempotencyKey }));
+    expect((await Promise.all(sent)).map((answer) => answer.status)).toEqual(['success', 'success']);
+  });
+
+  it('answer for a loop of an own run with the decision of the run', async () => {
+    const { guards, runs } = open();
+    const run_id = world.newRunId('own-loop');
+    await runs.start({ agent: 'judged', goal: 'own', run_id });
+    const answer = await guards.completeLoop({ loop_id: `loop_${run_id}`, reflection_status: 'done' });
+    expect(answer.decision_result).toMatchObject({ decision: 'rerun', original_loop_id: `loop_${run_id}` });
+    await runs.result(run_id);
+  });
+
+  it('tell every refusal by its problem, in the same words', async () => {
+    const { guards } = open();
+    const loop_id = newFamily(world, 'refused');
+    await guards.completeLoop(report(loop_id, LOW));
+    const flagless = { override_by: 'ann' };
+    const refusals: [() => Promise<unknown>, string][] = [
+      [() => guards.completeLoop(report(loop_id, GOOD)), 'other_body'],
+      [() => guards.completeLoop(report(`${loop_id}_r5`)), 'out_of_order'],
+      [() => guards.completeLoop({ loop_id, reflection_status: 'failed' }), 'invalid_report'],
+      [() => guards.status('nobody-reported-this'), 'unknown_loop'],
+      [() => guards.override(loop_id, flagless), 'invalid_override'],
+    ];
+    for (const [call, problem] of refusals) {
+      const error = await call().catch((thrown: unknown) => thrown);
+      expect(error).toBeInstanceOf(GuardRefusedError);
+      expect(error).toMatchObject({ code: problem, problem, nextStep: expect.stringMatching(/\w/) });
+      expect((error as Error).message).not.toContain((error as GuardRefusedError).nextStep);
+    }
   });
 });
 

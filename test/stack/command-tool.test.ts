@@ -192,12 +192,10 @@ describe('a side effect that gave no answer', () => {
   it('is not run again: one question is asked', async () => {
     const site = await serve((asked) => void asked.socket.resetAndDestroy());
     const run_id = await start('unknown', 'pay', { url: site.url });
-    await expect
-      .poll(async () => (await world.runs.status(run_id)).pending_question, { timeout: 10_000 })
-      .toBeDefined();
-    const { pending_question } = await world.runs.status(run_id);
+    await expect.poll(async () => (await world.runs.get(run_id)).pending_question, { timeout: 10_000 }).toBeDefined();
+    const { pending_question } = await world.runs.get(run_id);
     expect(pending_question?.text).toContain('gave no answer');
-    await world.runs.answer(run_id, { question_id: pending_question?.question_id, decision: 'skip', by: 'ada' });
+    await world.runs.answer(run_id, { question_id: pending_question?.question_id ?? '', decision: 'skip', by: 'ada' });
     await world.runs.result(run_id);
     expect(site.requests).toHaveLength(1);
     expect(site.requests[0]?.headers['idempotency-key']).toBe(`${run_id}:1`);
@@ -210,11 +208,9 @@ describe('a host that the tool refuses', () => {
     const run_id = world.newRunId('denied');
     const step = { phase: 'work', tool: 'fetch', input: { url: site.url.replace('127.0.0.1', 'localhost') } };
     await world.runs.start({ agent: 'worker', goal: 'go', run_id, plan: { steps: [step] } });
-    await expect
-      .poll(async () => (await world.runs.status(run_id)).pending_question, { timeout: 10_000 })
-      .toBeDefined();
-    const { pending_question } = await world.runs.status(run_id);
-    await world.runs.answer(run_id, { question_id: pending_question?.question_id, decision: 'retry', by: 'ada' });
+    await expect.poll(async () => (await world.runs.get(run_id)).pending_question, { timeout: 10_000 }).toBeDefined();
+    const { pending_question } = await world.runs.get(run_id);
+    await world.runs.answer(run_id, { question_id: pending_question?.question_id ?? '', decision: 'retry', by: 'ada' });
     await expect
       .poll(
         async () => (await world.store.records.forRun(run_id)).map((record) => record.observed_outcome.error_code),
@@ -224,7 +220,7 @@ describe('a host that the tool refuses', () => {
       )
       .toEqual(['HOST_DENIED', 'DENIED_BY_CONSTRAINT']);
     expect(site.requests).toHaveLength(0);
-    await world.runs.cancel(run_id, { by: 'ada' });
+    await world.runs.cancel(run_id, { by: 'ada' }, { waitMs: 0 });
   });
 });
 
@@ -265,7 +261,7 @@ describe('a command that runs', () => {
     const marker = `secondwind-cancel-${process.pid}`;
     const run_id = await start('cancel', 'script', endless(marker));
     await expect.poll(() => processesNamed(marker).length, { timeout: 10_000 }).toBeGreaterThan(0);
-    await world.runs.cancel(run_id, { by: 'ada' });
+    await world.runs.cancel(run_id, { by: 'ada' }, { waitMs: 0 });
     expect(await world.runs.result(run_id)).toMatchObject({ outcome: 'cancelled' });
     expect(processesNamed(marker)).toEqual([]);
   });

@@ -8,7 +8,7 @@ import { z } from 'zod';
 import type { ActivityStore } from '../../src/activities/store-port.ts';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
-import { sha256Hex } from '../../src/protocol/ids.ts';
+import { sha256Hex, workflowIdOfRun } from '../../src/protocol/ids.ts';
 import { LIMIT } from '../../src/protocol/limits.ts';
 import type { Plan } from '../../src/protocol/schemas/plan.ts';
 import { createWorker } from '../../src/worker/create-worker.ts';
@@ -87,7 +87,7 @@ async function lived(name: string, plan: Plan) {
   const run_id = world.newRunId(name);
   await world.runs.start({ agent: 'sayer', goal: 'say it', run_id, plan });
   const result = await world.runs.result(run_id);
-  const handle = world.client.workflow.getHandle(world.runs.workflowId(run_id));
+  const handle = world.client.workflow.getHandle(workflowIdOfRun(run_id));
   const { events = [] } = await handle.fetchHistory();
   return { run_id, result, events: events ?? [] };
 }

@@ -121,16 +121,16 @@ afterAll(async () => {
 
 async function start(example: string, goal: string): Promise<string> {
   const run_id = world.newRunId(example);
-  const agent = agents[example]?.name;
+  const agent = agents[example]?.name ?? '';
   await world.runs.start({ agent, goal, run_id, policy: { retry: { base_ms: 20 } } });
   return run_id;
 }
 
 /** Waits for the question and answers it. */
 async function answer(runId: string, decision: 'approve' | 'deny'): Promise<void> {
-  const asks = async () => (await world.runs.status(runId)).pending_question?.question_id;
+  const asks = async () => (await world.runs.get(runId)).pending_question?.question_id;
   await expect.poll(asks, { timeout: 20_000 }).toBeDefined();
-  await world.runs.answer(runId, { question_id: await asks(), decision, by: 'ada' });
+  await world.runs.answer(runId, { question_id: (await asks()) ?? '', decision, by: 'ada' });
 }
 
 describe('the examples', { timeout: 60_000 }, () => {
@@ -142,7 +142,7 @@ describe('the examples', { timeout: 60_000 }, () => {
 
   it('thinking: hands back what the schema says, after a mended answer', async () => {
     const { default: clerk } = await import('../../examples/thinking.ts');
-    const result = await world.runs.result(await start('thinking', 'What do we owe on A-17?'), clerk);
+    const result = await world.runs.result(await start('thinking', 'What do we owe on A-17?'), { agent: clerk });
     expect(result).toMatchObject({ outcome: 'completed', used: { steps: 1, model_calls: 3 } });
     expect(result.result?.output.total_cents).toBe(2650);
   });

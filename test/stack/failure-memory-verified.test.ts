@@ -12,6 +12,7 @@ import type { Json } from '../../src/protocol/json.ts';
 import type { FailureRecord } from '../../src/protocol/schemas/failure-record.ts';
 import type { PolicyPatch } from '../../src/protocol/schemas/policy.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
+import type { RunRequest } from '../../src/protocol/run.ts';
 
 const input = z.object({ how: z.string().default('') });
 const refused = () => {
@@ -70,7 +71,7 @@ const steps = (tool: string, count = 1, over: Json = {}) => ({
   steps: Array.from({ length: count }, () => ({ phase: 'work', tool, input: over })),
 });
 
-async function lived(name: string, request: { agent?: string; goal?: string; plan?: object; policy?: PolicyPatch }) {
+async function lived(name: string, request: Partial<RunRequest>) {
   const run_id = world.newRunId(name);
   await world.runs.start({ agent: 'planned', goal: 'verify', ...request, run_id });
   const result = await world.runs.result(run_id);
@@ -103,14 +104,14 @@ describe('each failure signal, injected, leaves a record in the store with point
     const run_id = world.newRunId('corrected');
     const policy = { humans: { deadline_ms: 60_000 } };
     await world.runs.start({ agent: 'planned', goal: 'verify', plan: steps('break'), policy, run_id });
-    const question = async () => (await world.runs.status(run_id)).pending_question?.question_id;
+    const question = async () => (await world.runs.get(run_id)).pending_question?.question_id;
     await expect.poll(question, { timeout: 15_000 }).toBeDefined();
-    const said = { decision: 'correct', text: 'use the other region', by: 'ada' };
-    await world.runs.answer(run_id, { ...said, question_id: await question() });
+    const said = { decision: 'correct', text: 'use the other region', by: 'ada' } as const;
+    await world.runs.answer(run_id, { ...said, question_id: (await question()) ?? '' });
     await expect
       .poll(async () => (await world.store.records.forRun(run_id)).map((one) => one.signal_type), { timeout: 15_000 })
       .toContain('human_correction');
-    await world.runs.cancel(run_id, { by: 'ada' });
+    await world.runs.cancel(run_id, { by: 'ada' }, { waitMs: 0 });
     await world.runs.result(run_id);
     const records = await world.store.records.forRun(run_id);
     const record = records.find((one) => one.signal_type === 'human_correction');

@@ -8,7 +8,7 @@ import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 let world: RunWorld;
 beforeAll(async () => {
   const agent = judgedAgent(async (runId, body) => {
-    await world.runs.override(runId, body);
+    await world.runs.override(runId, body as Parameters<RunWorld['runs']['override']>[1]);
   });
   world = await openRunWorld([agent]);
   await world.startWorker();

@@ -10,11 +10,13 @@ import { openProjection, type ProjectionState } from '../../src/client/history/p
 import { projectEvent } from '../../src/client/history/project-event.ts';
 import { projectHistory } from '../../src/client/history/project-history.ts';
 import { watchRun } from '../../src/client/history/watch-run.ts';
-import { RunNotFoundError } from '../../src/client/runs-client.ts';
+import { RunNotFoundError } from '../../src/protocol/errors.ts';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
 import { demoAgent } from '../../src/cli/demo/demo-agent.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
+import { workflowIdOfRun } from '../../src/protocol/ids.ts';
+import type { PlanStep } from '../../src/protocol/schemas/plan.ts';
 
 /** Works until somebody stops it. */
 const endless = defineTool({
@@ -54,8 +56,8 @@ const flaky = (fail_times: number, error_code?: string) => ({
   input: { fail_times, ...(error_code && { error_code }) },
 });
 const quick = { retry: { base_ms: 20 } };
-const start = (run_id: string, steps: object[], workflow: { hand_over_after_events?: number } = {}) =>
-  world.runs.start({ agent: 'worker', goal: 'try', run_id, plan: { steps }, policy: quick }, { workflow });
+const start = (run_id: string, steps: PlanStep[], workflow: { hand_over_after_events?: number } = {}) =>
+  world.clientWith({ workflow }).runs.start({ agent: 'worker', goal: 'try', run_id, plan: { steps }, policy: quick });
 
 const project = async (runId: string) => projectHistory(await fetchHistory(world.client, runId));
 const names = (events: RunEvent[]): string[] => events.map((event) => event.event);
@@ -65,7 +67,7 @@ const of = <Name extends RunEvent['event']>(events: RunEvent[], name: Name) =>
 async function openQuestion(runId: string): Promise<string> {
   let asked: string | undefined;
   await expect
-    .poll(async () => (asked = (await world.runs.status(runId)).pending_question?.question_id), { timeout: 10_000 })
+    .poll(async () => (asked = (await world.runs.get(runId)).pending_question?.question_id), { timeout: 10_000 })
     .toBeDefined();
   return asked ?? '';
 }
@@ -143,7 +145,7 @@ describe('the projection of a run', () => {
     const question_id = await openQuestion(run_id);
     await world.runs.feedback(run_id, { text: 'take care', by: 'bob' });
     // A signal that the run cannot use, and an answer to another question, are no answers.
-    const handle = world.client.workflow.getHandle(world.runs.workflowId(run_id));
+    const handle = world.client.workflow.getHandle(workflowIdOfRun(run_id));
     await handle.signal('answer', 'nonsense');
     await world.runs.answer(run_id, { question_id: 'other', decision: 'stop', by: 'eve' });
     await world.runs.answer(run_id, { question_id, decision: 'correct', text: 'log in first', by: 'ada' });
@@ -172,7 +174,7 @@ describe('the projection of a run', () => {
       .toHaveLength(1)
       .then(() => project(run_id));
     expect(running.steps[0]?.attempts).toMatchObject([{ attempt: 1, outcome: 'running', ended_at: null }]);
-    await world.runs.cancel(run_id, { by: 'ada', reason: 'enough' });
+    await world.runs.cancel(run_id, { by: 'ada', reason: 'enough' }, { waitMs: 0 });
     await world.runs.result(run_id);
     const { events, steps } = await project(run_id);
 
@@ -188,7 +190,7 @@ describe('the projection of a run', () => {
     const run_id = world.newRunId('terminated');
     await start(run_id, [{ phase: 'work', tool: 'endless', input: null }]);
     await expect.poll(async () => (await project(run_id)).steps, { timeout: 10_000 }).toHaveLength(1);
-    await world.client.workflow.getHandle(world.runs.workflowId(run_id)).terminate('pulled the plug');
+    await world.client.workflow.getHandle(workflowIdOfRun(run_id)).terminate('pulled the plug');
     const { events, steps } = await project(run_id);
     expect(events.at(-1)).toMatchObject({ event: 'run_ended', outcome: 'cancelled', reason: 'terminated' });
     expect(steps[0]?.attempts).toMatchObject([{ outcome: 'cancelled' }]);
@@ -292,7 +294,7 @@ describe('watching a run', () => {
     expect(performance.now() - abortedAt).toBeLessThan(500);
     expect(names(seen)).not.toContain('run_ended');
     expect(await take(watchRun(world.client, run_id, { signal: hangUp.signal }))).toEqual([]);
-    await world.runs.cancel(run_id, { by: 'test' });
+    await world.runs.cancel(run_id, { by: 'test' }, { waitMs: 0 });
   });
 
   it('says when there is no such run', async () => {

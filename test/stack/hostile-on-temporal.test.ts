@@ -12,6 +12,7 @@ import { repliesTo } from '../../src/testing/simulator/hostile/people.ts';
 import { portable } from '../support/portable.ts';
 import { drawScene, type Scene } from '../../src/testing/simulator/hostile/scene.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
+import type { RunEnd } from '../../src/client/views.ts';
 
 const RUNS = 50;
 const AT_ONCE = 10;
@@ -40,7 +41,7 @@ it(`${RUNS} hostile runs end as the simulator says`, { timeout: 180_000 }, async
   // Fifty runs that all went the same way would show little.
   const outcomes = new Set(expected.map(({ outcome }) => outcome));
   expect([...outcomes].sort()).toEqual(['budget_exhausted', 'cancelled', 'completed', 'finalized', 'system_error']);
-  expect(expected.some(({ loops }) => loops > 2)).toBe(true);
+  expect(expected.some(({ loops }) => (loops ?? 0) > 2)).toBe(true);
 });
 
 async function shortScenes(): Promise<{ scene: Scene; result: RunResult }[]> {
@@ -56,7 +57,7 @@ async function shortScenes(): Promise<{ scene: Scene; result: RunResult }[]> {
   return found;
 }
 
-async function liveOnTemporal(scene: Scene): Promise<RunResult> {
+async function liveOnTemporal(scene: Scene): Promise<RunEnd> {
   const runId = world.newRunId(`hostile-${scene.seed}`);
   const handle = world.client.workflow.getHandle(workflowIdOfRun(runId));
   await world.runs.start({ ...scene.request, run_id: runId });
@@ -64,7 +65,7 @@ async function liveOnTemporal(scene: Scene): Promise<RunResult> {
   if (scene.character.people === 'silent') return ended;
   const answered = new Set<string>();
   for (;;) {
-    const { pending_question: question } = await world.runs.status(runId);
+    const { pending_question: question } = await world.runs.get(runId);
     if (question !== undefined && !answered.has(question.question_id)) {
       answered.add(question.question_id);
       // The second of two answers may find that the first has ended the run.
@@ -75,7 +76,7 @@ async function liveOnTemporal(scene: Scene): Promise<RunResult> {
   }
 }
 
-const ending = ({ outcome, reason, loops, used }: RunResult) => ({
+const ending = ({ outcome, reason, loops, used }: RunEnd) => ({
   outcome,
   reason,
   loops,

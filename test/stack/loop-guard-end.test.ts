@@ -3,10 +3,11 @@
  * forgotten it. Needs the shared stack. Deleting the execution stands for the end of the retention.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGuardsClient, type GuardsClient } from '../../src/client/guards/guards-client.ts';
-import { NOT_OPEN, openGuard } from '../../src/client/guards/send-update.ts';
+import { createClient } from '../../src/client/create-client.ts';
+import { NOT_OPEN, openGuard } from '../../src/client/temporal/guard-updates.ts';
+import type { TemporalGuards } from '../../src/client/temporal/temporal-guards.ts';
 import { GUARD_MESSAGE } from '../../src/protocol/names.ts';
-import { hashOfJson } from '../../src/protocol/ids.ts';
+import { hashOfJson, workflowIdOfGuard } from '../../src/protocol/ids.ts';
 import { DEFAULT_POLICY } from '../../src/protocol/policy.ts';
 import {
   forget,
@@ -21,7 +22,7 @@ import {
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 
 let world: RunWorld;
-let guards: GuardsClient;
+let guards: TemporalGuards;
 beforeAll(async () => {
   world = await openRunWorld([]);
   guards = guardsOf(world);
@@ -30,13 +31,13 @@ beforeAll(async () => {
 afterAll(() => world.close());
 
 /** Two loops: one that is run again, one that is good. */
-async function twoLoops(name: string, through: GuardsClient) {
+async function twoLoops(name: string, through: TemporalGuards) {
   const loop = newFamily(world, name);
   const tags = ['confirmation', { tag: 'confirmation' }, 'anchor\u0000ing'];
   const bodies = [report(loop, { ...LOW, bias_tags: tags }), report(`${loop}_r1`, GOOD)];
   const answers: string[] = [];
   for (const body of bodies) answers.push(JSON.stringify(await through.completeLoop(body)));
-  return { loop, bodies, answers, handle: world.client.workflow.getHandle(guards.workflowId(loop)) };
+  return { loop, bodies, answers, handle: world.client.workflow.getHandle(workflowIdOfGuard(loop)) };
 }
 
 async function endedFamily(name: string) {
@@ -77,7 +78,7 @@ describe('after the end', () => {
   it('a guard that was terminated gives nothing away, and its name stays taken', async () => {
     const loop = newFamily(world, 'terminated');
     await guards.completeLoop(report(loop));
-    await world.client.workflow.getHandle(guards.workflowId(loop)).terminate('test');
+    await world.client.workflow.getHandle(workflowIdOfGuard(loop)).terminate('test');
     expect(await refusalOf(guards.completeLoop(report(`${loop}_r1`)))).toBe('ended');
     expect(await refusalOf(guards.completeLoop(report(loop, GOOD)))).toBe('ended');
   });
@@ -86,17 +87,18 @@ describe('after the end', () => {
 describe('after the retention', () => {
   it('the store answers with the same bytes, and the family stays closed', async () => {
     const { taskQueue, stop } = await startUnheardWorker(world);
-    const elsewhere = createGuardsClient({ client: world.client, store: world.store, taskQueue });
+    const elsewhere = world.clientWith({ taskQueue }).guards;
     const told = await twoLoops('forgotten', elsewhere);
     await expect.poll(() => world.store.archivedGuards.get(told.loop)).not.toBeNull();
     // Ended, not yet closed: it refuses and repeats like a closed one.
     await expectTheSameAnswers(told);
-    await forget(world, guards.workflowId(told.loop));
+    await forget(world, workflowIdOfGuard(told.loop));
     await stop();
     await expectTheSameAnswers(told);
     await expect(told.handle.describe()).rejects.toThrow('not found');
-    const storeless = createGuardsClient({ client: world.client, taskQueue });
-    expect(await refusalOf(storeless.completeLoop(told.bodies[1]))).toBe('not_a_first_loop');
+    const { client: temporal, registry } = world;
+    const storeless = createClient({ temporal, registry, taskQueue }).guards;
+    expect(await refusalOf(storeless.completeLoop(report(`${told.loop}_r1`, GOOD)))).toBe('not_a_first_loop');
   });
 });
 
@@ -108,7 +110,7 @@ describe('bias tags', () => {
       const loop = newFamily(world, name);
       await guards.completeLoop(report(loop, tagged));
       await guards.completeLoop(report(`${loop}_r1`, GOOD));
-      await world.client.workflow.getHandle(guards.workflowId(loop)).result();
+      await world.client.workflow.getHandle(workflowIdOfGuard(loop)).result();
     }
     const globally = guardsOf(world, { ...DEFAULT_POLICY, bias: { ...DEFAULT_POLICY.bias, scope: 'global' } });
     const third = await globally.completeLoop(report(newFamily(world, 'three'), tagged));
@@ -123,6 +125,6 @@ it('the update id is the loop and the hash of the body, so the server knows a re
   const loop = newFamily(world, 'update-id');
   const body = report(loop);
   const answer = await guards.completeLoop(body);
-  const handle = world.client.workflow.getHandle(guards.workflowId(loop));
+  const handle = world.client.workflow.getHandle(workflowIdOfGuard(loop));
   expect(await handle.getUpdateHandle(`${loop}:${hashOfJson(body)}`).result()).toEqual(answer);
 });

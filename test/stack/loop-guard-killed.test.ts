@@ -14,6 +14,8 @@ import type { GuardWorkerOptions } from '../support/guard-worker-process.ts';
 import { program } from '../support/programs.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 import { workflowBundlePath } from '../support/stack.ts';
+import { familyOf } from '../../src/core/guardrails/loop-ids.ts';
+import { workflowIdOfGuard } from '../../src/protocol/ids.ts';
 
 /** Milliseconds between the decisions inside the worker and its death, kill by kill. */
 const MOMENTS_MS = [0, 3, 0, 100, 0];
@@ -71,7 +73,7 @@ it(
     const workerOf = (round: number) =>
       prepareWorker(world.taskQueue, round < MOMENTS_MS.length ? loopsAt(round) : [], MOMENTS_MS[round] ?? 0);
     const guards = guardsOf(world, TIRELESS);
-    const handleOf = (loop: string) => world.client.workflow.getHandle(guards.workflowId(loop));
+    const handleOf = (loop: string) => world.client.workflow.getHandle(workflowIdOfGuard(familyOf(loop)));
 
     let worker = workerOf(0);
     await worker.work();

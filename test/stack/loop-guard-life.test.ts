@@ -1,13 +1,15 @@
 /** How a guard begins, waits and is stopped, on real Temporal. Needs the shared stack. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import { createGuardsClient, GuardNoAnswerError, type GuardsClient } from '../../src/client/guards/guards-client.ts';
+import type { TemporalGuards } from '../../src/client/temporal/temporal-guards.ts';
+import { NotReachableError } from '../../src/protocol/errors.ts';
 import { WORKFLOW_TYPE } from '../../src/protocol/names.ts';
 import { guardsOf, newFamily, refusalOf, report, startUnheardWorker } from '../support/guard-world.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 import { uniqueTaskQueue } from '../support/stack.ts';
+import { workflowIdOfGuard } from '../../src/protocol/ids.ts';
 
 let world: RunWorld;
-let guards: GuardsClient;
+let guards: TemporalGuards;
 let stopWorker: () => Promise<void>;
 beforeAll(async () => {
   world = await openRunWorld([]);
@@ -21,7 +23,7 @@ describe('a guard', () => {
     const family = newFamily(world, 'bare');
     const start = (workflowId: string, args: unknown[]) =>
       world.client.workflow.start(WORKFLOW_TYPE.loopGuard, { workflowId, taskQueue: world.taskQueue, args });
-    await start(guards.workflowId(family), []);
+    await start(workflowIdOfGuard(family), []);
     expect(await refusalOf(guards.status(family))).toBe('unknown_loop');
     expect((await guards.completeLoop(report(family))).decision_result.max_reruns).toBe(3);
     const bad: [input: object, problem: string][] = [
@@ -37,7 +39,7 @@ describe('a guard', () => {
       ],
     ];
     for (const [index, [input, message]] of bad.entries()) {
-      const refused = await start(`${guards.workflowId(family)}-bad-${index}`, [input]);
+      const refused = await start(`${workflowIdOfGuard(family)}-bad-${index}`, [input]);
       await expect(refused.result()).rejects.toMatchObject({ cause: { type: 'invalid_policy', message } });
     }
   });
@@ -45,7 +47,7 @@ describe('a guard', () => {
   it('that is cancelled ends its family, and its answers stay', async () => {
     const loop = newFamily(world, 'cancel');
     const first = await guards.completeLoop(report(loop));
-    const handle = world.client.workflow.getHandle(guards.workflowId(loop));
+    const handle = world.client.workflow.getHandle(workflowIdOfGuard(loop));
     await handle.cancel();
     expect(await handle.result()).toMatchObject({ state: { ended: { finalize_reason: null } } });
     expect(await guards.completeLoop(report(loop))).toEqual(first);
@@ -55,9 +57,9 @@ describe('a guard', () => {
   it('that nobody works for says so in time, and the report sent again counts once', async () => {
     const loop = newFamily(world, 'alone');
     const taskQueue = uniqueTaskQueue();
-    const hasty = createGuardsClient({ client: world.client, store: world.store, taskQueue, deadlineMs: 500 });
-    await expect(hasty.completeLoop(report(loop))).rejects.toBeInstanceOf(GuardNoAnswerError);
-    await expect(hasty.status(loop)).rejects.toBeInstanceOf(GuardNoAnswerError);
+    const hasty = world.clientWith({ taskQueue, guards: { deadlineMs: 500 } }).guards;
+    await expect(hasty.completeLoop(report(loop))).rejects.toBeInstanceOf(NotReachableError);
+    await expect(hasty.status(loop)).rejects.toBeInstanceOf(NotReachableError);
     const { stop } = await startUnheardWorker(world, taskQueue);
     expect((await guards.completeLoop(report(loop))).decision_result.rerun_count).toBe(1);
     await stop();

@@ -3,7 +3,7 @@
  * worker may be killed at any moment is shown in loop-guard-killed.test.ts.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
-import type { GuardsClient } from '../../src/client/guards/guards-client.ts';
+import type { TemporalGuards } from '../../src/client/temporal/temporal-guards.ts';
 import type { LoopAnswer } from '../../src/core/guardrails/loop-answer.ts';
 import type { OverrideRequest } from '../../src/core/guardrails/overrides.ts';
 import { GUARD_MESSAGE, QUERY } from '../../src/protocol/names.ts';
@@ -20,9 +20,11 @@ import {
 } from '../support/guard-world.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 import { idPrefix } from '../support/stack.ts';
+import { workflowIdOfGuard } from '../../src/protocol/ids.ts';
+import type { LoopReport } from '../../src/core/guardrails/loop-report.ts';
 
 let world: RunWorld;
-let guards: GuardsClient;
+let guards: TemporalGuards;
 beforeAll(async () => {
   world = await openRunWorld([]);
   guards = guardsOf(world);
@@ -73,7 +75,7 @@ describe('families.json', () => {
       const body = report(own(loop_id), review, { max_reruns: vector.max_reruns, ...flags });
       expect(told(await guards.completeLoop(body))).toEqual(expected(wanted));
     }
-    const handle = world.client.workflow.getHandle(guards.workflowId(own(vector.family)));
+    const handle = world.client.workflow.getHandle(workflowIdOfGuard(own(vector.family)));
     expect(await handle.result()).toMatchObject({ state: { ended: { at: expect.any(String) } } });
   });
 });
@@ -91,9 +93,9 @@ describe('a report', () => {
     const loop = newFamily(world, 'again');
     const body = report(loop);
     const first = await guards.completeLoop(body);
-    const turned = Object.fromEntries(Object.entries(body).reverse());
+    const turned = Object.fromEntries(Object.entries(body).reverse()) as unknown as LoopReport;
     expect(JSON.stringify(await guards.completeLoop(turned))).toBe(JSON.stringify(first));
-    const handle = world.client.workflow.getHandle(guards.workflowId(loop));
+    const handle = world.client.workflow.getHandle(workflowIdOfGuard(loop));
     const bare = await handle.executeUpdate<LoopAnswer, [unknown]>(GUARD_MESSAGE.loopComplete, { args: [turned] });
     expect(JSON.stringify(bare)).toBe(JSON.stringify(first));
   });
@@ -121,7 +123,7 @@ describe('a report', () => {
     expect(await refusalOf(guards.completeLoop({ loop_id: loop, reflection_status: 'running' }))).toBe(
       'invalid_report',
     );
-    expect(await refusalOf(guards.completeLoop('nothing'))).toBe('invalid_report');
+    expect(await refusalOf(guards.completeLoop('nothing' as never))).toBe('invalid_report');
     expect(await refusalOf(guards.completeLoop({ loop_id: loop, reflection_status: 'done' }))).toBe('review_missing');
     expect(await refusalOf(guards.completeLoop(report(`${loop}_r1`)))).toBe('not_a_first_loop');
     expect(await refusalOf(guards.status(loop))).toBe('unknown_loop');
@@ -181,7 +183,7 @@ describe('an override', () => {
   it('as a signal counts too, and signals that nobody can read are kept and change nothing', async () => {
     const loop = newFamily(world, 'signal');
     await guards.completeLoop(report(loop));
-    const handle = world.client.workflow.getHandle(guards.workflowId(loop));
+    const handle = world.client.workflow.getHandle(workflowIdOfGuard(loop));
     const unknownField = { ...lift, override_fatige: true };
     const unreadable = [undefined, null, 7, 'x', [], { override_by: 3 }, { ...lift, loop_id: {} }, unknownField];
     for (const bad of unreadable) {

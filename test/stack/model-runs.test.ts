@@ -15,6 +15,7 @@ import { createDataConverter } from '../../src/client/data-converter.ts';
 import { eventually } from '../support/eventually.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 import { workflowBundlePath } from '../support/stack.ts';
+import { workflowIdOfRun } from '../../src/protocol/ids.ts';
 
 type History = Awaited<ReturnType<WorkflowHandle['fetchHistory']>>;
 
@@ -84,7 +85,7 @@ async function chainOf(runId: string): Promise<{ history: History; bytes: number
   const [first] = await fetchHistory(world.client, runId);
   let execution = first?.workflowExecutionStartedEventAttributes?.originalExecutionRunId;
   while (execution) {
-    const handle = world.client.workflow.getHandle(world.runs.workflowId(runId), execution);
+    const handle = world.client.workflow.getHandle(workflowIdOfRun(runId), execution);
     const history: History = await handle.fetchHistory();
     chain.push({ history, bytes: (await handle.describe()).historySize ?? 0 });
     execution = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
@@ -105,10 +106,8 @@ describe('a long conversation', () => {
     async () => {
       const run_id = world.newRunId('book');
       const policy = { budget: { max_steps: 200, max_model_calls: 120, max_tokens: 50_000_000 } };
-      await world.runs.start(
-        { agent: 'book', goal: 'Read the whole book', run_id, policy },
-        { workflow: { hand_over_after_events: 400 } },
-      );
+      const { runs } = world.clientWith({ workflow: { hand_over_after_events: 400 } });
+      await runs.start({ agent: 'book', goal: 'Read the whole book', run_id, policy });
       const result = await world.runs.result(run_id);
       expect(result).toMatchObject({ outcome: 'completed', used: { steps: CALLS - 1, model_calls: CALLS } });
       expect(result.result?.output).toBe('I have read it all.');
@@ -127,7 +126,7 @@ describe('a long conversation', () => {
       const cpuBefore = process.cpuUsage();
       const replayed = Worker.runReplayHistories(
         { workflowBundle: { codePath: workflowBundlePath() }, dataConverter: createDataConverter() },
-        chain.map(({ history }) => ({ workflowId: world.runs.workflowId(run_id), history })),
+        chain.map(({ history }) => ({ workflowId: workflowIdOfRun(run_id), history })),
       );
       let replays = 0;
       for await (const { error } of replayed) {
@@ -190,7 +189,7 @@ describe('a turn that is cancelled while the model thinks', () => {
       async () => models.silent.exchanges.length,
       (asked) => asked === 1,
     );
-    await world.runs.cancel(runId, { by: 'ada' });
+    await world.runs.cancel(runId, { by: 'ada' }, { waitMs: 0 });
     const { outcome, used } = await world.runs.result(runId);
     expect(outcome).toBe('cancelled');
     expect(used.model_calls).toBe(1);

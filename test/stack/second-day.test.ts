@@ -10,6 +10,7 @@ import { ToolError } from '../../src/define/tool-error.ts';
 import type { PolicyPatch } from '../../src/protocol/schemas/policy.ts';
 import { scriptedPlanner } from '../../src/testing.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
+import { workflowIdOfRun } from '../../src/protocol/ids.ts';
 
 const stock = defineTool({
   name: 'stock',
@@ -41,7 +42,7 @@ async function live(agent: string, policy: PolicyPatch = {}) {
   const run_id = world.newRunId(agent);
   await world.runs.start({ agent, goal: 'count the stock', run_id, policy });
   const result = await world.runs.result(run_id);
-  const { events } = await world.client.workflow.getHandle(world.runs.workflowId(run_id)).fetchHistory();
+  const { events } = await world.client.workflow.getHandle(workflowIdOfRun(run_id)).fetchHistory();
   const activities = (events ?? []).flatMap((event) => {
     const name = event.activityTaskScheduledEventAttributes?.activityType?.name;
     return typeof name === 'string' ? [name] : [];

@@ -1,7 +1,6 @@
 /** Needs the stack. Shows what a run knows when it starts, and that nothing of it can hold up a start. */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { createRunsClient } from '../../src/client/runs-client.ts';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
 import { ToolError } from '../../src/define/tool-error.ts';
@@ -145,13 +144,7 @@ describe('a memory that cannot be read', () => {
   it('counts as empty, is told, and the run starts all the same', async () => {
     const away = createStore('postgres://nobody:nothing@127.0.0.1:1/nowhere');
     const told: string[] = [];
-    const runs = createRunsClient({
-      client: world.client,
-      registry: world.registry,
-      store: away,
-      taskQueue: world.taskQueue,
-      onMemoryFailure: (reason) => told.push(reason),
-    });
+    const { runs } = world.clientWith({ store: away, onMemoryFailure: (reason) => told.push(reason) });
     const run_id = world.newRunId('away');
     await runs.start({ agent: 'reader', goal: 'read', plan, run_id });
     expect(await runs.result(run_id)).toMatchObject({ outcome: 'completed' });

@@ -66,7 +66,7 @@ const start = async (agent: string) => {
   return { run_id, sub: `${run_id}.s1.a1` };
 };
 /** There once the child has been started. */
-const statusOf = (runId: string) => world.runs.status(runId).catch(() => null);
+const statusOf = (runId: string) => world.runs.get(runId).catch(() => null);
 
 describe('a step that another agent does', { timeout: 60_000 }, () => {
   it('is a run of its own, whose use is the parent’s', async () => {
@@ -99,7 +99,7 @@ describe('a step that another agent does', { timeout: 60_000 }, () => {
       () => statusOf(sub),
       (shown) => shown?.pending_question !== undefined,
     );
-    expect(await world.runs.status(run_id)).toMatchObject({ state: 'running', why: expect.stringContaining(sub) });
+    expect(await world.runs.get(run_id)).toMatchObject({ state: 'running', why: expect.stringContaining(sub) });
     const question_id = status?.pending_question?.question_id ?? '';
     expect(await world.runs.answer(sub, { question_id, decision: 'retry', by: 'ada' })).toMatchObject({
       accepted: true,
@@ -114,7 +114,7 @@ describe('a step that another agent does', { timeout: 60_000 }, () => {
       () => statusOf(sub),
       (shown) => shown?.step_id === 1,
     );
-    await world.runs.cancel(run_id, { by: 'ada', reason: 'enough' });
+    await world.runs.cancel(run_id, { by: 'ada', reason: 'enough' }, { waitMs: 0 });
     const result = await world.runs.result(run_id);
     expect(result).toMatchObject({ outcome: 'cancelled' });
     expect(result.used).toMatchObject({ steps: 2, attempts: 2, tokens: 100 });
@@ -129,7 +129,7 @@ describe('a step that another agent does', { timeout: 60_000 }, () => {
     );
     await world.client.workflow.getHandle(workflowIdOfRun(sub)).terminate('by hand');
     // It still answers, from its history, and does not know.
-    expect(await world.runs.status(sub)).toMatchObject({ state: 'ended', outcome: 'cancelled', step_id: 1 });
+    expect(await world.runs.get(sub)).toMatchObject({ state: 'ended', outcome: 'cancelled', step_id: 1 });
     const result = await world.runs.result(run_id);
     expect(result.used).toMatchObject({ steps: 1 + 24, attempts: 1 + 59 });
     const steps = await world.runs.steps(run_id);
@@ -155,7 +155,7 @@ describe('a run that is started with a parent', { timeout: 60_000 }, () => {
     await world.runs.start({ agent: 'plain', goal: 'wait', run_id: parent, plan: plan('wait') });
     return parent;
   };
-  const usedBy = async (runId: string) => (await world.runs.status(runId)).budget.used;
+  const usedBy = async (runId: string) => (await world.runs.get(runId)).budget.used;
 
   it('draws on the parent’s budget, and gives back what it leaves', async () => {
     const parent = await openParent();
@@ -174,14 +174,14 @@ describe('a run that is started with a parent', { timeout: 60_000 }, () => {
       () => statusOf(sub),
       (shown) => shown?.step_id === 2,
     );
-    await world.runs.cancel(sub, { by: 'ada' });
+    await world.runs.cancel(sub, { by: 'ada' }, { waitMs: 0 });
     expect(await world.runs.result(sub)).toMatchObject({ outcome: 'cancelled', used: { steps: 2, attempts: 2 } });
     const used = await eventually(
       () => usedBy(parent),
       ({ steps }) => steps === 3,
     );
     expect(used).toMatchObject({ steps: 3, attempts: 3 });
-    await world.runs.cancel(parent, { by: 'ada' });
+    await world.runs.cancel(parent, { by: 'ada' }, { waitMs: 0 });
   });
 
   it('is refused when the parent has ended, or nothing is left; an unknown parent is only a name', async () => {
@@ -197,7 +197,7 @@ describe('a run that is started with a parent', { timeout: 60_000 }, () => {
       code: 'bad_request',
       problems: [{ path: '$.parent_run_id', message: expect.stringContaining('nothing left') }],
     });
-    for (const id of [one, two, three, parent]) await world.runs.cancel(id ?? '', { by: 'ada' });
+    for (const id of [one, two, three, parent]) await world.runs.cancel(id ?? '', { by: 'ada' }, { waitMs: 0 });
     await world.runs.result(parent);
     await expect(start(four ?? '', parent)).rejects.toMatchObject({ code: 'run_ended' });
     await expect(start(four ?? '', 'nobody-knows-it')).resolves.toMatchObject({ run_id: four });
@@ -214,7 +214,7 @@ describe('a run that is started with a parent', { timeout: 60_000 }, () => {
       () => usedBy(parent),
       ({ steps }) => steps === 1,
     );
-    await world.runs.cancel(parent, { by: 'ada' });
+    await world.runs.cancel(parent, { by: 'ada' }, { waitMs: 0 });
     expect(await world.runs.result(parent)).toMatchObject({ used: { steps: 1 } });
   });
 });

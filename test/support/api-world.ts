@@ -6,7 +6,6 @@ import { openApiDocument } from '../../src/api/openapi.ts';
 import type { Answer, Route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/routes/all-routes.ts';
 import { SCHEMAS } from '../../src/api/schemas/all-schemas.ts';
-import { createGuardsClient } from '../../src/client/runs-client.ts';
 import { type Role, ROLES } from '../../src/api/access/roles.ts';
 import type { Agent } from '../../src/define/define-agent.ts';
 import { openRunWorld, type RunWorld } from './run-world.ts';
@@ -43,12 +42,13 @@ export interface ApiWorld extends RunWorld {
 
 export async function openApiWorld(agents: Agent[], more: Partial<ApiDeps> = {}): Promise<ApiWorld> {
   const world = await openRunWorld(agents);
-  const { client, store, registry, taskQueue, runs } = world;
+  const { client, store, registry, runs, guards, inspector } = world;
   const { namespace } = client.options;
   const warnings: object[] = [];
   const app = createApi({
     runs,
-    guards: createGuardsClient({ client, store, taskQueue }),
+    guards,
+    inspector,
     store,
     registry,
     tokens: ROLES.map((role) => ({ role, token: tokenOf(role) })),

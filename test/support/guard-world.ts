@@ -2,7 +2,8 @@
 import { readFileSync } from 'node:fs';
 import { NativeConnection } from '@temporalio/worker';
 import { expect, inject } from 'vitest';
-import { createGuardsClient, GuardRefusedError, type GuardsClient } from '../../src/client/guards/guards-client.ts';
+import { GuardRefusedError } from '../../src/client/guard-errors.ts';
+import type { TemporalGuards } from '../../src/client/temporal/temporal-guards.ts';
 import type { GuardPolicy } from '../../src/core/guardrails/guard-state.ts';
 import type { GuardProblem } from '../../src/core/guardrails/refusal.ts';
 import type { LoopReport, ReviewReport } from '../../src/core/guardrails/loop-report.ts';
@@ -27,8 +28,8 @@ export const TIRELESS: GuardPolicy = {
   fatigue: { ...DEFAULT_POLICY.fatigue, base_increment: 0 },
 };
 
-export const guardsOf = (world: RunWorld, policy: GuardPolicy = DEFAULT_POLICY): GuardsClient =>
-  createGuardsClient({ client: world.client, store: world.store, taskQueue: world.taskQueue, policy });
+export const guardsOf = (world: RunWorld, policy: GuardPolicy = DEFAULT_POLICY): TemporalGuards =>
+  world.clientWith({ guards: { policy } }).guards;
 
 /** An own name: families belong to the whole namespace. */
 export const newFamily = (world: RunWorld, name: string): string => `loop_${world.newRunId(name)}`;

@@ -1,7 +1,9 @@
 /** A worker, a client and a store of a test file's own, on the shared stack. */
 import { NativeConnection, type Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
-import { connectClient, createRunsClient, type RunsClient } from '../../src/client/runs-client.ts';
+import { connectClient } from '../../src/client/connect.ts';
+import { createClient } from '../../src/client/create-client.ts';
+import type { TemporalClient, TemporalOptions } from '../../src/client/temporal/temporal-client.ts';
 import { createRegistry, type Registry } from '../../src/define/registry.ts';
 import type { Agent } from '../../src/define/define-agent.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
@@ -9,8 +11,9 @@ import { createWorker } from '../../src/worker/create-worker.ts';
 import './quiet-runtime.ts';
 import { createTestDatabase, idPrefix, uniqueTaskQueue, workflowBundlePath } from './stack.ts';
 
-export interface RunWorld {
-  runs: RunsClient;
+export interface RunWorld extends TemporalClient {
+  /** A client beside the world's own, with other options. */
+  clientWith(options: Partial<TemporalOptions>): TemporalClient;
   client: Awaited<ReturnType<typeof connectClient>>;
   registry: Registry;
   store: Store;
@@ -34,8 +37,10 @@ export async function openRunWorld(agents: Agent[]): Promise<RunWorld> {
   const client = await connectClient({ address, namespace });
   const connection = await NativeConnection.connect({ address });
   const stops: (() => Promise<void>)[] = [];
+  const own = { temporal: client, registry, store, taskQueue };
   return {
-    runs: createRunsClient({ client, registry, store, taskQueue }),
+    ...createClient(own),
+    clientWith: (options) => createClient({ ...own, ...options }),
     client,
     registry,
     store,

@@ -2,7 +2,8 @@
 import { join } from 'node:path';
 import { NativeConnection } from '@temporalio/worker';
 import { inject, onTestFinished } from 'vitest';
-import { connectClient, createRunsClient } from '../../src/client/runs-client.ts';
+import { connectClient } from '../../src/client/connect.ts';
+import { createClient } from '../../src/client/create-client.ts';
 import { createRedactor } from '../../src/core/redaction/redact.ts';
 import type { Agent } from '../../src/define/define-agent.ts';
 import { createRegistry } from '../../src/define/registry.ts';
@@ -54,7 +55,7 @@ export async function openTracedWorld(agents: Agent[], env: NodeJS.ProcessEnv, s
     await store.close();
   });
   return {
-    runs: createRunsClient({ client, registry, store, taskQueue }),
+    runs: createClient({ temporal: client, registry, store, taskQueue }).runs,
     client,
     telemetry,
     taskQueue,

@@ -26,11 +26,11 @@ export interface TakenFailure {
 
 /** Keeps a failure that was seen elsewhere, and says what the next attempt there should know. */
 export async function reportFailure(
-  { runs, store }: ApiDeps,
+  { inspector, store }: ApiDeps,
   given: FailureReport,
   { key, redact }: { key: string | undefined; redact: Redact },
 ): Promise<TakenFailure> {
-  await refuseOwnRun(runs, given.run_id);
+  await refuseOwnRun(inspector, given.run_id);
   const failureId = key === undefined ? `ext-${uuidV7()}` : `ext-${key.slice(0, 32)}`;
   const { record, report } = recordOfReport(given, { failureId, redact, now: new Date() });
   const before = await store.records.get(failureId);
@@ -45,8 +45,8 @@ export async function reportFailure(
   return answerFor(store, before ?? record);
 }
 
-async function refuseOwnRun(runs: ApiDeps['runs'], runId: string): Promise<void> {
-  if (!(await runs.exists(runId))) return;
+async function refuseOwnRun(inspector: ApiDeps['inspector'], runId: string): Promise<void> {
+  if (!(await inspector.exists(runId))) return;
   const detail = `The run ${runId} runs here and records its own failures. Report under the id of a run elsewhere.`;
   throw new Problem('own_run', detail);
 }

@@ -1,26 +1,26 @@
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { SecondwindError } from '../../protocol/errors.ts';
-import type { Door } from '../../client/http/door.ts';
+import type { HttpClient } from '../../client/http/http-client.ts';
 import { inSentences } from '../../protocol/text.ts';
 import { MCP_TOOLS } from './offered-tools.ts';
 
 export interface McpServerOptions {
   /** Opened anew for each call: a server that was not there at the start may be there now. */
-  openDoor: () => Promise<Door>;
+  openClient: () => Promise<HttpClient>;
   version: string;
   /** Where what nobody foresaw is told; never stdout, which belongs to the protocol. */
   log: (line: string) => void;
 }
 
 /** The memory and the guards of Secondwind as tools of an MCP server. It has no transport yet. */
-export function createMcpServer({ openDoor, version, log }: McpServerOptions): McpServer {
+export function createMcpServer({ openClient, version, log }: McpServerOptions): McpServer {
   const server = new McpServer({ name: 'secondwind', version }, { capabilities: { tools: {} } });
   for (const tool of MCP_TOOLS) {
     const { name, description, input, readOnly } = tool;
     const annotations = { readOnlyHint: readOnly, destructiveHint: false, openWorldHint: false };
     server.registerTool(name, { description, inputSchema: input, annotations }, async (given, context) => {
       try {
-        const answer = await tool.call(await openDoor(), given, context.mcpReq.signal);
+        const answer = await tool.call(await openClient(), given, context.mcpReq.signal);
         return { content: [{ type: 'text', text: JSON.stringify(answer) }], structuredContent: { ...answer } };
       } catch (error) {
         return refusal(error, log);

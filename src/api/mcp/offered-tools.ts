@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { SCHEMAS } from '../schemas/all-schemas.ts';
-import type { Door } from '../../client/http/door.ts';
+import type { HttpClient } from '../../client/http/http-client.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 
@@ -10,7 +10,7 @@ export interface McpToolDefinition {
   description: string;
   input: z.ZodObject;
   readOnly: boolean;
-  call(door: Door, input: Record<string, unknown>, signal: AbortSignal): Promise<object>;
+  call(client: HttpClient, input: Record<string, unknown>, signal: AbortSignal): Promise<object>;
 }
 
 /** Held to the schema once more by its own definition, so that `call` has types where the table has none. */
@@ -19,9 +19,12 @@ function tool<Shape extends z.ZodRawShape>(definition: {
   description: string;
   input: z.ZodObject<Shape>;
   readOnly: boolean;
-  call(door: Door, input: z.output<z.ZodObject<Shape>>, signal: AbortSignal): Promise<object>;
+  call(client: HttpClient, input: z.output<z.ZodObject<Shape>>, signal: AbortSignal): Promise<object>;
 }): McpToolDefinition {
-  return { ...definition, call: (door, input, signal) => definition.call(door, definition.input.parse(input), signal) };
+  return {
+    ...definition,
+    call: (client, input, signal) => definition.call(client, definition.input.parse(input), signal),
+  };
 }
 
 const name = z.string().min(1).max(LIMIT.nameChars);
@@ -42,7 +45,8 @@ const seenBefore = tool({
     agent,
   }),
   readOnly: true,
-  call: async (door, query, signal) => (await door.ask<object>('GET', '/v1/reflections/seen', { query, signal })).body,
+  call: async ({ door }, query, signal) =>
+    (await door.ask<object>('GET', '/v1/reflections/seen', { query, signal })).body,
 });
 
 const getGuidance = tool({
@@ -55,7 +59,7 @@ const getGuidance = tool({
     limit: z.int().min(1).max(20).optional().describe('So many at most; 5 unless told'),
   }),
   readOnly: true,
-  call: async (door, { content: similar_to, limit = 5, ...query }, signal) => {
+  call: async ({ door }, { content: similar_to, limit = 5, ...query }, signal) => {
     const asked = { query: { ...query, similar_to, limit }, signal };
     const { reflections } = (await door.ask<Reflections>('GET', '/v1/reflections', asked)).body;
     return { guidance: reflections.map((found) => `- ${found.content}`).join('\n'), lessons: reflections };
@@ -83,7 +87,7 @@ const reportFailure = tool({
     idempotency_key: name.optional().describe('The same key is the same failure, however often it is reported'),
   }),
   readOnly: false,
-  call: async (door, { idempotency_key: idempotencyKey, ...body }, signal) =>
+  call: async ({ door }, { idempotency_key: idempotencyKey, ...body }, signal) =>
     (await door.ask<object>('POST', '/v1/failures', { body, idempotencyKey, signal })).body,
 });
 
@@ -107,10 +111,7 @@ const completeLoop = tool({
       .describe('With the first report: fewer passes than the server allows'),
   }),
   readOnly: false,
-  call: async (door, report_, signal) => {
-    const body = { ...report_, reflection_status: 'done' };
-    return (await door.ask<object>('POST', '/orchestrator/loop-complete', { body, signal })).body;
-  },
+  call: ({ guards }, done, signal) => guards.completeLoop({ ...done, reflection_status: 'done' }, { signal }),
 });
 
 const recordReflection = tool({
@@ -129,7 +130,7 @@ const recordReflection = tool({
     scope: lesson.scope,
   }),
   readOnly: false,
-  call: async (door, body, signal) => (await door.ask<object>('POST', '/v1/reflections', { body, signal })).body,
+  call: async ({ door }, body, signal) => (await door.ask<object>('POST', '/v1/reflections', { body, signal })).body,
 });
 
 export const MCP_TOOLS: readonly McpToolDefinition[] = [

@@ -31,9 +31,9 @@ async function retryLines({ store }: ApiDeps): Promise<string[]> {
   return within(COUNT_MS, asked, () => []);
 }
 
-async function runGauges({ runs }: ApiDeps): Promise<Gauge[]> {
+async function runGauges({ inspector }: ApiDeps): Promise<Gauge[]> {
   const asked = Promise.resolve()
-    .then(() => runs.counts())
+    .then(() => inspector.counts())
     .catch(() => null);
   const counts = await within(COUNT_MS, asked, () => null);
   if (counts === null) return [];

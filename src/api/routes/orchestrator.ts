@@ -1,5 +1,6 @@
 import { answerJson } from '../answer-json.ts';
-import { decisionOfOwnLoop, GuardRefusedError, overrideOwnLoop, statusOfOwnLoop } from '../../client/runs-client.ts';
+import { GuardRefusedError } from '../../client/guard-errors.ts';
+import { DECISION_DEADLINE_MS } from '../../client/temporal/temporal-guards.ts';
 import { mayAct } from '../access/roles.ts';
 import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
 import { errorsOfReport, type LoopReport } from '../../core/guardrails/loop-report.ts';
@@ -13,8 +14,8 @@ import { readJson } from '../read/read-json.ts';
 import type { Route } from '../route.ts';
 import { SCHEMAS } from '../schemas/all-schemas.ts';
 
-/** How long a report of an own run's loop waits for the run's decision. */
-const DECISION_MS = 30_000;
+/** Longer than the client waits for the decision of a guard or of a run. */
+const DEADLINE_MS = DECISION_DEADLINE_MS + 10_000;
 
 const loopIdOf = (c: ApiContext): string =>
   idOf(c, 'loop_id', 'unknown_loop', 'This is not the id of a loop. Check the id.');
@@ -27,7 +28,7 @@ export const loopComplete: Route = {
   body: 'LoopReport',
   answer: { status: 200, description: 'The decision', schema: 'LoopAnswer' },
   problems: ['unknown_loop', 'loop_running'],
-  deadlineMs: DECISION_MS + 10_000,
+  deadlineMs: DEADLINE_MS,
   handle: async (c, deps) => {
     const body = await readJson(c, MESSAGE_BYTES);
     const report = checked(SCHEMAS.LoopReport, body) as LoopReport;
@@ -36,12 +37,7 @@ export const loopComplete: Route = {
     if (errors.length > 0)
       throw new Problem('invalid_report', 'Correct the named fields and report again.', { errors });
     needOperator(c, report);
-    const runId = await deps.runs.ownerOf(report.loop_id);
-    const answer =
-      runId === null
-        ? await reportForeign(c, deps, report, hashOfJson(body))
-        : await decisionOfOwnLoop(deps.runs, runId, body, DECISION_MS);
-    return answerJson(c, answer);
+    return answerJson(c, await decisionOn(c, deps, report, hashOfJson(body)));
   },
 };
 
@@ -59,7 +55,7 @@ function needOperator(c: ApiContext, report: LoopReport): void {
 }
 
 /** A reviewer is asked only once nobody else has an answer: what was decided before is not judged again. */
-async function reportForeign(
+async function decisionOn(
   c: ApiContext,
   { guards, reviewer, log }: ApiDeps,
   report: LoopReport,
@@ -99,12 +95,8 @@ export const guardrailsStatus: Route = {
   summary: 'How the guardrails of a loop stand',
   answer: { status: 200, description: 'Counts, limits and scores', schema: 'GuardrailsStatus' },
   problems: ['unknown_loop'],
-  handle: async (c, { runs, guards }) => {
-    const loopId = loopIdOf(c);
-    const runId = await runs.ownerOf(loopId);
-    const status = runId === null ? await guards.status(loopId) : await statusOfOwnLoop(runs, runId, loopId);
-    return answerJson(c, { status: 'success', guardrails_status: status });
-  },
+  handle: async (c, { guards }) =>
+    answerJson(c, { status: 'success', guardrails_status: await guards.status(loopIdOf(c)) }),
 };
 
 export const overrideGuardrails: Route = {
@@ -116,16 +108,11 @@ export const overrideGuardrails: Route = {
   headers: [IDEMPOTENCY_KEY],
   answer: { status: 200, description: 'It waits for its bound, or one was waiting already', schema: 'OverrideAnswer' },
   problems: ['unknown_loop', 'max_overrides'],
-  deadlineMs: DECISION_MS + 10_000,
-  handle: async (c, { runs, guards }) => {
+  deadlineMs: DEADLINE_MS,
+  handle: async (c, { guards }) => {
     const loopId = loopIdOf(c);
     const key = idempotencyKey(c);
     const body = await readMessage(c, 'override');
-    const runId = await runs.ownerOf(loopId);
-    const answer =
-      runId === null
-        ? await guards.override(loopId, body, key === undefined ? {} : { idempotencyKey: key })
-        : await overrideOwnLoop(runs, runId, loopId, body);
-    return answerJson(c, answer);
+    return answerJson(c, await guards.override(loopId, body, key === undefined ? {} : { idempotencyKey: key }));
   },
 };

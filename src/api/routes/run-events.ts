@@ -1,5 +1,6 @@
 import { z } from 'zod';
-import { compareEventIds, RunNotFoundError } from '../../client/runs-client.ts';
+import { compareEventIds } from '../../client/history/event-id.ts';
+import { RunNotFoundError } from '../../protocol/errors.ts';
 import type { ApiContext, ApiDeps } from '../context.ts';
 import { runIdOf } from '../read/ids.ts';
 import { readQuery } from '../read/read-query.ts';
@@ -36,12 +37,12 @@ export const runEvents: Route = {
   moreAnswers: [{ status: 204, description: 'The run has ended and the reader has seen it all' }],
   problems: ['run_not_found'],
   handle: async (c, deps) => {
-    const { runs } = deps;
+    const { runs, inspector } = deps;
     const { seconds } = readQuery(c, streamQuery);
     const runId = runIdOf(c);
     const afterId = lastEventId(c);
     // Asked before the stream begins: afterwards there is no status to say it with. A browser that is told 204 stays away.
-    if (afterId === undefined ? !(await runs.exists(runId)) : await hasSeenAll(deps, runId, afterId)) {
+    if (afterId === undefined ? !(await inspector.exists(runId)) : await hasSeenAll(deps, runId, afterId)) {
       if (afterId === undefined) throw new RunNotFoundError(runId);
       return c.body(null, 204);
     }
@@ -54,8 +55,8 @@ export const runEvents: Route = {
   },
 };
 
-async function hasSeenAll({ runs }: ApiDeps, runId: string, afterId: string): Promise<boolean> {
-  const last = (await runs.events(runId)).at(-1);
+async function hasSeenAll({ inspector }: ApiDeps, runId: string, afterId: string): Promise<boolean> {
+  const last = (await inspector.events(runId)).at(-1);
   return last?.event === 'run_ended' && compareEventIds(last.id, afterId) <= 0;
 }
 
@@ -71,7 +72,10 @@ export const allEvents: Route = {
     const { seconds } = readQuery(c, streamQuery);
     const afterId = lastEventId(c);
     const open = async function* (signal: AbortSignal): AsyncGenerator<StreamMessage> {
-      for await (const { id, run_id, event } of deps.runs.feed.subscribe({ signal, ...(afterId && { afterId }) })) {
+      for await (const { id, run_id, event } of deps.inspector.feed.subscribe({
+        signal,
+        ...(afterId && { afterId }),
+      })) {
         yield { id, event: event.event, data: { run_id, ...event } };
       }
     };

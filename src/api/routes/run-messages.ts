@@ -1,11 +1,11 @@
 import { answerJson } from '../answer-json.ts';
-import { RunEndedError } from '../../client/runs-client.ts';
+import { z } from 'zod';
+import { CANCEL_WAIT_MS } from '../../client/secondwind-client.ts';
 import { IDEMPOTENCY_KEY, idempotencyKey, once, runIdOf } from '../read/ids.ts';
 import { readMessage } from '../read/read-body.ts';
+import { readQuery } from '../read/read-query.ts';
 import type { Route } from '../route.ts';
-
-/** How long a cancel waits for the work to stop before it says what it still waits for. */
-const STOP_MS = 30_000;
+import { wholeNumber } from '../schemas/parts.ts';
 
 const message = { method: 'post', role: 'operator' } as const;
 
@@ -31,15 +31,7 @@ export const answerRun: Route = {
   problems: ['run_not_found'],
   handle: async (c, { runs }) => {
     const runId = runIdOf(c);
-    const body = await readMessage(c, 'answer');
-    try {
-      return answerJson(c, await runs.answer(runId, body));
-    } catch (error) {
-      // Late is a fact to tell, not a mistake of whoever answers.
-      if (!(error instanceof RunEndedError)) throw error;
-      const { question_id } = body;
-      return answerJson(c, { accepted: false, question_id, state: 'ended', reason: 'the run has ended' });
-    }
+    return answerJson(c, await runs.answer(runId, await readMessage(c, 'answer')));
   },
 };
 
@@ -56,18 +48,22 @@ export const feedbackRun: Route = {
   },
 };
 
+const cancelQuery = z.strictObject({ wait_ms: wholeNumber(0, CANCEL_WAIT_MS).optional() });
+
 export const cancelRun: Route = {
   ...message,
   path: '/v1/runs/{run_id}/cancel',
-  summary: 'Stop a run, and wait until its work has really stopped',
+  summary: 'Cancel a run, and wait until its work has stopped: 30 s unless wait_ms is less',
+  query: cancelQuery,
   body: 'PersonRequest',
   answer: { status: 200, description: 'It has stopped: its final status', schema: 'RunStatus' },
   moreAnswers: [{ status: 202, description: 'It is stopping; this is still under way', schema: 'Stopping' }],
   problems: ['run_not_found', 'run_ended'],
-  deadlineMs: STOP_MS + 10_000,
+  deadlineMs: CANCEL_WAIT_MS + 10_000,
   handle: async (c, { runs }) => {
     const runId = runIdOf(c);
-    const stopped = await runs.stop(runId, await readMessage(c, 'cancel_run'), STOP_MS);
+    const { wait_ms: waitMs = CANCEL_WAIT_MS } = readQuery(c, cancelQuery);
+    const stopped = await runs.cancel(runId, await readMessage(c, 'cancel_run'), { waitMs });
     return stopped.state === 'ended' ? answerJson(c, stopped.status) : answerJson(c, stopped, 202);
   },
 };
@@ -84,8 +80,8 @@ export const rerunRun: Route = {
     const runId = runIdOf(c);
     const key = idempotencyKey(c);
     // Who and why, as with a cancel.
-    await readMessage(c, 'cancel_run');
-    const started = await once(key, () => runs.rerun(runId, key === undefined ? {} : { idempotencyKey: key }));
+    const person = await readMessage(c, 'cancel_run');
+    const started = await once(key, () => runs.rerun(runId, person, key === undefined ? {} : { idempotencyKey: key }));
     return answerJson(c, started, 201, { location: `/v1/runs/${started.run_id}` });
   },
 };

@@ -58,6 +58,6 @@ export const runGuidance: Route = {
   handle: async (c, { runs }) => {
     const runId = runIdOf(c);
     const { step_id: stepId, attempt } = readQuery(c, guidanceQuery);
-    return answerJson(c, await runs.guidance(runId, stepId, attempt));
+    return answerJson(c, await runs.guidance(runId, { stepId, ...(attempt !== undefined && { attempt }) }));
   },
 };

@@ -1,6 +1,7 @@
 import { answerJson } from '../answer-json.ts';
 import { z } from 'zod';
 import { LIMIT } from '../../protocol/limits.ts';
+import type { RunRequest } from '../../protocol/run.ts';
 import { IDEMPOTENCY_KEY, idempotencyKey, once, runIdOf } from '../read/ids.ts';
 import { readJson } from '../read/read-json.ts';
 import { readQuery } from '../read/read-query.ts';
@@ -20,7 +21,8 @@ export const startRun: Route = {
   problems: ['run_exists', 'idempotency_conflict'],
   handle: async (c, { runs }) => {
     const key = idempotencyKey(c);
-    const request = await readJson(c, LIMIT.runInputBytes);
+    // `start` checks the request, and names each mistake by its path.
+    const request = (await readJson(c, LIMIT.runInputBytes)) as RunRequest;
     const started = await once(key, () => runs.start(request, key === undefined ? {} : { idempotencyKey: key }));
     return answerJson(c, started, 201, { location: `/v1/runs/${started.run_id}` });
   },
@@ -55,5 +57,5 @@ export const runStatus: Route = {
   summary: 'How a run stands',
   answer: { status: 200, description: 'Its status', schema: 'RunStatus' },
   problems: ['run_not_found'],
-  handle: async (c, { runs }) => answerJson(c, await runs.status(runIdOf(c))),
+  handle: async (c, { runs }) => answerJson(c, await runs.get(runIdOf(c))),
 };

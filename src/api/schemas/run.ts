@@ -6,7 +6,7 @@ import type {
   ProjectedStep,
   ShownGuidance,
   StartedRun,
-} from '../../client/runs-client.ts';
+} from '../../client/views.ts';
 import type { OverrideEntry } from '../../core/guardrails/overrides.ts';
 import type { ReasonedTraceItem } from '../../core/guardrails/loop-trace.ts';
 import { type PendingQuestion, type RunStatus, DECISIONS } from '../../protocol/run.ts';

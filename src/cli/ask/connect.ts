@@ -1,8 +1,6 @@
 import { readFile } from 'node:fs/promises';
-import { type Door, openDoor } from '../../client/http/door.ts';
-import { runsOverHttp } from '../../client/http/runs-over-http.ts';
+import { createHttpClient, type HttpClient } from '../../client/http/http-client.ts';
 import { SecondwindError } from '../../protocol/errors.ts';
-import type { Runs } from '../../client/runs.ts';
 import { type Config, isLoopback, readConfig } from '../config/read-config.ts';
 import { ROLES } from '../../api/access/roles.ts';
 import { readStackFile } from '../../stack/keeper/stack-file.ts';
@@ -13,21 +11,16 @@ export interface RemoteFlags {
   dataDir?: string;
   json?: boolean;
 }
-export interface Remote {
-  door: Door;
-  runs: Runs;
-}
 
 /** The API that the flags, the environment or the data folder name, with a token for it. */
 export async function connectRemote(
   flags: RemoteFlags,
   env: NodeJS.ProcessEnv = process.env,
   headers: () => Record<string, string> = () => ({}),
-): Promise<Remote> {
+): Promise<HttpClient> {
   const config = readConfig(env, { dataDir: flags.dataDir });
   const url = flags.url ?? ownUrl(config, env);
-  const door = openDoor({ url, token: await tokenFor(url, config), headers });
-  return { door, runs: runsOverHttp(door) };
+  return createHttpClient({ url, token: await tokenFor(url, config), headers });
 }
 
 /** Where the API of this data folder listens: a port that is named wins, else what a running `dev` wrote down. */

@@ -1,5 +1,5 @@
 import { Argument, type Command } from 'commander';
-import type { Runs } from '../../client/runs.ts';
+import type { Runs } from '../../client/secondwind-client.ts';
 import { type Decision, DECISIONS } from '../../protocol/run.ts';
 import { personOf, remoteCommand, withPerson } from '../ask/command.ts';
 import type { RemoteFlags } from '../ask/connect.ts';

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Runs } from '../../client/runs.ts';
+import type { Runs } from '../../client/secondwind-client.ts';
 import { remoteCommand } from '../ask/command.ts';
 import type { RemoteFlags } from '../ask/connect.ts';
 

@@ -3,7 +3,8 @@ import type { z } from 'zod';
 import type { SCHEMAS } from '../../api/schemas/all-schemas.ts';
 import type { FailureItem } from '../../client/views.ts';
 import { remoteCommand } from '../ask/command.ts';
-import type { Remote, RemoteFlags } from '../ask/connect.ts';
+import type { HttpClient } from '../../client/http/http-client.ts';
+import type { RemoteFlags } from '../ask/connect.ts';
 import type { Column } from '../show/table.ts';
 
 type Fingerprints = z.infer<(typeof SCHEMAS)['Fingerprints']>;
@@ -42,7 +43,7 @@ export function addFailures(program: Command): void {
     });
 }
 
-async function showRun({ runs }: Remote, runId: string, flags: FailuresFlags): Promise<void> {
+async function showRun({ runs }: HttpClient, runId: string, flags: FailuresFlags): Promise<void> {
   const [{ print }, { table, terminalWidth }] = await Promise.all([
     import('../show/print.ts'),
     import('../show/table.ts'),
@@ -53,7 +54,7 @@ async function showRun({ runs }: Remote, runId: string, flags: FailuresFlags): P
   );
 }
 
-async function showAll({ door }: Remote, { agent, since, ...flags }: FailuresFlags): Promise<void> {
+async function showAll({ door }: HttpClient, { agent, since, ...flags }: FailuresFlags): Promise<void> {
   const [{ print }, { table, terminalWidth }] = await Promise.all([
     import('../show/print.ts'),
     import('../show/table.ts'),

@@ -19,10 +19,12 @@ export function addMcp(program: Command): void {
         import('../version.ts'),
       ]);
       const log = (line: string): void => void process.stderr.write(`${line}\n`);
-      const openDoor = async () => (await connectRemote(flags)).door;
-      const served = serveStdio(() => createMcpServer({ openDoor, version: ownVersion(), log }), {
-        onerror: (error) => log(`The connection has a problem: ${error.message}`),
-      });
+      const served = serveStdio(
+        () => createMcpServer({ openClient: () => connectRemote(flags), version: ownVersion(), log }),
+        {
+          onerror: (error) => log(`The connection has a problem: ${error.message}`),
+        },
+      );
       await untilOver();
       await served.close();
     });

@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { Runs } from '../../client/runs.ts';
+import type { Runs } from '../../client/secondwind-client.ts';
 import type { StartedRun } from '../../client/views.ts';
 import type { RunRequest } from '../../protocol/run.ts';
 import { personOf, remoteCommand, withPerson } from '../ask/command.ts';

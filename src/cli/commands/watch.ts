@@ -1,6 +1,7 @@
 import type { Command } from 'commander';
 import { remoteCommand } from '../ask/command.ts';
-import type { Remote, RemoteFlags } from '../ask/connect.ts';
+import type { HttpClient } from '../../client/http/http-client.ts';
+import type { RemoteFlags } from '../ask/connect.ts';
 
 export function addWatch(program: Command): void {
   remoteCommand(program, 'watch [run_id]', 'follow a run to its end, or without an id what happens to all runs')
@@ -17,7 +18,7 @@ export function addWatch(program: Command): void {
 }
 
 /** Until somebody has seen enough. */
-async function watchAll({ door }: Remote, flags: RemoteFlags): Promise<void> {
+async function watchAll({ door }: HttpClient, flags: RemoteFlags): Promise<void> {
   const [{ follow }, { narrate }] = await Promise.all([
     import('../../client/http/follow.ts'),
     import('../follow/narrate.ts'),

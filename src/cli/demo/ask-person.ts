@@ -1,11 +1,12 @@
 import { createInterface } from 'node:readline';
+import type { Decision } from '../../protocol/run.ts';
 
 /** Takes what a person types within the time; without a terminal, or in time's absence, the demo's own answer. */
 export async function askPerson(
-  options: string[],
-  fallback: string,
+  options: Decision[],
+  fallback: Decision,
   waitMs: number,
-): Promise<{ decision: string; by: string }> {
+): Promise<{ decision: Decision; by: string }> {
   const typed = process.stdin.isTTY ? readDecision(options) : null;
   const timer = new AbortController();
   const late = new Promise<null>((resolve) => {
@@ -18,12 +19,12 @@ export async function askPerson(
   return decision === null ? { decision: fallback, by: 'demo' } : { decision, by: 'you' };
 }
 
-function readDecision(options: string[]): { decision: Promise<string>; close: () => void } {
+function readDecision(options: Decision[]): { decision: Promise<Decision>; close: () => void } {
   const lines = createInterface({ input: process.stdin });
-  const decision = new Promise<string>((resolve) => {
+  const decision = new Promise<Decision>((resolve) => {
     lines.on('line', (line) => {
-      const word = line.trim();
-      if (options.includes(word)) resolve(word);
+      const chosen = options.find((option) => option === line.trim());
+      if (chosen !== undefined) resolve(chosen);
     });
   });
   return { decision, close: () => lines.close() };

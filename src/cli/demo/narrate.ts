@@ -1,5 +1,5 @@
 import { colours } from '../show/colours.ts';
-import type { RunEvent } from '../../client/runs-client.ts';
+import type { RunEvent } from '../../client/history/run-event.ts';
 import type { GuidanceRow } from '../../protocol/tools.ts';
 
 /** Tells a run to a person. Guidance that has been read once is not read out again, though every attempt sees it. */

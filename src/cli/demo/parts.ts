@@ -1,8 +1,10 @@
 import { colours } from '../show/colours.ts';
-import type { RunEvent, RunsClient } from '../../client/runs-client.ts';
+import type { RunEvent } from '../../client/history/run-event.ts';
+import type { Runs } from '../../client/secondwind-client.ts';
+import type { RunEnd } from '../../client/views.ts';
 import { boundSentence } from '../../core/bound/sentence.ts';
 import type { Agent } from '../../define/define-agent.ts';
-import type { RunRequest, RunResult } from '../../protocol/run.ts';
+import type { Decision, RunRequest } from '../../protocol/run.ts';
 import { askPerson } from './ask-person.ts';
 import { clerkChooses, ORDER_GOAL, WATCH_GOAL } from './clerk-agent.ts';
 import type { DemoWorkers } from './demo-workers.ts';
@@ -10,7 +12,7 @@ import { createNarrator } from './narrate.ts';
 import type { Warehouse } from './warehouse.ts';
 
 export interface DemoParts {
-  runs: RunsClient;
+  runs: Runs;
   agent: Agent;
   warehouse: Warehouse;
   workers: DemoWorkers;
@@ -51,7 +53,7 @@ export async function alone({ agent, say }: Pick<DemoParts, 'agent' | 'say'>): P
 }
 
 /** 2: the failure is remembered, the next attempt differs; a worker dies; a side effect is not repeated blindly. */
-export async function firstDay(parts: DemoParts): Promise<RunResult> {
+export async function firstDay(parts: DemoParts): Promise<RunEnd> {
   const { runs, agent, warehouse, workers, say } = parts;
   const started = await runs.start({ agent: agent.name, goal: ORDER_GOAL });
   say(`${colours.bold(boundSentence(started.bound))} ${colours.dim('Known before it starts, and never passed.')}`);
@@ -81,7 +83,7 @@ export async function firstDay(parts: DemoParts): Promise<RunResult> {
 }
 
 /** 3: what worked yesterday is known before the first attempt. */
-export async function nextDay(parts: DemoParts, yesterday: RunResult): Promise<RunResult> {
+export async function nextDay(parts: DemoParts, yesterday: RunEnd): Promise<RunEnd> {
   const { say } = parts;
   const result = await live(parts, { agent: parts.agent.name, goal: ORDER_GOAL });
   const fewer = yesterday.used.attempts - result.used.attempts;
@@ -92,7 +94,7 @@ export async function nextDay(parts: DemoParts, yesterday: RunResult): Promise<R
 }
 
 /** 4: nothing fails, and nothing moves. */
-export async function stuck(parts: DemoParts): Promise<RunResult> {
+export async function stuck(parts: DemoParts): Promise<RunEnd> {
   const budget = { max_steps: 20, max_model_calls: 20 };
   const result = await live(parts, { agent: parts.agent.name, goal: WATCH_GOAL, policy: { budget } }, 'stop');
   parts.say(
@@ -102,7 +104,7 @@ export async function stuck(parts: DemoParts): Promise<RunResult> {
   return result;
 }
 
-async function live(parts: DemoParts, request: RunRequest, decision = 'stop'): Promise<RunResult> {
+async function live(parts: DemoParts, request: RunRequest, decision: Decision = 'stop'): Promise<RunEnd> {
   const { run_id } = await parts.runs.start(request);
   const tell = createNarrator(parts.say);
   for await (const event of parts.runs.watch(run_id)) {
@@ -112,14 +114,14 @@ async function live(parts: DemoParts, request: RunRequest, decision = 'stop'): P
   return parts.runs.result(run_id);
 }
 
-const summary = ({ outcome, used, bound }: RunResult): string =>
+const summary = ({ outcome, used, bound }: RunEnd): string =>
   `${colours.bold(outcome)}, ${used.attempts} of at most ${bound.attempts} attempts`;
 
 async function answer(
   { runs, say }: DemoParts,
   runId: string,
   question: Extract<RunEvent, { event: 'question_asked' }>,
-  fallback: string,
+  fallback: Decision,
 ): Promise<void> {
   if (process.stdin.isTTY)
     say(`  type ${question.options.join(', ')}; the demo answers ${fallback} in ${ANSWER_AFTER_MS / 1000} s`);

@@ -1,8 +1,9 @@
 import { colours } from '../show/colours.ts';
-import { connectClient, createRunsClient } from '../../client/runs-client.ts';
+import { connectClient } from '../../client/connect.ts';
+import { createClient } from '../../client/create-client.ts';
+import type { RunEnd } from '../../client/views.ts';
 import { createRegistry } from '../../define/registry.ts';
 import { SEARCH_ATTRIBUTE_TYPES } from '../../protocol/names.ts';
-import type { RunResult } from '../../protocol/run.ts';
 import { startStack } from '../../stack/start-stack.ts';
 import { migrateToLatest } from '../../store/migrate.ts';
 import { createStore } from '../../store/store.ts';
@@ -21,7 +22,7 @@ export interface DemoOptions {
 }
 export interface DemoRun {
   run_id: string;
-  outcome: RunResult['outcome'];
+  outcome: RunEnd['outcome'];
   attempts: number;
   attempts_at_most: number;
   failures: number;
@@ -54,7 +55,8 @@ export async function runDemo(options: DemoOptions): Promise<DemoFigures> {
     const agentName = `clerk_${Date.now().toString(36)}`;
     const agent = clerkAgent(warehouse.url, agentName);
     const registry = createRegistry([agent]);
-    const runs = createRunsClient({ client, store, registry, searchAttributes: stack.searchAttributes });
+    const { searchAttributes } = stack;
+    const { runs } = createClient({ temporal: client, store, registry, searchAttributes });
     const workerOptions = {
       address: stack.temporalAddress,
       namespace: stack.namespace,
@@ -88,7 +90,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoFigures> {
   }
 }
 
-const figuresOf = ({ run_id, outcome, used, bound, failures }: RunResult): DemoRun => ({
+const figuresOf = ({ run_id, outcome, used, bound, failures }: RunEnd): DemoRun => ({
   run_id,
   outcome,
   attempts: used.attempts,

@@ -1,5 +1,5 @@
 import type { RunEvent } from '../../client/history/run-event.ts';
-import type { Runs } from '../../client/runs.ts';
+import type { Runs } from '../../client/secondwind-client.ts';
 import type { PendingQuestion } from '../../protocol/run.ts';
 import { EXIT } from '../report-error.ts';
 import { LiveLine } from '../show/live-line.ts';

@@ -2,7 +2,8 @@ import type { Hono } from 'hono';
 import type { ApiLog } from '../../api/context.ts';
 import { createApi } from '../../api/create-api.ts';
 import type { ApiDeps, ApiEnv } from '../../api/context.ts';
-import { connectClient, createGuardsClient, createRunsClient } from '../../client/runs-client.ts';
+import { connectClient } from '../../client/connect.ts';
+import { createClient } from '../../client/create-client.ts';
 import type { Grant } from '../../api/access/roles.ts';
 import type { Registry } from '../../define/registry.ts';
 import type { Store } from '../../store/store.ts';
@@ -36,8 +37,7 @@ export async function openApi(parts: Parts, options: OpenApiOptions): Promise<Ho
   const client = await connectClient({ address, namespace, env: options.env, telemetry: options.telemetry });
   parts.add('client', () => client.connection.close());
   return createApi({
-    runs: createRunsClient({ client, registry, store, searchAttributes }),
-    guards: createGuardsClient({ client, store }),
+    ...createClient({ temporal: client, registry, store, searchAttributes }),
     store,
     registry,
     tokens: options.grants,

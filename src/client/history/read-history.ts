@@ -1,6 +1,7 @@
-import { type Client, isGrpcServiceError, WorkflowNotFoundError } from '@temporalio/client';
+import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { workflowIdOfRun } from '../../protocol/ids.ts';
 import { RunNotFoundError } from '../../protocol/errors.ts';
+import { isNotFound } from '../temporal/grpc-errors.ts';
 import type { Attributes, HistoryEvent } from './history-event.ts';
 
 export interface ReadOptions {
@@ -129,13 +130,4 @@ async function abortable<T>(client: Client, signal: AbortSignal | undefined, cal
   } finally {
     signal.removeEventListener('abort', abort);
   }
-}
-
-/** gRPC's own number for it; the SDK exports no name. */
-const NOT_FOUND = 5;
-
-function isNotFound(error: unknown): boolean {
-  if (!isGrpcServiceError(error)) return false;
-  const code: number = error.code;
-  return code === NOT_FOUND;
 }

@@ -1,16 +1,10 @@
 import type { Client } from '@temporalio/client';
+import type { FollowOptions } from '../secondwind-client.ts';
 import { compareEventIds } from './event-id.ts';
 import { projectEvent } from './project-event.ts';
 import { openProjection } from './projection-state.ts';
 import { readHistory } from './read-history.ts';
 import type { RunEvent } from './run-event.ts';
-
-export interface WatchOptions {
-  /** Ends the watch at once, without an error. */
-  signal?: AbortSignal;
-  /** The id of the last event that was seen; the watch goes on with the next. */
-  afterId?: string;
-}
 
 /**
  * What happens to a run, as it happens, from its start or from where a watcher left off, until it has ended. History
@@ -19,7 +13,7 @@ export interface WatchOptions {
 export async function* watchRun(
   client: Client,
   runId: string,
-  { signal, afterId }: WatchOptions = {},
+  { signal, afterId }: FollowOptions = {},
 ): AsyncGenerator<RunEvent, void, undefined> {
   let state = openProjection(runId);
   try {

@@ -1,5 +1,5 @@
 import { NotReachableError, SecondwindError } from '../../protocol/errors.ts';
-import type { FollowOptions } from '../runs.ts';
+import type { FollowOptions } from '../secondwind-client.ts';
 import type { AskOptions, Door } from './door.ts';
 import { readEvents, type SentEvent } from './read-events.ts';
 

@@ -1,14 +1,49 @@
+import type { GuardrailsStatus } from '../../core/guardrails/guardrails-status.ts';
+import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
 import type { RunResult, RunStatus } from '../../protocol/run.ts';
 import type { RunEvent } from '../history/run-event.ts';
-import type { FollowOptions, Runs, TypedOptions } from '../runs.ts';
+import type { FollowOptions, Guards, Runs, SecondwindClient, TypedOptions } from '../secondwind-client.ts';
 import { typedResult } from '../typed-result.ts';
-import type { RunEnd, RunPage, StartedRun, StoppedRun } from '../views.ts';
-import type { AskOptions, Door } from './door.ts';
+import type { OverrideAnswer, RunEnd, RunPage, StartedRun, StoppedRun } from '../views.ts';
+import { type AskOptions, type Door, type HttpOptions, openDoor } from './door.ts';
 import { follow } from './follow.ts';
 
 type Listed<K extends string, T> = { [key in K]: T[] } & { next_cursor?: string };
 
-export function runsOverHttp(door: Door): Runs {
+export type { HttpOptions };
+
+export interface HttpClient extends SecondwindClient {
+  /** Asks any route of the API, for those that have no call of their own here. */
+  door: Door;
+}
+
+/** The client of a running API. Loads nothing of Temporal. */
+export function createHttpClient(options: HttpOptions): HttpClient {
+  const door = openDoor(options);
+  return { runs: runsOverHttp(door), guards: guardsOverHttp(door), door };
+}
+
+function guardsOverHttp(door: Door): Guards {
+  return {
+    completeLoop: async (report, options = {}) => {
+      const about = { loopId: report.loop_id, refusedAs: 'invalid_report' } as const;
+      const asked = { ...options, body: report, about };
+      return (await door.ask<LoopAnswer>('POST', '/orchestrator/loop-complete', asked)).body;
+    },
+    status: async (loopId, options = {}) => {
+      const path = `/orchestrator/guardrails-status/${encodeURIComponent(loopId)}`;
+      const { body } = await door.ask<{ guardrails_status: GuardrailsStatus }>('GET', path, options);
+      return body.guardrails_status;
+    },
+    override: async (loopId, body, options = {}) => {
+      const path = `/orchestrator/override-guardrails/${encodeURIComponent(loopId)}`;
+      const about = { loopId, refusedAs: 'invalid_override' } as const;
+      return (await door.ask<OverrideAnswer>('POST', path, { ...options, body, about })).body;
+    },
+  };
+}
+
+function runsOverHttp(door: Door): Runs {
   const path = (runId: string, part = ''): string => `/v1/runs/${encodeURIComponent(runId)}${part}`;
   const look = async <T>(runId: string, part: string, options: AskOptions = {}): Promise<T> =>
     (await door.ask<T>('GET', path(runId, part), { ...options, about: { runId } })).body;
@@ -18,7 +53,7 @@ export function runsOverHttp(door: Door): Runs {
   const watch = (runId: string, options: FollowOptions = {}) => watchRun(door, path(runId, '/events'), runId, options);
   return {
     start: async (request, options = {}) => {
-      const about = { runId: request.run_id ?? '' };
+      const about = { runId: request.run_id, loopId: request.loop_id };
       return (await door.ask<StartedRun>('POST', '/v1/runs', { ...options, body: request, about })).body;
     },
     get,
@@ -42,8 +77,9 @@ export function runsOverHttp(door: Door): Runs {
       (await tell<Awaited<ReturnType<Runs['answer']>>>(runId, '/answer', body, options)).body,
     feedback: async (runId, body, options) =>
       (await tell<Awaited<ReturnType<Runs['feedback']>>>(runId, '/feedback', body, options)).body,
-    cancel: async (runId, body, options) => {
-      const { status, body: answer } = await tell<RunStatus | StoppedRun>(runId, '/cancel', body, options);
+    cancel: async (runId, body, { waitMs, ...options } = {}) => {
+      const asked = { ...options, query: { wait_ms: waitMs } };
+      const { status, body: answer } = await tell<RunStatus | StoppedRun>(runId, '/cancel', body, asked);
       return status === 202 ? (answer as StoppedRun) : { state: 'ended', status: answer as RunStatus };
     },
     rerun: async (runId, body, options) => (await tell<StartedRun>(runId, '/rerun', body, options)).body,

@@ -1,5 +1,8 @@
 import type { RequestProblem } from '../../protocol/run.ts';
+import { GUARD_NEXT_STEP, GuardRefusedError, isGuardProblem } from '../guard-errors.ts';
 import {
+  FamilyTakenError,
+  IdempotencyConflictError,
   MessageRefusedError,
   NotReachableError,
   RunEndedError,
@@ -11,9 +14,12 @@ import {
 
 /** What a call was about. */
 export interface ProblemOf {
-  runId?: string;
-  /** A message to a run: what is wrong with it is a refusal of the message, as it is past this door. */
+  runId?: string | undefined;
+  loopId?: string | undefined;
+  /** A message to a run: an invalid one is a refused message, as it is over Temporal. */
   isMessage?: boolean;
+  /** A message to a guard: an invalid one is refused by the guard, as it is over Temporal. */
+  refusedAs?: 'invalid_report' | 'invalid_override';
 }
 
 /** RFC 9457, as the API writes it. */
@@ -34,7 +40,7 @@ export function errorOfProblem(status: number, body: unknown, about: ProblemOf =
   const cause = { status, ...problem };
   const detail = textOf(problem.detail);
   const errors = errorsOf(problem.errors);
-  const { runId = '', isMessage = false } = about;
+  const { runId = '', loopId = 'of its loops', isMessage = false, refusedAs } = about;
   switch (code) {
     case 'run_exists':
       return new RunExistsError(runId, cause);
@@ -48,15 +54,37 @@ export function errorOfProblem(status: number, body: unknown, about: ProblemOf =
       return new MessageRefusedError('limit_reached', [{ path: '$', message: detail }], cause);
     case 'bad_request':
       if (errors.length === 0) break;
+      if (refusedAs !== undefined) return refusalOf(refusedAs, detail, errors, cause);
       return isMessage ? new MessageRefusedError('bad_body', errors, cause) : new RunRequestError(errors, cause);
+    case 'idempotency_conflict':
+      return new IdempotencyConflictError(cause);
+    case 'family_taken':
+      return new FamilyTakenError(loopId, 'another run or guard', cause);
     case 'not_reachable':
     case 'starting':
       return new NotReachableError('A part of the stack', detail, cause);
   }
+  if (isGuardProblem(code)) return refusalOf(code, detail, errors, cause);
   const told = errors.map(({ path, message }) => `${path}: ${message}`).join('; ');
   const title = textOf(problem.title) || `The API answered ${status}`;
   return new SecondwindError(code, told === '' ? `${title}.` : `${title} (${told}).`, detail, cause);
 }
+
+const refusalOf = (
+  problem: GuardRefusedError['problem'],
+  detail: string,
+  errors: RequestProblem[],
+  cause: unknown,
+): GuardRefusedError =>
+  new GuardRefusedError(
+    {
+      problem,
+      // The API ends its detail with the next step, which the error names by itself.
+      detail: detail.replace(GUARD_NEXT_STEP[problem], '').trim(),
+      errors,
+    },
+    cause,
+  );
 
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 

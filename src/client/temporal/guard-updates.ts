@@ -1,7 +1,7 @@
 import {
   type Client,
-  isGrpcServiceError,
   WithStartWorkflowOperation,
+  type WorkflowExecutionDescription,
   WorkflowExecutionAlreadyStartedError,
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
@@ -10,11 +10,13 @@ import {
   WorkflowUpdateRPCTimeoutOrCancelledError,
 } from '@temporalio/client';
 import { ApplicationFailure } from '@temporalio/common';
+import type { GuardEnding, LoopGuardInput } from '../../core/guardrails/loop-guard.ts';
 import type { Refusal } from '../../core/guardrails/refusal.ts';
+import { NotReachableError } from '../../protocol/errors.ts';
 import { workflowIdOfGuard } from '../../protocol/ids.ts';
 import { WORKFLOW_TYPE } from '../../protocol/names.ts';
-import type { LoopGuardInput } from '../../core/guardrails/loop-guard.ts';
-import { GuardNoAnswerError, GuardRefusedError } from './guard-errors.ts';
+import type { Store } from '../../store/store.ts';
+import { GuardRefusedError } from '../guard-errors.ts';
 
 /** A guard's tasks take milliseconds: a worker that was killed with one holds the report up this long, not ten seconds. */
 const TASK_TIMEOUT_MS = 3_000;
@@ -26,10 +28,10 @@ export interface GuardUpdate {
   args: [unknown, ...unknown[]];
 }
 
-/** Said by the server, not by the guard: there is no guard that takes messages (any more). */
+/** The server's answer, not the guard's: there is no guard that takes messages (any more). */
 export const NOT_OPEN = Symbol('no open guard');
 
-/** To the guard that is there. */
+/** Sends an update to the guard that is there. */
 export function updateGuard<Answer>(client: Client, update: GuardUpdate): Promise<Answer | typeof NOT_OPEN> {
   const { family, name, updateId, args } = update;
   const handle = client.workflow.getHandle(workflowIdOfGuard(family));
@@ -37,8 +39,8 @@ export function updateGuard<Answer>(client: Client, update: GuardUpdate): Promis
 }
 
 /**
- * To the guard that is there, or to a new one. The reuse policy is the point: the server's default would start an empty
- * guard for a family that has ended.
+ * Sends an update to the guard that is there, or to a new one. The reuse policy matters: with the server's default an empty
+ * guard would start for a family that has ended.
  */
 export function openGuard<Answer>(
   client: Client,
@@ -66,7 +68,7 @@ async function answered<Answer>(family: string, send: () => Promise<Answer>): Pr
   } catch (error) {
     if (error instanceof WorkflowNotFoundError || error instanceof WorkflowExecutionAlreadyStartedError)
       return NOT_OPEN;
-    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) throw new GuardNoAnswerError(family, error);
+    if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) throw noAnswer(family, error);
     if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
       // The workflow closed with the update under way.
       if (error.cause.type === 'AcceptedUpdateCompletedWorkflow') return NOT_OPEN;
@@ -77,12 +79,40 @@ async function answered<Answer>(family: string, send: () => Promise<Answer>): Pr
   }
 }
 
+/** The message may have been taken all the same, and sending the same again is safe. */
+export const noAnswer = (family: string, cause: unknown): NotReachableError =>
+  new NotReachableError(
+    `The guard of ${family}`,
+    'See that a worker runs (`secondwind worker`) and send the same again: it counts once.',
+    cause,
+  );
+
 const isRefusal = (value: unknown): value is Refusal =>
   typeof value === 'object' && value !== null && 'problem' in value && 'detail' in value;
 
-/** gRPC's DEADLINE_EXCEEDED; the SDK exports no enum. */
-const DEADLINE_EXCEEDED = new Set<unknown>([4]);
-/** Wherever the SDK has wrapped it. */
-export const isDeadline = (error: unknown): boolean =>
-  (isGrpcServiceError(error) && DEADLINE_EXCEEDED.has(error.code)) ||
-  (error instanceof Error && error.cause !== undefined && isDeadline(error.cause));
+export type Found = 'open' | 'unknown' | GuardEnding;
+
+/**
+ * What is known of a guard that takes no messages. Needs no worker. For the server a closed workflow, a forgotten one and one
+ * that never was are all "not found" to an update; only the first two have an ending.
+ */
+export async function findEnding(client: Client, store: Store | undefined, family: string): Promise<Found> {
+  const description = await describe(client, family);
+  if (description?.status.name === 'RUNNING') return 'open';
+  if (description?.status.name === 'COMPLETED') {
+    return (await client.workflow.getHandle(description.workflowId, description.runId).result()) as GuardEnding;
+  }
+  const kept = await store?.archivedGuards.get(family);
+  if (kept) return kept.ending as GuardEnding;
+  // A guard that was terminated from outside has no state that we could read, and its name stays taken.
+  return description === null ? 'unknown' : { version: 1, state: null, ignored: [] };
+}
+
+async function describe(client: Client, family: string): Promise<WorkflowExecutionDescription | null> {
+  try {
+    return await client.workflow.getHandle(workflowIdOfGuard(family)).describe();
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return null;
+    throw error;
+  }
+}

@@ -1,38 +1,17 @@
 import type { Client } from '@temporalio/client';
-import { workflowIdOfRun } from '../../protocol/ids.ts';
+import { sha256Hex, workflowIdOfRun } from '../../protocol/ids.ts';
 import { SEARCH_ATTRIBUTE } from '../../protocol/names.ts';
 import type { RunLifeState, RunOutcome } from '../../protocol/run.ts';
 import { SecondwindError } from '../../protocol/errors.ts';
-import { type ListCursor, readCursor, writeCursor } from './list-cursor.ts';
+import type { ArchivedRunItem } from '../../store/archived-runs.ts';
+import type { Store } from '../../store/store.ts';
 import type { AskedQuestion, ListedRun, RunFilter, RunPage } from '../views.ts';
 import { badCursor, IS_CLOSED, IS_OPEN, quoted, visibleRuns } from './visibility.ts';
-
-interface ArchivedItem {
-  run_id: string;
-  agent: string;
-  goal: string;
-  outcome: string;
-  summary: unknown;
-  labels: string[];
-  started_at: string;
-  ended_at: string;
-}
-/** The runs that Temporal may have forgotten, last ended first. */
-export interface RunArchiveLister {
-  list(filter: {
-    agent?: string;
-    outcome?: string;
-    label?: string;
-    ended_before?: string;
-    cursor?: string;
-    limit?: number;
-  }): Promise<{ items: ArchivedItem[]; next_cursor: string | null }>;
-}
 
 export interface ListDeps {
   client: Client;
   searchAttributes: boolean;
-  archive: RunArchiveLister | undefined;
+  store: Store | undefined;
 }
 
 const DEFAULT_PAGE = 50;
@@ -56,7 +35,7 @@ export async function listRuns(deps: ListDeps, filter: RunFilter): Promise<RunPa
   if (page.token !== null) {
     return { runs: page.runs, next_cursor: writeCursor({ from: 'temporal', token: page.token }, name) };
   }
-  if (deps.archive === undefined || (filter.state !== undefined && filter.state !== 'ended'))
+  if (deps.store === undefined || (filter.state !== undefined && filter.state !== 'ended'))
     return { runs: page.runs, next_cursor: null };
   // Retention takes the oldest first: what it has taken ended before the last that is left.
   const endedBefore = page.runs.at(-1)?.ended_at ?? undefined;
@@ -111,14 +90,14 @@ async function fromArchive(
   room: number,
   name: string,
 ): Promise<RunPage> {
-  const { archive, client } = deps;
-  if (archive === undefined) return { runs: [], next_cursor: null };
+  const { store, client } = deps;
+  if (store === undefined) return { runs: [], next_cursor: null };
   const { agent, outcome, label } = filter;
   const wanted = { ...(agent && { agent }), ...(outcome && { outcome }), ...(label && { label }) };
   const runs: ListedRun[] = [];
   let { cursor } = from;
   for (let batches = 0; batches < MAX_BATCHES && runs.length < room; batches += 1) {
-    const page = await archive.list({
+    const page = await store.archivedRuns.list({
       ...wanted,
       ...(from.endedBefore && { ended_before: from.endedBefore }),
       ...(cursor && { cursor }),
@@ -133,14 +112,14 @@ async function fromArchive(
 }
 
 /** Those were listed already, with everything that Temporal has. */
-async function stillVisible(client: Client, items: readonly ArchivedItem[]): Promise<Set<string>> {
+async function stillVisible(client: Client, items: readonly ArchivedRunItem[]): Promise<Set<string>> {
   if (items.length === 0) return new Set();
   const ids = items.map((item) => quoted(workflowIdOfRun(item.run_id))).join(', ');
   const { runs } = await visibleRuns(client, [`WorkflowId IN (${ids})`], { size: items.length });
   return new Set(runs.map((run) => run.run_id));
 }
 
-const archivedRun = (item: ArchivedItem): ListedRun => ({
+const archivedRun = (item: ArchivedRunItem): ListedRun => ({
   run_id: item.run_id,
   agent: item.agent,
   goal: item.goal,
@@ -151,3 +130,37 @@ const archivedRun = (item: ArchivedItem): ListedRun => ({
   started_at: item.started_at,
   ended_at: item.ended_at,
 });
+
+/** Where a list goes on: with the server's own token, or in the archive. */
+type ListCursor =
+  | { from: 'temporal'; token: Uint8Array | null }
+  | { from: 'archive'; cursor?: string | undefined; endedBefore?: string | undefined };
+
+const SEAL_CHARS = 8;
+
+/**
+ * A cursor carries a check over itself and its list: the server answers a token that it did not make as if it were broken
+ * itself, again and again, so whatever is not a cursor of this list must not get that far.
+ */
+const sealed = (kind: string, bytes: Uint8Array, list: string): string => {
+  const text = Buffer.from(bytes).toString('base64url');
+  return kind + sealOf(kind, text, list) + text;
+};
+const sealOf = (kind: string, text: string, list: string): string =>
+  sha256Hex(JSON.stringify([kind, text, list])).slice(0, SEAL_CHARS);
+
+function writeCursor(cursor: ListCursor, list: string): string {
+  if (cursor.from === 'temporal') return sealed('t', cursor.token ?? new Uint8Array(), list);
+  return sealed('a', Buffer.from(JSON.stringify([cursor.cursor ?? null, cursor.endedBefore ?? null])), list);
+}
+
+/** `list` names the list with its filters: one list's cursor is none of another's. */
+function readCursor(given: string | undefined, list: string): ListCursor {
+  if (given === undefined) return { from: 'temporal', token: null };
+  const [kind, seal, text] = [given.slice(0, 1), given.slice(1, 1 + SEAL_CHARS), given.slice(1 + SEAL_CHARS)];
+  if (seal !== sealOf(kind, text, list)) throw badCursor();
+  const bytes = Buffer.from(text, 'base64url');
+  if (kind === 't') return { from: 'temporal', token: bytes };
+  const [cursor, endedBefore] = JSON.parse(bytes.toString('utf8')) as [string | null, string | null];
+  return { from: 'archive', cursor: cursor ?? undefined, endedBefore: endedBefore ?? undefined };
+}

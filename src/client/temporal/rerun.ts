@@ -2,15 +2,12 @@ import type { Client } from '@temporalio/client';
 import type { Json } from '../../protocol/json.ts';
 import type { PreparedRun, RunRequest } from '../../protocol/run.ts';
 import { RunNotFoundError, SecondwindError } from '../../protocol/errors.ts';
+import type { Store } from '../../store/store.ts';
 import { fieldsOf, firstOf } from '../history/history-event.ts';
 import { readHistory } from '../history/read-history.ts';
 
 /** What a run was asked for, from the very first event of its history, without what belongs to that run alone. */
-export async function requestOf(
-  client: Client,
-  runId: string,
-  isArchived: () => Promise<boolean>,
-): Promise<RunRequest> {
+export async function requestOf(client: Client, store: Store | undefined, runId: string): Promise<RunRequest> {
   try {
     for await (const [first] of readHistory(client, runId)) {
       const started = first?.workflowExecutionStartedEventAttributes;
@@ -20,7 +17,7 @@ export async function requestOf(
       return input['prepared'] === undefined ? bareRequest(input) : requestOfPrepared(input['prepared']);
     }
   } catch (error) {
-    if (!(error instanceof RunNotFoundError) || !(await isArchived())) throw error;
+    if (!(error instanceof RunNotFoundError) || !(await store?.archivedRuns.get(runId))) throw error;
   }
   throw new SecondwindError(
     'not_repeatable',

@@ -4,25 +4,17 @@ import { foldFailures } from '../../core/failures/fold-failures.ts';
 import { ACTIVITY, QUERY } from '../../protocol/names.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import { RunNotFoundError } from '../../protocol/errors.ts';
+import type { Store } from '../../store/store.ts';
 import { fieldsOf, firstOf, type HistoryEvent, listOf } from '../history/history-event.ts';
 import { fetchHistory } from '../history/read-history.ts';
 import type { FailureItem, Standing } from '../views.ts';
-import { askRun, isKnown } from './ask-run.ts';
-
-export interface FailureStore {
-  records: { forRun(runId: string): Promise<FailureRecord[]> };
-  failureStatus: { forRun(runId: string): Promise<(Standing & { fingerprint: string })[]> };
-}
+import { askRun, isKnownRun } from './run-views.ts';
 
 /**
  * Every record of a run with how its fingerprint stands now. An open run knows that best; its latest records may still be
  * on their way to the store, and are then read from history, which has them first.
  */
-export async function runFailures(
-  client: Client,
-  runId: string,
-  store: FailureStore | undefined,
-): Promise<FailureItem[]> {
+export async function runFailures(client: Client, store: Store | undefined, runId: string): Promise<FailureItem[]> {
   const [{ answer }, stored, standings] = await Promise.all([
     askRun<{ failures: FoldedFailure[] }>(client, runId, QUERY.failures),
     store?.records.forRun(runId) ?? [],
@@ -31,7 +23,7 @@ export async function runFailures(
   const told = answer?.failures ?? null;
   const total = (told ?? []).reduce((sum, failure) => sum + failure.occurrence_count, 0);
   const records = total > stored.length ? merged(stored, await recordsInHistory(client, runId)) : stored;
-  if (records.length === 0 && told === null && !(await isKnown(client, runId))) throw new RunNotFoundError(runId);
+  if (records.length === 0 && told === null && !(await isKnownRun(client, runId))) throw new RunNotFoundError(runId);
   const byFingerprint = new Map<string, Standing>();
   for (const standing of foldFailures(records, [])) byFingerprint.set(standing.fingerprint, standing);
   for (const standing of standings) byFingerprint.set(standing.fingerprint, standing);

@@ -1,17 +1,12 @@
 import { type Client, WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
-import { workflowIdOfRun } from '../protocol/ids.ts';
-import { MEMO, QUERY } from '../protocol/names.ts';
-import type { Amounts, Bound, PendingQuestion, RunResult, RunStatus } from '../protocol/run.ts';
-import { RunNotFoundError } from '../protocol/errors.ts';
-import { lastPoll } from './task-queue.ts';
+import { workflowIdOfRun } from '../../protocol/ids.ts';
+import { MEMO, QUERY } from '../../protocol/names.ts';
+import type { Amounts, Bound, PendingQuestion, RunResult, RunStatus } from '../../protocol/run.ts';
+import { RunNotFoundError } from '../../protocol/errors.ts';
+import type { Store } from '../../store/store.ts';
 
 /** A worker answers in milliseconds; without one a query would hang until somebody starts one. */
 const QUERY_DEADLINE_MS = 2_000;
-
-/** Where the ending of a run can be found when neither the workflow nor its history is there any more. */
-export interface RunArchiveReader {
-  get(runId: string): Promise<{ summary: unknown; goal?: string } | null>;
-}
 
 export interface ToldStatus {
   status: RunStatus;
@@ -23,7 +18,7 @@ export interface ToldStatus {
  * The run's own word where it can be had; else what the server knows, with a sentence on why that is all; else what the
  * archive kept.
  */
-export async function runStatus(client: Client, runId: string, archive?: RunArchiveReader): Promise<ToldStatus> {
+export async function runStatus(client: Client, store: Store | undefined, runId: string): Promise<ToldStatus> {
   const handle = client.workflow.getHandle(workflowIdOfRun(runId));
   const deadline = Date.now() + QUERY_DEADLINE_MS;
   try {
@@ -31,10 +26,10 @@ export async function runStatus(client: Client, runId: string, archive?: RunArch
     if (status.state === 'ended' || !(await isClosed(client, runId))) return { status, byRun: true };
     // A run that was terminated answers still, from its history, and does not know that it is over.
     const { pending_question: _question, ...latest } = status;
-    const over = await statusWithoutRun(client, runId, archive, null);
+    const over = await statusWithoutRun(client, store, runId, null);
     return { status: { ...latest, ...endOf(over) }, byRun: false };
   } catch (error) {
-    return { status: await statusWithoutRun(client, runId, archive, error), byRun: false };
+    return { status: await statusWithoutRun(client, store, runId, error), byRun: false };
   }
 }
 
@@ -52,12 +47,12 @@ const endOf = ({ state, outcome, why, next_action, result, updated_at }: RunStat
 
 async function statusWithoutRun(
   client: Client,
+  store: Store | undefined,
   runId: string,
-  archive: RunArchiveReader | undefined,
   error: unknown,
 ): Promise<RunStatus> {
   const description = await describe(client, runId);
-  const kept = description?.status.name === 'RUNNING' ? null : await archivedResult(runId, archive);
+  const kept = description?.status.name === 'RUNNING' ? null : await archivedResult(store, runId);
   if (kept !== null) return statusOfResult(kept.result, kept.goal);
   if (description === null) throw new RunNotFoundError(runId, error);
   if (description.status.name === 'COMPLETED')
@@ -78,11 +73,11 @@ async function describe(client: Client, runId: string): Promise<WorkflowExecutio
 }
 
 async function archivedResult(
+  store: Store | undefined,
   runId: string,
-  archive: RunArchiveReader | undefined,
 ): Promise<{ result: RunResult; goal: string } | null> {
-  const archived = await archive?.get(runId);
-  return archived ? { ...(archived.summary as { result: RunResult }), goal: archived.goal ?? '' } : null;
+  const archived = await store?.archivedRuns.get(runId);
+  return archived ? { ...(archived.summary as { result: RunResult }), goal: archived.goal } : null;
 }
 
 /** What a closed run left behind, in the shape of a status. */
@@ -168,3 +163,19 @@ async function whyNoAnswer(client: Client, taskQueue: string, cause: unknown): P
 
 const outcomeOfClose = (status: string): NonNullable<RunStatus['outcome']> =>
   status === 'CANCELLED' || status === 'TERMINATED' ? 'cancelled' : 'system_error';
+
+/** A worker polls at least once a minute; one that has not for longer is gone. */
+const STILL_THERE_MS = 70_000;
+
+/** When a worker last asked for work on this queue, or null when none does. */
+async function lastPoll(client: Client, taskQueue: string): Promise<Date | null> {
+  const { pollers } = await client.workflowService.describeTaskQueue({
+    namespace: client.options.namespace,
+    taskQueue: { name: taskQueue },
+    // oxlint-disable-next-line typescript/no-unsafe-enum-assignment -- TASK_QUEUE_TYPE_WORKFLOW; the SDK exports no enum
+    taskQueueType: 1,
+  });
+  const times = (pollers ?? []).map(({ lastAccessTime }) => Number(lastAccessTime?.seconds ?? 0) * 1000);
+  const latest = Math.max(0, ...times);
+  return latest > Date.now() - STILL_THERE_MS ? new Date(latest) : null;
+}

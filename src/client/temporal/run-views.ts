@@ -1,26 +1,109 @@
-import type { Client } from '@temporalio/client';
-import type { OverrideEntry } from '../../core/guardrails/overrides.ts';
+import { type Client, WorkflowFailedError, WorkflowNotFoundError } from '@temporalio/client';
 import type { ReasonedTraceItem } from '../../core/guardrails/loop-trace.ts';
+import { NotReachableError, RunNotFoundError, SecondwindError } from '../../protocol/errors.ts';
+import { workflowIdOfRun } from '../../protocol/ids.ts';
 import { QUERY } from '../../protocol/names.ts';
-import { askRun, noAnswer } from './ask-run.ts';
+import type { ArchivedStep } from '../../protocol/records.ts';
+import type { RunResult } from '../../protocol/run.ts';
+import type { Store } from '../../store/store.ts';
+import { fetchHistory } from '../history/read-history.ts';
+import { projectHistory } from '../history/project-history.ts';
+import type { RunEvent } from '../history/run-event.ts';
+import type { ProjectedStep, ShownGuidance } from '../views.ts';
 
-export interface TraceArchiveReader {
-  get(runId: string): Promise<{ trace: unknown } | null>;
+/** A worker answers in milliseconds; without one a query would hang until a worker is started. */
+const QUERY_DEADLINE_MS = 2_000;
+
+export type Asked<T> = { answer: T } | { answer: null; cause: unknown };
+
+/** The answer of the run itself, or why there is none. */
+export async function askRun<T>(client: Client, runId: string, query: string): Promise<Asked<T>> {
+  const handle = client.workflow.getHandle(workflowIdOfRun(runId));
+  try {
+    return { answer: await client.withDeadline(Date.now() + QUERY_DEADLINE_MS, () => handle.query<T>(query)) };
+  } catch (cause) {
+    return { answer: null, cause };
+  }
 }
 
-/** The loops of a run with why each was run again or was the last: from the run itself, else from the archive. */
-export async function runTrace(
-  client: Client,
-  runId: string,
-  archive: TraceArchiveReader | undefined,
-): Promise<ReasonedTraceItem[]> {
+/** Whether Temporal knows the run. */
+export async function isKnownRun(client: Client, runId: string): Promise<boolean> {
+  try {
+    await client.workflow.getHandle(workflowIdOfRun(runId)).describe();
+    return true;
+  } catch (error) {
+    if (error instanceof WorkflowNotFoundError) return false;
+    throw error;
+  }
+}
+
+/**
+ * Waits for a run's typed ending. A workflow that was closed as cancelled carries no result, so the archive and then the
+ * run itself are asked for it.
+ */
+export async function runResult(client: Client, store: Store | undefined, runId: string): Promise<RunResult> {
+  const handle = client.workflow.getHandle(workflowIdOfRun(runId));
+  try {
+    return (await handle.result()) as RunResult;
+  } catch (error) {
+    const archived = await store?.archivedRuns.get(runId);
+    if (archived) return (archived.summary as { result: RunResult }).result;
+    if (error instanceof WorkflowNotFoundError) throw new RunNotFoundError(runId, error);
+    if (!(error instanceof WorkflowFailedError)) throw error;
+    const result = await handle.query<RunResult | null>(QUERY.result);
+    if (result !== null) return result;
+    throw new SecondwindError('no_result', `The run ${runId} ended without a result.`, 'Look at its history.', error);
+  }
+}
+
+/** The passes of a run with the reason of each decision: from the run itself, else from the archive. */
+export async function runTrace(client: Client, store: Store | undefined, runId: string): Promise<ReasonedTraceItem[]> {
   const asked = await askRun<{ trace: ReasonedTraceItem[] }>(client, runId, QUERY.trace);
   if (asked.answer !== null) return asked.answer.trace;
-  const kept = await archive?.get(runId);
+  const kept = await store?.archivedRuns.get(runId);
   if (kept) return kept.trace as ReasonedTraceItem[];
-  throw noAnswer(runId, asked.cause);
+  if (asked.cause instanceof WorkflowNotFoundError) throw new RunNotFoundError(runId, asked.cause);
+  const nextStep = 'See that a worker runs (`secondwind worker`) and ask again.';
+  throw new NotReachableError(`The run ${runId}`, nextStep, asked.cause);
 }
 
-/** Who overrode, why and when, and which decision spent it. */
-export const overridesOf = (trace: readonly ReasonedTraceItem[]): OverrideEntry[] =>
-  trace.flatMap((item) => item.overrides ?? []);
+/** Everything that has happened to a run so far, oldest first. */
+export const runEvents = async (client: Client, runId: string): Promise<RunEvent[]> =>
+  projectHistory(await fetchHistory(client, runId), { runId }).events;
+
+/** The steps from history. Once that is gone, the archive still knows which steps there were, but not when. */
+export async function runSteps(client: Client, store: Store | undefined, runId: string): Promise<ProjectedStep[]> {
+  try {
+    return projectHistory(await fetchHistory(client, runId), { runId }).steps;
+  } catch (error) {
+    const kept = error instanceof RunNotFoundError ? await store?.archivedRuns.get(runId) : null;
+    if (!kept) throw error;
+    const { steps = [] } = kept.summary as { steps?: ArchivedStep[] };
+    return steps.map(({ loop_id, step_id, phase, tool }) => ({ loop_id, step_id, phase, tool, attempts: [] }));
+  }
+}
+
+/** The attempts that are still running, in words. */
+export const runningAttempts = (steps: readonly ProjectedStep[]): string[] =>
+  steps.flatMap(({ step_id, tool, attempts }) =>
+    attempts
+      .filter((attempt) => attempt.outcome === 'running')
+      .map(({ attempt }) => `step ${step_id}: ${tool}, attempt ${attempt}`),
+  );
+
+/** What an attempt of a step was shown; the latest attempt that was shown anything, unless one is named. */
+export function shownGuidance(events: readonly RunEvent[], stepId: number, attempt?: number): ShownGuidance {
+  const shown = events.flatMap((event) =>
+    event.event === 'guidance_shown' && event.step_id === stepId && (attempt === undefined || event.attempt === attempt)
+      ? [{ step_id: stepId, attempt: event.attempt, guidance: event.guidance, rows: event.rows }]
+      : [],
+  );
+  const latest = shown.sort((one, other) => one.attempt - other.attempt).at(-1);
+  if (latest !== undefined) return latest;
+  const which = attempt === undefined ? `No attempt of step ${stepId}` : `Attempt ${attempt} of step ${stepId}`;
+  throw new SecondwindError(
+    'no_guidance',
+    `${which} was shown guidance${attempt === undefined ? '' : ', or there is no such attempt'}.`,
+    'Only attempts after a failure are shown any; the list of steps has all attempts.',
+  );
+}

@@ -3,122 +3,118 @@ import {
   WorkflowExecutionAlreadyStartedError,
   WorkflowIdConflictPolicy,
   WorkflowIdReusePolicy,
+  WorkflowNotFoundError,
+  WorkflowUpdateFailedError,
 } from '@temporalio/client';
 import { defineSearchAttributeKey, type SearchAttributePair, TypedSearchAttributes } from '@temporalio/common';
 import { v7 as uuidV7 } from 'uuid';
-import { prepareRun } from '../define/prepare-run.ts';
-import type { Registry } from '../define/registry.ts';
-import { hashOfJson, workflowIdOfRun } from '../protocol/ids.ts';
-import { MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../protocol/names.ts';
-import type { PreparedRun } from '../protocol/run.ts';
-import { loadStartMemory, type StartMemoryStore } from '../store/start-memory.ts';
-import type { AgentRunInput, AgentRunOptions } from '../workflows/agent-run-input.ts';
-import { withinGrant } from '../core/bound/within-grant.ts';
-import { familyOf } from '../core/guardrails/loop-ids.ts';
-import { RunExistsError, RunRequestError } from '../protocol/errors.ts';
-import { holdKey, otherRequest, type StartKey, startKeyOf, type StartKeyStore } from './start-key.ts';
-import type { StartedRun } from './views.ts';
-import { borrowBudget } from './borrow-budget.ts';
-import { claimForRun, type FamilyStore } from './families.ts';
-import { isKnown } from './runs/ask-run.ts';
+import { withinGrant } from '../../core/bound/within-grant.ts';
+import { familyOf } from '../../core/guardrails/loop-ids.ts';
+import { prepareRun } from '../../define/prepare-run.ts';
+import type { Registry } from '../../define/registry.ts';
+import { IdempotencyConflictError, RunExistsError, RunNotFoundError, RunRequestError } from '../../protocol/errors.ts';
+import { hashOfJson, sha256Hex, workflowIdOfRun } from '../../protocol/ids.ts';
+import { BUDGET_MESSAGE, MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../../protocol/names.ts';
+import type { PreparedRun } from '../../protocol/run.ts';
+import type { Grant, Loan } from '../../protocol/sub-runs.ts';
+import { loadStartMemory } from '../../store/start-memory.ts';
+import type { Store } from '../../store/store.ts';
+import type { AgentRunInput, AgentRunOptions } from '../../workflows/agent-run-input.ts';
+import type { StartedRun } from '../views.ts';
+import { endedOrUnknown } from './run-messages.ts';
+import { isKnownRun } from './run-views.ts';
 
-export interface StartOptions {
-  /** The same key with the same request gives the same run; with another request it is refused. */
-  idempotencyKey?: string;
-  workflow?: AgentRunOptions;
-}
 export interface StartDeps {
   client: Client;
   registry: Registry;
+  /** Without a store nobody sees that two runs share a family, and a run starts as the first of its kind. */
+  store: Store | undefined;
   taskQueue: string;
   searchAttributes: boolean;
-  /** The memory beyond runs; without one a run starts as the first of its kind. */
-  memory?: Partial<StartMemoryStore>;
-  onMemoryFailure?: (reason: string) => void;
-  /** Where the names of loops are kept; without it nobody sees that two runs share one. */
-  families?: FamilyStore | undefined;
-  /** Where keys are kept; without it a key is known only by the run that it started. */
-  keys?: StartKeyStore | undefined;
+  workflow: AgentRunOptions;
+  onMemoryFailure: ((reason: string) => void) | undefined;
 }
 
-/** Prepares and starts a run. Whatever is wrong with the request is told before anything is started. */
-export async function startRun(deps: StartDeps, request: unknown, options: StartOptions = {}): Promise<StartedRun> {
-  const key = options.idempotencyKey === undefined ? undefined : startKeyOf(options.idempotencyKey, request);
-  const runId = runIdFor(request, key);
+/** Prepares and starts a run. A request that cannot become a run is refused before anything is reserved or started. */
+export async function startRun(
+  deps: StartDeps,
+  request: unknown,
+  { idempotencyKey }: { idempotencyKey?: string },
+): Promise<StartedRun> {
+  const { client, store } = deps;
+  const key = idempotencyKey === undefined ? undefined : sha256Hex(`key:${idempotencyKey}`);
+  const ownRunId = `run-${key?.slice(0, 32) ?? uuidV7()}`;
+  const runId = askedRunId(request) ?? ownRunId;
   const outcome = prepareRun(request, deps.registry, runId);
   if (!outcome.ok) throw new RunRequestError(outcome.problems);
-  const borrowed = await borrowBudget(deps.client, outcome.prepared);
-  const prepared = await withMemory(withinGrant(outcome.prepared, borrowed?.grant ?? null), deps);
+  // Hashed only now: a request that is nested too deeply is refused first.
   const requestHash = hashOfJson(request);
-  const input: AgentRunInput = {
-    prepared,
-    options: {
-      ...options.workflow,
-      search_attributes: deps.searchAttributes,
-      ...(borrowed !== null && { borrowed: true as const }),
-    },
-  };
-  const started: StartedRun = { run_id: runId, workflow_id: workflowIdOfRun(runId), bound: prepared.bound };
-  const dropKey = key && (await holdKey(key, runId, deps.keys));
-  const giveBack = async (): Promise<void> => {
-    await dropKey?.();
-    await borrowed?.giveBack();
-  };
-  const known = (id: string): Promise<boolean> => isKnown(deps.client, id);
-  const claim = deps.families ? claimForRun(known, deps.families, prepared) : Promise.resolve({ taken: false });
-  const { taken } = await claim.catch(async (error: unknown) => {
-    await giveBack();
-    throw error;
-  });
-  try {
-    await deps.client.workflow.start(WORKFLOW_TYPE.agentRun, {
-      workflowId: started.workflow_id,
-      taskQueue: deps.taskQueue,
-      args: [input],
-      // A run's id belongs to one run for ever.
-      workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
-      workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
-      memo: {
-        [MEMO.requestHash]: requestHash,
-        ...(key && { [MEMO.startKey]: key.hash }),
-        [MEMO.agent]: prepared.agent,
-        [MEMO.goal]: prepared.goal,
-        [MEMO.bound]: prepared.bound,
-      },
-      ...(deps.searchAttributes ? { typedSearchAttributes: attributesOf(prepared) } : {}),
-      staticSummary: prepared.goal.slice(0, 200),
+
+  const loan = await borrowBudget(client, outcome.prepared);
+  const prepared = loan === null ? outcome.prepared : withinGrant(outcome.prepared, loan.grant);
+  const startKey = key === undefined ? undefined : { hash: key, request_hash: requestHash, run_id: ownRunId };
+  const names = { run_id: runId, loop_id: prepared.loop_id, key: startKey };
+  const reservation = await store?.reservations
+    .reserve(names, (id) => isKnownRun(client, id))
+    .catch(async (error: unknown) => {
+      await loan?.giveBack();
+      throw error;
     });
+
+  const started: StartedRun = { run_id: runId, workflow_id: workflowIdOfRun(runId), bound: prepared.bound };
+  const memo = {
+    [MEMO.requestHash]: requestHash,
+    ...(key !== undefined && { [MEMO.startKey]: key }),
+    [MEMO.family]: familyOf(prepared.loop_id),
+    [MEMO.agent]: prepared.agent,
+    [MEMO.goal]: prepared.goal,
+    [MEMO.bound]: prepared.bound,
+  };
+  try {
+    await startWorkflow(deps, await withMemory(deps, prepared), { memo, borrowed: loan !== null });
+    return started;
   } catch (error) {
+    // After any other error the run may still have started, so its reservation and its loan stay.
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
-    const first = await startedWith(deps.client, started.workflow_id);
-    const isSameKey = key !== undefined && first.key === key.hash;
-    if (isSameKey && first.requestHash === requestHash) {
-      await borrowed?.giveBack();
-      return started;
-    }
-    if (taken) await deps.families?.loopFamilies.release(familyOf(prepared.loop_id), { run_id: runId });
-    await giveBack();
-    throw isSameKey ? otherRequest() : new RunExistsError(runId, error);
+    await loan?.giveBack();
+    const { memo: first = {} } = await client.workflow.getHandle(started.workflow_id).describe();
+    const isSameKey = key !== undefined && first[MEMO.startKey] === key;
+    if (isSameKey && first[MEMO.requestHash] === requestHash) return started;
+    await reservation?.release({ keepName: first[MEMO.family] === memo[MEMO.family] });
+    throw isSameKey ? new IdempotencyConflictError(error) : new RunExistsError(runId, error);
   }
-  return started;
 }
 
-/** What earlier runs left behind, read before the workflow starts: it costs no activity, and cannot hold up the start. */
-async function withMemory(prepared: PreparedRun, { memory, onMemoryFailure }: StartDeps): Promise<PreparedRun> {
-  if (memory === undefined) return prepared;
-  const log = onMemoryFailure === undefined ? {} : { log: onMemoryFailure };
-  return { ...prepared, memory: await loadStartMemory(memory, prepared, log) };
-}
-
-function runIdFor(request: unknown, key: StartKey | undefined): string {
+function askedRunId(request: unknown): string | undefined {
   const asked = typeof request === 'object' && request !== null ? (request as { run_id?: unknown }).run_id : undefined;
-  return typeof asked === 'string' ? asked : (key?.runId ?? `run-${uuidV7()}`);
+  return typeof asked === 'string' ? asked : undefined;
 }
 
-/** What the run that is there was started with, when that was under a key. */
-async function startedWith(client: Client, workflowId: string): Promise<{ key: unknown; requestHash: unknown }> {
-  const { memo } = await client.workflow.getHandle(workflowId).describe();
-  return { key: memo?.[MEMO.startKey], requestHash: memo?.[MEMO.requestHash] };
+/** What earlier runs learnt is read before the workflow starts: that costs no activity, and cannot hold up the start. */
+async function withMemory({ store, onMemoryFailure }: StartDeps, prepared: PreparedRun): Promise<PreparedRun> {
+  if (store === undefined) return prepared;
+  const log = onMemoryFailure === undefined ? {} : { log: onMemoryFailure };
+  return { ...prepared, memory: await loadStartMemory(store, prepared, log) };
+}
+
+async function startWorkflow(
+  { client, taskQueue, searchAttributes, workflow }: StartDeps,
+  prepared: PreparedRun,
+  { memo, borrowed }: { memo: Record<string, unknown>; borrowed: boolean },
+): Promise<void> {
+  const options = { ...workflow, search_attributes: searchAttributes, ...(borrowed && { borrowed }) };
+  const input: AgentRunInput = { prepared, options };
+  await client.workflow.start(WORKFLOW_TYPE.agentRun, {
+    workflowId: workflowIdOfRun(prepared.run_id),
+    taskQueue,
+    args: [input],
+    // A run's id belongs to one run for ever.
+    workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
+    workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
+    memo,
+    ...(searchAttributes ? { typedSearchAttributes: attributesOf(prepared) } : {}),
+    staticSummary: prepared.goal.slice(0, 200),
+  });
 }
 
 function attributesOf(run: PreparedRun): TypedSearchAttributes {
@@ -131,4 +127,41 @@ function attributesOf(run: PreparedRun): TypedSearchAttributes {
     pairs.push({ key: defineSearchAttributeKey(SEARCH_ATTRIBUTE.label, 'KEYWORD_LIST'), value: run.labels });
   }
   return new TypedSearchAttributes(pairs);
+}
+
+interface BorrowedBudget {
+  grant: Grant;
+  /** For a start that fails: nothing was used. */
+  giveBack(): Promise<void>;
+}
+
+/** A run with a parent draws on the parent's budget. A parent that is not a run of ours is only a name and lends nothing. */
+async function borrowBudget(
+  client: Client,
+  { run_id, parent_run_id: parent }: PreparedRun,
+): Promise<BorrowedBudget | null> {
+  if (parent === null) return null;
+  const handle = client.workflow.getHandle(workflowIdOfRun(parent));
+  const { grant, is_new } = await handle
+    .executeUpdate<Loan, [string]>(BUDGET_MESSAGE.lend, { args: [run_id] })
+    .catch(async (error: unknown): Promise<Loan | { grant: undefined; is_new: false }> => {
+      // A workflow of another kind under this id, or a run of an earlier version, knows no such update.
+      if (error instanceof WorkflowUpdateFailedError) return { grant: undefined, is_new: false };
+      if (!(error instanceof WorkflowNotFoundError)) throw error;
+      const why = await endedOrUnknown(client, parent, error);
+      if (why instanceof RunNotFoundError) return { grant: undefined, is_new: false };
+      throw why;
+    });
+  if (grant === undefined) return null;
+  if (grant === null) {
+    const message = `the run ${parent} has nothing left to draw on; start without a parent`;
+    throw new RunRequestError([{ path: '$.parent_run_id', message }]);
+  }
+  return {
+    grant,
+    giveBack: async () => {
+      if (!is_new) return;
+      await handle.signal(BUDGET_MESSAGE.giveBack, { sub_run_id: run_id, used: null }).catch(() => undefined);
+    },
+  };
 }

@@ -1,5 +1,5 @@
 import type { RunStatus } from '../../protocol/run.ts';
-import type { ToldStatus } from '../run-status.ts';
+import type { ToldStatus } from './run-status.ts';
 
 type Ask = (runId: string) => Promise<ToldStatus>;
 

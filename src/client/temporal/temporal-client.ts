@@ -1,171 +1,206 @@
 import type { Client } from '@temporalio/client';
-import type { MessageAnswer } from '../core/run/messages.ts';
-import type { Agent } from '../define/define-agent.ts';
-import type { Registry } from '../define/registry.ts';
-import { workflowIdOfRun } from '../protocol/ids.ts';
-import { TASK_QUEUE } from '../protocol/names.ts';
-import type { RunResult, RunStatus } from '../protocol/run.ts';
-import type { StartMemoryStore } from '../store/start-memory.ts';
-import type { OverrideEntry } from '../core/guardrails/overrides.ts';
-import type { ReasonedTraceItem } from '../core/guardrails/loop-trace.ts';
-import { cancelRun } from './cancel-run.ts';
-import { type FamilyStore, ownRunOf } from './families.ts';
-import type { ProjectedStep } from './views.ts';
-import type { RunEvent } from './history/run-event.ts';
-import { createRunFeed, type RunFeed } from './history/watch-all.ts';
-import { fetchHistory } from './history/read-history.ts';
-import { projectHistory } from './history/project-history.ts';
-import { watchRun, type WatchOptions } from './history/watch-run.ts';
-import { sendMessage } from './messages.ts';
-import { type RunArchiveReader, runStatus } from './run-status.ts';
-import { listRuns, openQuestions, type RunArchiveLister } from './runs/list-runs.ts';
-import { isKnown } from './runs/ask-run.ts';
-import { requestOf } from './runs/rerun.ts';
-import { type FailureStore, runFailures } from './runs/run-failures.ts';
-import { guidanceOf } from './runs/run-guidance.ts';
-import { runSteps } from './runs/run-steps.ts';
-import { createStatusReader } from './runs/status-reader.ts';
-import { overridesOf, runTrace, type TraceArchiveReader } from './runs/run-trace.ts';
-import { endsWithin, underWay } from './runs/stop-run.ts';
-import { countRuns, IS_OPEN, visibleRuns } from './runs/visibility.ts';
-import type { StartKeyStore } from './start-key.ts';
-import { type StartOptions, startRun } from './start-run.ts';
-import { endOfRun } from './run-result.ts';
-import { typedResult } from './typed-result.ts';
-import type { AskedQuestion, FailureItem, RunFilter, RunPage, ShownGuidance, StartedRun, StoppedRun } from './views.ts';
+import type { GuardPolicy } from '../../core/guardrails/guard-state.ts';
+import type { Registry } from '../../define/registry.ts';
+import { RunEndedError } from '../../protocol/errors.ts';
+import { hashOfJson } from '../../protocol/ids.ts';
+import { TASK_QUEUE } from '../../protocol/names.ts';
+import { DEFAULT_POLICY } from '../../protocol/policy.ts';
+import type { RunResult } from '../../protocol/run.ts';
+import type { Store } from '../../store/store.ts';
+import type { AgentRunOptions } from '../../workflows/agent-run-input.ts';
+import type { RunEvent } from '../history/run-event.ts';
+import { createRunFeed, type RunFeed } from '../history/watch-all.ts';
+import { watchRun } from '../history/watch-run.ts';
+import {
+  CANCEL_WAIT_MS,
+  type CallOptions,
+  type Runs,
+  type SecondwindClient,
+  type TypedOptions,
+} from '../secondwind-client.ts';
+import { typedResult } from '../typed-result.ts';
+import type { AnswerTaken, RunEnd } from '../views.ts';
+import { ourError } from './grpc-errors.ts';
+import { listRuns, openQuestions } from './list-runs.ts';
+import { requestOf } from './rerun.ts';
+import { runFailures } from './run-failures.ts';
+import { cancelRun, sendMessage } from './run-messages.ts';
+import { runStatus } from './run-status.ts';
+import { isKnownRun, runEvents, runningAttempts, runResult, runSteps, runTrace, shownGuidance } from './run-views.ts';
+import { startRun } from './start-run.ts';
+import { createStatusReader } from './status-reader.ts';
+import {
+  completeLoop,
+  DECISION_DEADLINE_MS,
+  guardStatus,
+  guardTrace,
+  overrideLoop,
+  type TemporalGuards,
+} from './temporal-guards.ts';
+import { countRuns, IS_OPEN, visibleRuns } from './visibility.ts';
 
-export { connectClient } from './connect.ts';
-export * from '../protocol/errors.ts';
-export * from './guards/guards-client.ts';
-export type { FeedEvent } from './history/watch-all.ts';
-export type { RunEvent } from './history/run-event.ts';
-export { compareEventIds } from './history/event-id.ts';
-export { FamilyTakenError } from './families.ts';
-export * from './own-loops.ts';
-export type { StartOptions } from './start-run.ts';
-export type * from './views.ts';
-
-export interface RunsClientOptions {
-  client: Client;
+export interface TemporalOptions {
+  /** A connected client of `@temporalio/client` with our data converter, as `connectClient` gives it. */
+  temporal: Client;
   registry: Registry;
-  /** Where endings are looked up once Temporal has forgotten them, and what earlier runs learnt. */
-  store?: {
-    archivedRuns: RunArchiveReader & Partial<RunArchiveLister & TraceArchiveReader>;
-  } & Partial<FailureStore & FamilyStore & StartKeyStore & StartMemoryStore>;
-  /** Told when a run had to start without what earlier runs learnt, and why. */
+  /** What earlier runs learnt, the names that are taken, and the endings that Temporal has forgotten. */
+  store?: Store;
+  /** Called with the reason when a run had to start without what earlier runs learnt. */
   onMemoryFailure?: (reason: string) => void;
   taskQueue?: string;
   /** False where the server has none of our search attributes. */
   searchAttributes?: boolean;
+  /** How the workflows of the runs that this client starts behave. */
+  workflow?: AgentRunOptions;
+  guards?: {
+    /** The policy of new families; a family that is open keeps its own. */
+    policy?: GuardPolicy;
+    /** How long a call waits for the decision of a guard or of a run. Default 30 s. */
+    deadlineMs?: number;
+  };
 }
 
-/** What people do with runs. The only user of workflow handles. */
-export interface RunsClient {
-  start(request: unknown, options?: StartOptions): Promise<StartedRun>;
-  status(runId: string): Promise<RunStatus>;
-  /** Waits for the end. With the agent at hand, the output is checked against its schema and has its type. */
-  result(runId: string): Promise<RunResult>;
-  result<Output>(runId: string, agent: Agent<Output>): Promise<RunResult<Output>>;
-  answer(runId: string, body: unknown): Promise<MessageAnswer>;
-  override(runId: string, body: unknown): Promise<MessageAnswer>;
-  feedback(runId: string, body: unknown): Promise<MessageAnswer>;
-  cancel(runId: string, body: unknown): Promise<MessageAnswer>;
-  /** Cancels, and waits for the work to stop; after `waitMs` it says what it still waits for. */
-  stop(runId: string, body: unknown, waitMs: number): Promise<StoppedRun>;
-  /** A new run of the same: agent, goal, input, plan, policy and labels. */
-  rerun(runId: string, options?: StartOptions): Promise<StartedRun>;
-  list(filter?: RunFilter): Promise<RunPage>;
-  /** What waits for a person. */
-  questions(page?: {
-    cursor?: string;
-    limit?: number;
-  }): Promise<{ questions: AskedQuestion[]; next_cursor: string | null }>;
-  /** Every record, oldest first, with how its fingerprint stands. */
-  failures(runId: string): Promise<FailureItem[]>;
-  trace(runId: string): Promise<ReasonedTraceItem[]>;
-  overrides(runId: string): Promise<OverrideEntry[]>;
-  /** What an attempt was shown; the latest unless one is named. */
-  guidance(runId: string, stepId: number, attempt?: number): Promise<ShownGuidance>;
-  /** The run whose loop this is; null when it is none of ours. */
-  ownerOf(loopId: string): Promise<string | null>;
-  /** How many runs are open, and how many of them wait for a person; null where nobody can tell. */
-  counts(): Promise<{ open: number; waiting_for_human: number | null }>;
-  /** Whether Temporal or the archive knows it. */
+export interface TemporalClient extends SecondwindClient {
+  guards: TemporalGuards;
+  inspector: RunsInspector;
+}
+
+/** What the HTTP API needs beside `Runs`. Its own clients have no use for it, so it does not travel over HTTP. */
+export interface RunsInspector {
+  /** Whether Temporal or the archive knows the run. */
   exists(runId: string): Promise<boolean>;
   /** What has happened so far, oldest first. */
   events(runId: string): Promise<RunEvent[]>;
-  steps(runId: string): Promise<ProjectedStep[]>;
-  /** What happens, as it happens; ends with the run. */
-  watch(runId: string, options?: WatchOptions): AsyncIterable<RunEvent>;
+  /** How many runs are open, and how many of them wait for a person; null where the server cannot tell. */
+  counts(): Promise<{ open: number; waiting_for_human: number | null }>;
   /** What happens to all runs. */
   feed: RunFeed;
-  workflowId(runId: string): string;
 }
 
-/** So many runs are followed by the feed; those that started last. */
-const MAX_FOLLOWED = 500;
+/** The client that talks to Temporal and the store itself. The only user of workflow handles. */
+export function createTemporalClient(options: TemporalOptions): TemporalClient {
+  const { temporal: client, store } = options;
+  const runs = runsOverTemporal(options);
+  const inspector = createInspector(client, store, options.searchAttributes ?? true);
+  return { runs, guards: guardsOverTemporal(options, runs), inspector };
+}
 
-export function createRunsClient(options: RunsClientOptions): RunsClient {
-  const { client, store } = options;
-  const deps = {
+function guardsOverTemporal(
+  { temporal: client, store, taskQueue = TASK_QUEUE, guards = {} }: TemporalOptions,
+  runs: Runs,
+) {
+  const { policy = DEFAULT_POLICY, deadlineMs = DECISION_DEADLINE_MS } = guards;
+  const deps = { client, store, taskQueue, policy, deadlineMs, runs };
+  const own: TemporalGuards = {
+    completeLoop: (report, called) =>
+      call(called, () => completeLoop(deps, report, called?.bodyHash ?? hashOfJson(report))),
+    status: (loopId, called) => call(called, () => guardStatus(deps, loopId)),
+    override: (loopId, body, called) => call(called, () => overrideLoop(deps, loopId, body, called?.idempotencyKey)),
+    trace: (loopId) => call({}, () => guardTrace(deps, loopId)),
+  };
+  return own;
+}
+
+function runsOverTemporal(options: TemporalOptions): Runs {
+  const { temporal: client, store, searchAttributes = true } = options;
+  const starting = {
     client,
     registry: options.registry,
+    store,
     taskQueue: options.taskQueue ?? TASK_QUEUE,
-    searchAttributes: options.searchAttributes ?? true,
-    ...(store !== undefined && { memory: store }),
-    ...(options.onMemoryFailure !== undefined && { onMemoryFailure: options.onMemoryFailure }),
-    families: store?.loopFamilies && { loopFamilies: store.loopFamilies },
-    keys: store?.startKeys && { startKeys: store.startKeys },
+    searchAttributes,
+    workflow: options.workflow ?? {},
+    onMemoryFailure: options.onMemoryFailure,
   };
-  const { archivedRuns: archive, records, failureStatus } = store ?? {};
-  const list = archive?.list?.bind(archive);
-  const listing = { client, searchAttributes: deps.searchAttributes, archive: list && { list } };
-  const traces = archive && { get: (runId: string) => archive.get(runId) as ReturnType<TraceArchiveReader['get']> };
-  const eventsOf = async (runId: string): Promise<RunEvent[]> =>
-    projectHistory(await fetchHistory(client, runId), { runId }).events;
-  const stepsOf = async (runId: string): Promise<ProjectedStep[]> =>
-    projectHistory(await fetchHistory(client, runId), { runId }).steps;
-  const statusOf = createStatusReader((runId) => runStatus(client, runId, archive));
-  const isArchived = async (runId: string): Promise<boolean> => Boolean(await archive?.get(runId));
-  const feed = createRunFeed({
-    activeSince: async (time) => {
-      const where = [`(${IS_OPEN} OR CloseTime >= '${time.toISOString()}')`];
-      return (await visibleRuns(client, where, { size: MAX_FOLLOWED })).runs.map((run) => run.run_id);
-    },
-    watch: (runId, watchOptions) => watchRun(client, runId, watchOptions),
-    events: eventsOf,
-  });
+  const listing = { client, searchAttributes, store };
+  const statusOf = createStatusReader((runId) => runStatus(client, store, runId));
   return {
-    feed,
-    start: (request, startOptions) => startRun(deps, request, startOptions),
-    status: statusOf,
-    result: async <Output>(runId: string, agent?: Agent<Output>): Promise<RunResult<Output>> =>
-      typedResult(await endOfRun(client, runId, store?.archivedRuns), agent),
-    answer: (runId, body) => sendMessage(client, runId, 'answer', body),
-    override: (runId, body) => sendMessage(client, runId, 'override', body),
-    feedback: (runId, body) => sendMessage(client, runId, 'feedback', body),
-    cancel: (runId, body) => cancelRun(client, runId, body),
-    stop: async (runId, body, waitMs) => {
-      await cancelRun(client, runId, body);
-      const ended = await endsWithin(client, runId, waitMs);
-      return ended
-        ? { state: 'ended', status: await statusOf(runId) }
-        : { state: 'stopping', waiting_for: underWay(await stepsOf(runId)) };
-    },
-    rerun: async (runId, startOptions) =>
-      startRun(deps, await requestOf(client, runId, () => isArchived(runId)), startOptions),
-    list: (filter = {}) => listRuns(listing, filter),
-    questions: (page = {}) => openQuestions(listing, page),
-    failures: (runId) => runFailures(client, runId, records && failureStatus && { records, failureStatus }),
-    trace: (runId) => runTrace(client, runId, traces),
-    overrides: async (runId) => overridesOf(await runTrace(client, runId, traces)),
-    guidance: async (runId, stepId, attempt) => guidanceOf(await eventsOf(runId), stepId, attempt),
-    ownerOf: (loopId) => ownRunOf(client, deps.families, loopId),
-    exists: async (runId) => (await isKnown(client, runId)) || isArchived(runId),
-    events: eventsOf,
-    steps: (runId) => runSteps(runId, () => stepsOf(runId), archive),
-    counts: () => countRuns(client, deps.searchAttributes),
-    watch: (runId, watchOptions) => watchRun(client, runId, watchOptions),
-    workflowId: workflowIdOfRun,
+    start: (request, called = {}) => call(called, () => startRun(starting, request, called)),
+    get: (runId, called) => call(called, () => statusOf(runId)),
+    list: (filter = {}, called) => call(called, () => listRuns(listing, filter)),
+    watch: (runId, called) => translated(watchRun(client, runId, called)),
+    result: <Output>(runId: string, called?: Partial<TypedOptions<Output>>): Promise<RunEnd<Output>> =>
+      call(called, async () => typedResult(endOf(await runResult(client, store, runId)), called?.agent)),
+    override: (runId, body, called) => call(called, () => sendMessage(client, runId, 'override', body)),
+    answer: (runId, body, called) =>
+      call(called, () =>
+        sendMessage<AnswerTaken>(client, runId, 'answer', body).catch((error: unknown) => {
+          if (!(error instanceof RunEndedError)) throw error;
+          const { question_id } = body;
+          return { accepted: false, question_id, state: 'ended', reason: 'the run has ended' };
+        }),
+      ),
+    feedback: (runId, body, called) => call(called, () => sendMessage(client, runId, 'feedback', body)),
+    cancel: (runId, body, called) =>
+      call(called, async () => {
+        const hasStopped = await cancelRun(
+          client,
+          runId,
+          body,
+          Math.min(called?.waitMs ?? CANCEL_WAIT_MS, CANCEL_WAIT_MS),
+        );
+        return hasStopped
+          ? { state: 'ended', status: await statusOf(runId) }
+          : { state: 'stopping', waiting_for: runningAttempts(await runSteps(client, store, runId)) };
+      }),
+    rerun: (runId, _body, called = {}) =>
+      call(called, async () => startRun(starting, await requestOf(client, store, runId), called)),
+    questions: (page = {}, called) => call(called, () => openQuestions(listing, page)),
+    steps: (runId, called) => call(called, () => runSteps(client, store, runId)),
+    failures: (runId, called) => call(called, () => runFailures(client, store, runId)),
+    trace: (runId, called) => call(called, () => runTrace(client, store, runId)),
+    overrides: (runId, called) =>
+      call(called, async () => (await runTrace(client, store, runId)).flatMap((item) => item.overrides ?? [])),
+    guidance: (runId, { stepId, attempt }, called) =>
+      call(called, async () => shownGuidance(await runEvents(client, runId), stepId, attempt)),
   };
+}
+
+/** The feed follows so many runs; those that started last. */
+const MAX_FOLLOWED = 500;
+
+function createInspector(client: Client, store: Store | undefined, searchAttributes: boolean): RunsInspector {
+  const events = (runId: string): Promise<RunEvent[]> => call({}, () => runEvents(client, runId));
+  const activeSince = async (time: Date): Promise<string[]> => {
+    const where = [`(${IS_OPEN} OR CloseTime >= '${time.toISOString()}')`];
+    return (await visibleRuns(client, where, { size: MAX_FOLLOWED })).runs.map((run) => run.run_id);
+  };
+  return {
+    exists: (runId) =>
+      call({}, async () => (await isKnownRun(client, runId)) || Boolean(await store?.archivedRuns.get(runId))),
+    events,
+    counts: () => call({}, () => countRuns(client, searchAttributes)),
+    feed: createRunFeed({ activeSince, watch: (runId, options) => watchRun(client, runId, options), events }),
+  };
+}
+
+/** Over HTTP nobody learns what could not be saved; whoever keeps the store finds it in the workflow's result. */
+const endOf = ({ unsaved: _unsaved, ...end }: RunResult): RunEnd => end;
+
+/** One call: its errors are ours, and its caller may stop waiting. What was sent to Temporal cannot be taken back. */
+async function call<T>({ signal }: CallOptions = {}, work: () => Promise<T>): Promise<T> {
+  signal?.throwIfAborted();
+  const called = work().catch((error: unknown) => {
+    throw ourError(error);
+  });
+  if (signal === undefined) return called;
+  let giveUp = (): void => {};
+  const givenUp = new Promise<never>((_resolve, reject) => {
+    giveUp = () => reject(signal.reason as Error);
+    signal.addEventListener('abort', giveUp, { once: true });
+  });
+  try {
+    return await Promise.race([called, givenUp]);
+  } finally {
+    signal.removeEventListener('abort', giveUp);
+    called.catch(() => {});
+  }
+}
+
+async function* translated(events: AsyncIterable<RunEvent>): AsyncGenerator<RunEvent> {
+  try {
+    yield* events;
+  } catch (error) {
+    throw ourError(error);
+  }
 }

@@ -1,102 +1,125 @@
-import type { Client } from '@temporalio/client';
 import { v7 as uuidV7 } from 'uuid';
-import type { GuardPolicy, GuardState } from '../../core/guardrails/guard-state.ts';
-import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
 import { applyOverride, overrideAudit, type OverrideAnswer } from '../../core/guardrails/family-overrides.ts';
-import type { OverrideRequest } from '../../core/guardrails/overrides.ts';
-import { familyOf } from '../../core/guardrails/loop-ids.ts';
+import type { GuardState } from '../../core/guardrails/guard-state.ts';
 import { guardrailsStatus, type GuardrailsStatus } from '../../core/guardrails/guardrails-status.ts';
-import { loopTrace } from '../../core/guardrails/loop-trace.ts';
-import { hashOfJson, isId, workflowIdOfGuard } from '../../protocol/ids.ts';
-import { GUARD_MESSAGE, QUERY, TASK_QUEUE } from '../../protocol/names.ts';
-import { DEFAULT_POLICY } from '../../protocol/policy.ts';
+import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
 import type { GuardTrace } from '../../core/guardrails/loop-guard.ts';
-import { type GuardDeps, type GuardStore, isEnding, refused, reportLoop, type ReportOptions } from './complete-loop.ts';
-import { GuardNoAnswerError, GuardRefusedError } from './guard-errors.ts';
-import { findEnding } from './find-ending.ts';
-import { isDeadline, NOT_OPEN, updateGuard } from './send-update.ts';
-
-export { GuardNoAnswerError, GuardRefusedError } from './guard-errors.ts';
-export type { GuardStore, ReportOptions } from './complete-loop.ts';
+import { familyOf } from '../../core/guardrails/loop-ids.ts';
+import { errorsOfReport, type LoopReport } from '../../core/guardrails/loop-report.ts';
+import { loopTrace } from '../../core/guardrails/loop-trace.ts';
+import type { OverrideRequest } from '../../core/guardrails/overrides.ts';
+import { NotReachableError } from '../../protocol/errors.ts';
+import { defaultLoopId, hashOfJson, isId, workflowIdOfGuard } from '../../protocol/ids.ts';
+import { GUARD_MESSAGE, QUERY } from '../../protocol/names.ts';
+import { GuardRefusedError } from '../guard-errors.ts';
+import type { CallOptions, Guards } from '../secondwind-client.ts';
+import { isDeadline } from './grpc-errors.ts';
+import { findEnding, NOT_OPEN, noAnswer, updateGuard } from './guard-updates.ts';
+import { decisionOfOwnLoop, type OwnLoops, overrideOwnLoop, statusOfOwnLoop } from './own-loops.ts';
+import { isEnding, type ReportDeps, reportLoop } from './report-loop.ts';
+import { isKnownRun } from './run-views.ts';
 
 /** Long enough for another worker to take over from one that was killed. */
-const REPORT_DEADLINE_MS = 30_000;
-/** A worker answers in milliseconds; without one a query would hang until somebody starts one. */
+export const DECISION_DEADLINE_MS = 30_000;
+/** A worker answers in milliseconds; without one a query would hang until a worker is started. */
 const QUERY_DEADLINE_MS = 2_000;
 
-export interface GuardsClientOptions {
-  client: Client;
-  /** Without it a family can be opened anew once Temporal has forgotten it. */
-  store?: GuardStore;
-  taskQueue?: string;
-  /** What new families are guarded by; those that are open keep theirs. */
-  policy?: GuardPolicy;
-  deadlineMs?: number;
+export interface ReportOptions extends CallOptions {
+  /** `hashOfJson` of the body as it was reported, when a review was added to it since. */
+  bodyHash?: string;
 }
 
-/** Loops that another orchestrator runs and only reports here. The only user of guards' workflow handles. */
-export interface GuardsClient {
-  completeLoop(body: unknown, options?: ReportOptions): Promise<LoopAnswer>;
-  status(loopId: string): Promise<GuardrailsStatus>;
-  /** The same `idempotencyKey` with the same body is one override, however often it is sent. */
-  override(loopId: string, body: OverrideRequest, options?: { idempotencyKey?: string }): Promise<OverrideAnswer>;
+/** The guards as a process beside Temporal sees them. */
+export interface TemporalGuards extends Guards {
+  completeLoop(report: LoopReport, options?: ReportOptions): Promise<LoopAnswer>;
+  /** The loops of a family that runs elsewhere, and every override of it. */
   trace(loopId: string): Promise<GuardTrace>;
-  workflowId(loopId: string): string;
 }
 
-export function createGuardsClient(options: GuardsClientOptions): GuardsClient {
-  const { client, store, deadlineMs = REPORT_DEADLINE_MS } = options;
-  const { taskQueue = TASK_QUEUE, policy = DEFAULT_POLICY } = options;
-  const deps: GuardDeps = { client, store, taskQueue, policy };
-  const inTime = async <T>(family: string, ms: number, work: () => Promise<T>): Promise<T> => {
-    try {
-      return await client.withDeadline(Date.now() + ms, work);
-    } catch (error) {
-      throw isDeadline(error) && !(error instanceof GuardNoAnswerError) ? new GuardNoAnswerError(family, error) : error;
-    }
-  };
-  return {
-    completeLoop: (body, reportOptions) =>
-      inTime(nameOf(body), deadlineMs, () => reportLoop(deps, body, reportOptions)),
-    status: async (loopId) => {
-      const status = await ask(deps, loopId, QUERY.guardrails, guardrailsStatus);
-      if (status === null) throw unknownLoop(loopId);
-      return status;
-    },
-    override: (loopId, body, { idempotencyKey = uuidV7() } = {}) =>
-      inTime(loopId, deadlineMs, () => override(deps, loopId, body, idempotencyKey)),
-    trace: (loopId) =>
-      ask(deps, loopId, QUERY.trace, (state) => ({ trace: loopTrace(state), overrides: overrideAudit(state) })),
-    workflowId: (loopId) => workflowIdOfGuard(familyOf(loopId)),
-  };
+export interface GuardDeps extends ReportDeps {
+  runs: OwnLoops;
+  deadlineMs: number;
 }
 
-const nameOf = (body: unknown): string =>
-  typeof body === 'object' && body !== null && 'loop_id' in body ? String(body.loop_id) : 'the loop';
+export async function completeLoop(deps: GuardDeps, report: LoopReport, bodyHash: string): Promise<LoopAnswer> {
+  const errors = errorsOfReport(report);
+  if (errors.length > 0) {
+    throw new GuardRefusedError({ problem: 'invalid_report', detail: 'The report cannot be read.', errors });
+  }
+  const owner = await ownerOf(deps, report.loop_id);
+  if (owner.kind === 'run') return decisionOfOwnLoop(deps.runs, owner.runId, report, deps.deadlineMs);
+  return inTime(deps, report.loop_id, () => reportLoop(deps, report, { bodyHash, isNew: owner.kind === 'nobody' }));
+}
+
+export async function guardStatus(deps: GuardDeps, loopId: string): Promise<GuardrailsStatus> {
+  const owner = await ownerOf(deps, loopId);
+  if (owner.kind === 'run') return statusOfOwnLoop(deps.runs, owner.runId, loopId);
+  const status = await askGuard(deps, loopId, QUERY.guardrails, guardrailsStatus);
+  if (status === null) throw unknownLoop(loopId);
+  return status;
+}
+
+export const guardTrace = (deps: GuardDeps, loopId: string): Promise<GuardTrace> =>
+  askGuard(deps, loopId, QUERY.trace, (state) => ({ trace: loopTrace(state), overrides: overrideAudit(state) }));
+
+export async function overrideLoop(
+  deps: GuardDeps,
+  loopId: string,
+  body: OverrideRequest,
+  key: string = uuidV7(),
+): Promise<OverrideAnswer> {
+  const owner = await ownerOf(deps, loopId);
+  if (owner.kind === 'run') return overrideOwnLoop(deps.runs, owner.runId, loopId, body);
+  return inTime(deps, loopId, () => overrideGuard(deps, loopId, body, key));
+}
+
+type Owner = { kind: 'run'; runId: string } | { kind: 'guard' | 'nobody' | 'unknown' };
+
+/**
+ * Whose loop this is. A run that was started past our API has no reservation before a worker prepares it, but its loops carry
+ * its id unless it was given another name. Without a store the owner is unknown; an open guard answers all the same.
+ */
+async function ownerOf({ client, store }: GuardDeps, loopId: string): Promise<Owner> {
+  if (!isId(loopId)) throw unknownLoop(loopId);
+  const family = familyOf(loopId);
+  const found = await store?.reservations.ownerOf(family).catch(() => undefined);
+  if (found) return found.run_id === null ? { kind: 'guard' } : { kind: 'run', runId: found.run_id };
+  const runId = /^loop_(?<id>.+?)(?::1)?$/.exec(family)?.groups?.['id'];
+  const isDefaultName = runId !== undefined && isId(runId) && defaultLoopId(runId) === family;
+  if (isDefaultName && (await isKnownRun(client, runId))) return { kind: 'run', runId };
+  return { kind: found === null ? 'nobody' : 'unknown' };
+}
+
+async function inTime<T>({ client, deadlineMs }: GuardDeps, loopId: string, work: () => Promise<T>): Promise<T> {
+  try {
+    return await client.withDeadline(Date.now() + deadlineMs, work);
+  } catch (error) {
+    throw isDeadline(error) && !(error instanceof NotReachableError) ? noAnswer(familyOf(loopId), error) : error;
+  }
+}
 
 const unknownLoop = (loopId: string): GuardRefusedError =>
-  refused({ problem: 'unknown_loop', detail: `No guard knows the loop ${loopId.slice(0, 200)}.` });
+  new GuardRefusedError({ problem: 'unknown_loop', detail: `No guard knows the loop ${loopId.slice(0, 200)}.` });
 
-async function override(
+async function overrideGuard(
   { client, store }: GuardDeps,
   loopId: string,
   body: OverrideRequest,
   key: string,
 ): Promise<OverrideAnswer> {
-  if (!isId(loopId)) throw unknownLoop(loopId);
   const family = familyOf(loopId);
   const args: [unknown] = [{ ...body, loop_id: loopId }];
   const updateId = `override:${hashOfJson([key, args])}`;
   const answer = await updateGuard<OverrideAnswer>(client, { family, name: GUARD_MESSAGE.override, updateId, args });
   if (answer !== NOT_OPEN) return answer;
-  const found = await findEnding(client, family, store?.archivedGuards);
+  const found = await findEnding(client, store, family);
   if (!isEnding(found) || found.state === null) throw unknownLoop(loopId);
   const late = applyOverride(found.state, body, new Date().toISOString(), loopId);
   throw late.ok ? unknownLoop(loopId) : new GuardRefusedError(late);
 }
 
-/** The guard's own word where it can be had, else the same view of the state that it left behind. */
-async function ask<T>(
+/** The guard's own answer, or the same view of the state that it left behind. */
+async function askGuard<T>(
   { client, store }: GuardDeps,
   loopId: string,
   query: string,
@@ -108,8 +131,8 @@ async function ask<T>(
   try {
     return await client.withDeadline(Date.now() + QUERY_DEADLINE_MS, () => handle.query<T, [string]>(query, loopId));
   } catch (error) {
-    const found = await findEnding(client, family, store?.archivedGuards);
-    if (found === 'open') throw new GuardNoAnswerError(family, error);
+    const found = await findEnding(client, store, family);
+    if (found === 'open') throw noAnswer(family, error);
     if (found === 'unknown' || found.state === null) throw unknownLoop(loopId);
     return view(found.state, loopId);
   }

@@ -1,10 +1,11 @@
-import { type Client, isGrpcServiceError } from '@temporalio/client';
+import type { Client } from '@temporalio/client';
 import { runIdOfWorkflow } from '../../protocol/ids.ts';
 import { MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../../protocol/names.ts';
 import type { PendingQuestion, RunLifeState, RunOutcome } from '../../protocol/run.ts';
 import { SecondwindError } from '../../protocol/errors.ts';
 import type { ListedRun } from '../views.ts';
 import { countOf, jsonOf, textOf, textsOf, timeOf } from '../history/history-event.ts';
+import { isInvalidArgument } from './grpc-errors.ts';
 
 type ListAnswer = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>;
 type Listed = ListAnswer['executions'][number];
@@ -41,7 +42,7 @@ export async function visibleRuns(
     const token = answer.nextPageToken;
     return { runs: answer.executions.flatMap(listedRun), token: token && token.length > 0 ? token : null };
   } catch (error) {
-    if (isInvalid(error)) throw badCursor(error);
+    if (isInvalidArgument(error)) throw badCursor(error);
     throw error;
   }
 }
@@ -64,14 +65,6 @@ export async function countRuns(
 
 export const badCursor = (cause?: unknown): SecondwindError =>
   new SecondwindError('bad_cursor', 'This is no cursor of this list.', 'Start again without a cursor.', cause);
-
-/** gRPC's INVALID_ARGUMENT; the SDK exports no name. */
-const INVALID_ARGUMENT = 3;
-function isInvalid(error: unknown): boolean {
-  if (!isGrpcServiceError(error)) return false;
-  const code: number = error.code;
-  return code === INVALID_ARGUMENT;
-}
 
 function listedRun(execution: Listed): ListedRun[] {
   const runId = runIdOfWorkflow(execution.execution?.workflowId ?? '');

@@ -6,9 +6,8 @@ import { feedbackAndCounts } from './0004-feedback-and-counts.ts';
 import { archivedGuards } from './0005-archived-guards.ts';
 import { lessonsByFailure } from './0006-lessons-by-failure.ts';
 import { evaluationsAndSwitches } from './0007-evaluations-and-switches.ts';
-import { loopFamilies } from './0008-loop-families.ts';
+import { reservations } from './0008-reservations.ts';
 import { switchNotes } from './0009-switch-notes.ts';
-import { startKeys } from './0010-start-keys.ts';
 
 /** In code and in order, so that they are there in a bundle too. After the first release: only ever add to the end. */
 export const migrations: Record<string, Migration> = {
@@ -19,7 +18,6 @@ export const migrations: Record<string, Migration> = {
   '0005_archived_guards': archivedGuards,
   '0006_lessons_by_failure': lessonsByFailure,
   '0007_evaluations_and_switches': evaluationsAndSwitches,
-  '0008_loop_families': loopFamilies,
+  '0008_reservations': reservations,
   '0009_switch_notes': switchNotes,
-  '0010_start_keys': startKeys,
 };

@@ -19,6 +19,7 @@ const warned: object[] = [];
 const deps: ApiDeps = {
   runs: nobody,
   guards: broken(),
+  inspector: broken(),
   store: broken(),
   registry: createRegistry([demoAgent]),
   tokens: [{ role: 'operator', token: 'boss' }],
@@ -132,7 +133,7 @@ describe('readiness', () => {
   });
 
   it('a request whose answer never comes is told so, with how to repeat it', async () => {
-    const runs = { status: () => new Promise<never>(() => {}) } as unknown as ApiDeps['runs'];
+    const runs = { get: () => new Promise<never>(() => {}) } as unknown as ApiDeps['runs'];
     const hasty = ROUTES.map((route) => ({ ...route, deadlineMs: 20 }));
     const answer = await createApi({ ...deps, runs }, hasty).request('/v1/runs/some', { headers: boss });
     expect(await answer.json()).toMatchObject({ status: 503, detail: expect.stringContaining('Idempotency-Key') });

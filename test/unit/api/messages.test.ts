@@ -11,6 +11,7 @@ const listener = (name: string): never =>
   new Proxy({}, { get: (_target, method) => () => asked.push(`${name}.${String(method)}`) }) as never;
 const deps: ApiDeps = {
   runs: listener('runs'),
+  inspector: listener('inspector'),
   guards: listener('guards'),
   store: listener('store'),
   registry: createRegistry([]),

@@ -1,6 +1,6 @@
 import { describe, expect, it } from 'vitest';
-import type { ToldStatus } from '../../../src/client/run-status.ts';
-import { createStatusReader } from '../../../src/client/runs/status-reader.ts';
+import type { ToldStatus } from '../../../src/client/temporal/run-status.ts';
+import { createStatusReader } from '../../../src/client/temporal/status-reader.ts';
 import type { RunStatus } from '../../../src/protocol/run.ts';
 
 const told = (state: RunStatus['state'], why = '', byRun = true): ToldStatus => ({

@@ -1,11 +1,16 @@
 /** docs/client.md against the client itself. Its snippets are compiled with all others. */
 import { describe, expect, it } from 'vitest';
 import { createClient } from '../../../src/index.ts';
-import { bare, pageText, tableRows } from './markdown.ts';
+import { bare, section, tableRows } from './markdown.ts';
+
+const client = createClient({ url: 'http://127.0.0.1:1', token: 'x' });
 
 describe('docs/client.md', () => {
-  it('has every call, and no other', () => {
-    const { runs } = createClient({ url: 'http://127.0.0.1:1', token: 'x' });
-    expect(tableRows(pageText('docs/client.md')).map(([call]) => bare(call))).toEqual(Object.keys(runs));
+  it.each([
+    ['Runs', client.runs],
+    ['Guards', client.guards],
+  ])('lists every call of %s, and no other', (heading, calls) => {
+    const listed = tableRows(section('docs/client.md', heading)).map(([call]) => bare(call));
+    expect(listed).toEqual(Object.keys(calls));
   });
 });

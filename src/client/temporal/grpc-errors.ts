@@ -1,0 +1,36 @@
+import { isGrpcServiceError } from '@temporalio/client';
+import { NotReachableError, SecondwindError } from '../../protocol/errors.ts';
+
+/** The codes that we act upon; the SDK exports no enum of them. */
+const INVALID_ARGUMENT = 3;
+const DEADLINE_EXCEEDED = 4;
+const NOT_FOUND = 5;
+const UNAVAILABLE = 14;
+
+const hasCode = (error: unknown, wanted: number): boolean => {
+  if (!isGrpcServiceError(error)) return false;
+  const code: number = error.code;
+  return code === wanted;
+};
+
+export const isInvalidArgument = (error: unknown): boolean => hasCode(error, INVALID_ARGUMENT);
+export const isNotFound = (error: unknown): boolean => hasCode(error, NOT_FOUND);
+/** The SDK may have wrapped the error. */
+export const isDeadline = (error: unknown): boolean =>
+  hasCode(error, DEADLINE_EXCEEDED) || (error instanceof Error && error.cause !== undefined && isDeadline(error.cause));
+
+const NO_ANSWER = new Set<unknown>([UNAVAILABLE, DEADLINE_EXCEEDED]);
+
+/** An error of Temporal or of the store that did not answer becomes a `NotReachableError`; any other stays as it is. */
+export function ourError(error: unknown): unknown {
+  if (error instanceof SecondwindError) return error;
+  for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
+    if (!('code' in cause)) continue;
+    if (NO_ANSWER.has(cause.code)) return notReachable('Temporal', error);
+    if (cause.code === 'STORE_UNREACHABLE') return notReachable('Postgres', error);
+  }
+  return error;
+}
+
+const notReachable = (what: string, cause: unknown): NotReachableError =>
+  new NotReachableError(what, 'See that it runs, and try again.', cause);
