@@ -2,7 +2,7 @@ import { log as activityLog } from '@temporalio/activity';
 import { MAX_LESSONS } from '../core/reflections/rank-lessons.ts';
 import type { RecallQuery, RunLesson } from '../protocol/lessons.ts';
 import { toRunLesson } from '../store/start-memory.ts';
-import { within } from '../store/within.ts';
+import { within } from '../protocol/within.ts';
 import type { ActivityStore } from './store-port.ts';
 import type { WarnLog } from './write-parts.ts';
 

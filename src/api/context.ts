@@ -1,6 +1,6 @@
 import type { Context } from 'hono';
 import type { TemporalClient } from '../client/temporal/temporal-client.ts';
-import type { Grant } from './access/roles.ts';
+import type { Grant, RateLimit } from './access.ts';
 import type { LoopReport, ReviewReport } from '../core/guardrails/loop-report.ts';
 import type { Redact } from '../core/redaction/redact.ts';
 import type { Registry } from '../define/registry.ts';
@@ -23,12 +23,6 @@ export interface ApiDeps extends TemporalClient {
   redact?: Redact;
   log?: ApiLog;
   version?: string;
-}
-
-/** What one token may ask for: so many at once, and so many a second after that. */
-export interface RateLimit {
-  burst: number;
-  perSecond: number;
 }
 
 /** The part of a pino logger that is used here. */

@@ -1,16 +1,14 @@
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import { createRedactor, secretsOf } from '../core/redaction/redact.ts';
-import { checkHost, checkOrigin } from './access/hosts.ts';
-import { createRateLimit, DEFAULT_RATE_LIMIT } from './access/rate-limit.ts';
-import { createTokenCheck } from './access/tokens.ts';
+import { checkHost, checkOrigin, createRateLimit, createTokenCheck, DEFAULT_RATE_LIMIT } from './access.ts';
 import type { ApiContext, ApiDeps, ApiEnv } from './context.ts';
 import { Problem, problemStatus } from './problem.ts';
 import { problemOf } from './problem-of.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes/all-routes.ts';
 import { createMetrics } from './watch/metrics.ts';
-import { within } from './within.ts';
+import { within } from '../protocol/within.ts';
 
 const DEADLINE_MS = 15_000;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
@@ -56,7 +54,11 @@ export function createApi(deps: ApiDeps, routes: readonly Route[] = ROUTES): Hon
     app.on(route.method.toUpperCase(), honoPath(route.path), async (c) => {
       if (route.role !== null) admit(c, route.role);
       const { deadlineMs = DEADLINE_MS } = route;
-      return within(deadlineMs, Promise.resolve(route.handle(c, deps)), () => noAnswer(deadlineMs));
+      return within<Response>(
+        deadlineMs,
+        async () => route.handle(c, deps),
+        () => noAnswer(deadlineMs),
+      );
     });
   }
 

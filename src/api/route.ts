@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Role } from './access/roles.ts';
+import type { Role } from './access.ts';
 import type { ApiContext, ApiDeps } from './context.ts';
 import type { ProblemCode } from './problem.ts';
 import type { SchemaName } from './schemas/all-schemas.ts';

@@ -2,11 +2,10 @@ import type { EnhancementSwitch } from '../core/retry/switch-off.ts';
 import { familyOf } from '../core/guardrails/loop-ids.ts';
 import { MAX_LESSONS } from '../core/reflections/rank-lessons.ts';
 import { firstCodePoints } from '../core/reflections/text.ts';
-import { NOTHING_REMEMBERED } from '../protocol/lessons.ts';
-import type { RunLesson, StartMemory } from '../protocol/lessons.ts';
+import { NOTHING_REMEMBERED, type RunLesson, type StartMemory } from '../protocol/lessons.ts';
 import { LIMIT } from '../protocol/limits.ts';
 import type { PreparedRun } from '../protocol/run.ts';
-import { within } from './within.ts';
+import { within } from '../protocol/within.ts';
 
 /** What the start of a run reads; the real one is the store. */
 export interface StartMemoryStore {

@@ -3,6 +3,7 @@ import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
 import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
+import { within } from '../protocol/within.ts';
 import { traceActivities } from './activity-spans.ts';
 import { traceStarts } from './client-spans.ts';
 import { openDelivery } from './delivery.ts';
@@ -64,21 +65,9 @@ export async function openTelemetry(
     },
     shutdown: () => {
       stopWatching();
-      return (ended ??= within(SHUTDOWN_MS, provider.shutdown(), () => tell('no answer before the end')));
+      // The process ends, whether or not the last spans arrive.
+      const sent = (): Promise<void> => provider.shutdown().catch(() => {});
+      return (ended ??= within(SHUTDOWN_MS, sent, () => tell('no answer before the end')));
     },
   };
-}
-
-/** Whatever becomes of the last spans, the process ends. */
-async function within(ms: number, work: Promise<unknown>, tooLate: () => void): Promise<void> {
-  let timer: NodeJS.Timeout | undefined;
-  const limit = new Promise<'late'>((resolve) => {
-    timer = setTimeout(() => resolve('late'), ms);
-  });
-  const done = work.then(
-    () => 'done' as const,
-    () => 'done' as const,
-  );
-  if ((await Promise.race([done, limit])) === 'late') tooLate();
-  clearTimeout(timer);
 }

@@ -7,7 +7,7 @@ import { Client } from 'pg';
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import { openApiDocument } from '../../src/api/openapi.ts';
 import { ROUTES } from '../../src/api/routes/all-routes.ts';
-import { type Role, ROLES } from '../../src/api/access/roles.ts';
+import { type Role, ROLES } from '../../src/api/access.ts';
 import { apiAgents } from '../support/api-agents.ts';
 import { type ApiWorld, expectAsDescribed, openApiWorld, tokenOf } from '../support/api-world.ts';
 import { newFamily, report } from '../support/guard-world.ts';

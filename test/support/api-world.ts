@@ -6,7 +6,7 @@ import { openApiDocument } from '../../src/api/openapi.ts';
 import type { Answer, Route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/routes/all-routes.ts';
 import { SCHEMAS } from '../../src/api/schemas/all-schemas.ts';
-import { type Role, ROLES } from '../../src/api/access/roles.ts';
+import { type Role, ROLES } from '../../src/api/access.ts';
 import type { Agent } from '../../src/define/define-agent.ts';
 import { openRunWorld, type RunWorld } from './run-world.ts';
 

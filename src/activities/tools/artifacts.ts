@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redact } from '../../core/redaction/redact.ts';
 import type { KeptArtifact } from '../../protocol/tools.ts';
 import type { ToolEnvironment } from './environment.ts';
-import { orNothing } from './within.ts';
+import { orNothing } from './with-timeout.ts';
 
 const SAVE_TRIES = 5;
 const SAVE_PAUSE_MS = 2_000;

@@ -9,7 +9,7 @@ import { keepBytes } from './artifacts.ts';
 import type { LogEvent, ToolEnvironment } from './environment.ts';
 import { openPromptDesk } from './prompts.ts';
 import { cutTo } from './text.ts';
-import { orNothing } from './within.ts';
+import { orNothing } from './with-timeout.ts';
 
 const PROBE_MS = 5_000;
 const MOST_KEPT = 10;

@@ -13,7 +13,7 @@ import { failer, outcomeOfThrown, outcomeOfTimeout } from './failed-attempt.ts';
 import { resolveArtifacts, type ResolvedInput } from './resolve-artifacts.ts';
 import { queryOf } from './retrieval.ts';
 import { wordsOf } from './told-by-error.ts';
-import { type Timed, withTimeout } from './within.ts';
+import { type Timed, withTimeout } from './with-timeout.ts';
 
 /** Runs one attempt of a tool and tells truthfully how it ended. Never throws for what the tool did. */
 export async function executeTool(tool: Tool, request: ToolCallRequest, env: ToolEnvironment): Promise<CallOutcome> {

@@ -1,4 +1,4 @@
-import { answerJson } from '../answer-json.ts';
+import { answerJson } from '../answers.ts';
 import { docsPage } from '../docs-page.ts';
 import { openApiDocument } from '../openapi.ts';
 import type { Route } from '../route.ts';

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { artifactIdSchema } from '../../protocol/schemas/failure-record.ts';
 import type { ApiContext, ApiDeps } from '../context.ts';
 import { Problem } from '../problem.ts';
-import { readQuery } from '../read/read-query.ts';
+import { readQuery } from '../read-request.ts';
 import type { Route } from '../route.ts';
 
 const PREVIEW_CHARS = 16_000;

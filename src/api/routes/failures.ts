@@ -1,11 +1,9 @@
 import { z } from 'zod';
 import { LIMIT } from '../../protocol/limits.ts';
-import { answerJson } from '../answer-json.ts';
+import { answerJson } from '../answers.ts';
 import { reportFailure } from '../failures/report-failure.ts';
 import { Problem } from '../problem.ts';
-import { IDEMPOTENCY_KEY, idempotencyKey, idOf, once } from '../read/ids.ts';
-import { readBody } from '../read/read-body.ts';
-import { readQuery } from '../read/read-query.ts';
+import { IDEMPOTENCY_KEY, idempotencyKey, idOf, once, readBody, readQuery } from '../read-request.ts';
 import type { Route } from '../route.ts';
 import { SCHEMAS } from '../schemas/all-schemas.ts';
 import { limit, plainText } from '../schemas/parts.ts';

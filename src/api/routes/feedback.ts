@@ -4,13 +4,11 @@ import { detectFeedback } from '../../core/feedback/detect.ts';
 import { refinePrompt } from '../../core/feedback/refine.ts';
 import { refinementActions } from '../../core/feedback/actions.ts';
 import { LIMIT } from '../../protocol/limits.ts';
-import { answerJson } from '../answer-json.ts';
-import { readBody } from '../read/read-body.ts';
-import { readQuery } from '../read/read-query.ts';
+import { answerJson, page } from '../answers.ts';
+import { readBody, readQuery } from '../read-request.ts';
 import type { Route } from '../route.ts';
 import { SCHEMAS } from '../schemas/all-schemas.ts';
 import { cursor, limit, plainText } from '../schemas/parts.ts';
-import { page } from './page.ts';
 
 /** A tool's whole output; what is longer is scanned at its start and end only anyway. */
 const DETECT_BYTES = 8 * 1024 * 1024;

@@ -1,8 +1,8 @@
-import { answerJson } from '../answer-json.ts';
+import { answerJson } from '../answers.ts';
 import type { ApiDeps } from '../context.ts';
 import { Problem } from '../problem.ts';
 import type { Route } from '../route.ts';
-import { within } from '../within.ts';
+import { within } from '../../protocol/within.ts';
 
 /** Longer than a healthy part ever needs, shorter than anybody who probes is ready to wait. */
 const DEADLINE_MS = 2_000;
@@ -41,9 +41,10 @@ async function stateOfParts({ checks }: ApiDeps): Promise<Record<'temporal' | 's
 }
 
 function stateOf(check: () => Promise<unknown>): Promise<PartState> {
-  const asked = check().then(
-    (): PartState => 'ok',
-    (): PartState => 'failed',
-  );
+  const asked = (): Promise<PartState> =>
+    check().then(
+      () => 'ok',
+      () => 'failed',
+    );
   return within(DEADLINE_MS, asked, () => 'no_answer');
 }

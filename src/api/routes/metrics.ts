@@ -3,7 +3,7 @@ import type { Route } from '../route.ts';
 import { type Gauge, gauge } from '../watch/metrics.ts';
 import { readMonitors } from '../../store/monitor-figures.ts';
 import { monitorLines } from '../watch/monitor-metrics.ts';
-import { within } from '../within.ts';
+import { within } from '../../protocol/within.ts';
 
 /** A scrape must not wait for a Temporal that is away. */
 const COUNT_MS = 1_000;
@@ -25,17 +25,19 @@ export const metrics: Route = {
 /** A store that is away leaves its figures out; the rest of the page is still good. */
 async function retryLines({ store }: ApiDeps): Promise<string[]> {
   const since = new Date(Date.now() - MONTH_MS).toISOString();
-  const asked = readMonitors(store, { since, limit: 1 })
-    .then(monitorLines)
-    .catch(() => []);
+  const asked = (): Promise<string[]> =>
+    readMonitors(store, { since, limit: 1 })
+      .then(monitorLines)
+      .catch(() => []);
   return within(COUNT_MS, asked, () => []);
 }
 
 async function runGauges({ inspector }: ApiDeps): Promise<Gauge[]> {
-  const asked = Promise.resolve()
-    .then(() => inspector.counts())
-    .catch(() => null);
-  const counts = await within(COUNT_MS, asked, () => null);
+  const counts = await within<Awaited<ReturnType<typeof inspector.counts>> | null>(
+    COUNT_MS,
+    () => inspector.counts().catch(() => null),
+    () => null,
+  );
   if (counts === null) return [];
   const { open, waiting_for_human: waiting } = counts;
   return [

@@ -1,16 +1,22 @@
-import { answerJson } from '../answer-json.ts';
+import { answerJson } from '../answers.ts';
 import { GuardRefusedError } from '../../client/guard-errors.ts';
 import { DECISION_DEADLINE_MS } from '../../client/temporal/temporal-guards.ts';
-import { mayAct } from '../access/roles.ts';
+import { mayAct } from '../access.ts';
 import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
 import { errorsOfReport, type LoopReport } from '../../core/guardrails/loop-report.ts';
 import { hashOfJson } from '../../protocol/ids.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { ApiContext, ApiDeps } from '../context.ts';
 import { Problem } from '../problem.ts';
-import { IDEMPOTENCY_KEY, idempotencyKey, idOf } from '../read/ids.ts';
-import { checked, MESSAGE_BYTES, readMessage } from '../read/read-body.ts';
-import { readJson } from '../read/read-json.ts';
+import {
+  checked,
+  IDEMPOTENCY_KEY,
+  idempotencyKey,
+  idOf,
+  MESSAGE_BYTES,
+  readMessage,
+  readJson,
+} from '../read-request.ts';
 import type { Route } from '../route.ts';
 import { SCHEMAS } from '../schemas/all-schemas.ts';
 

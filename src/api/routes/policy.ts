@@ -7,10 +7,10 @@ import { prepareRun, reviewerOf } from '../../define/prepare-run.ts';
 import { LIMIT } from '../../protocol/limits.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { Bound } from '../../protocol/run.ts';
-import { answerJson } from '../answer-json.ts';
+import { answerJson } from '../answers.ts';
 import type { ApiDeps } from '../context.ts';
 import { Problem } from '../problem.ts';
-import { readBody } from '../read/read-body.ts';
+import { readBody } from '../read-request.ts';
 import type { Route } from '../route.ts';
 import { SCHEMAS } from '../schemas/all-schemas.ts';
 

@@ -1,9 +1,8 @@
-import { answerJson } from '../answer-json.ts';
+import { answerJson, page } from '../answers.ts';
 import { z } from 'zod';
-import { readQuery } from '../read/read-query.ts';
+import { readQuery } from '../read-request.ts';
 import type { Route } from '../route.ts';
 import { cursor, limit } from '../schemas/parts.ts';
-import { page } from './page.ts';
 
 const questionsQuery = z.strictObject({
   open: z.enum(['', '1', 'true']).optional(),

@@ -1,9 +1,7 @@
-import { answerJson } from '../answer-json.ts';
+import { answerJson } from '../answers.ts';
 import { z } from 'zod';
 import { CANCEL_WAIT_MS } from '../../client/secondwind-client.ts';
-import { IDEMPOTENCY_KEY, idempotencyKey, once, runIdOf } from '../read/ids.ts';
-import { readMessage } from '../read/read-body.ts';
-import { readQuery } from '../read/read-query.ts';
+import { IDEMPOTENCY_KEY, idempotencyKey, once, readMessage, readQuery, runIdOf } from '../read-request.ts';
 import type { Route } from '../route.ts';
 import { wholeNumber } from '../schemas/parts.ts';
 

@@ -1,7 +1,6 @@
-import { answerJson } from '../answer-json.ts';
+import { answerJson } from '../answers.ts';
 import { z } from 'zod';
-import { runIdOf } from '../read/ids.ts';
-import { readQuery } from '../read/read-query.ts';
+import { readQuery, runIdOf } from '../read-request.ts';
 import type { Route } from '../route.ts';
 import { wholeNumber } from '../schemas/parts.ts';
 

@@ -1,14 +1,11 @@
-import { answerJson } from '../answer-json.ts';
+import { answerJson, page } from '../answers.ts';
 import { z } from 'zod';
 import { LIMIT } from '../../protocol/limits.ts';
 import type { RunRequest } from '../../protocol/run.ts';
-import { IDEMPOTENCY_KEY, idempotencyKey, once, runIdOf } from '../read/ids.ts';
-import { readJson } from '../read/read-json.ts';
-import { readQuery } from '../read/read-query.ts';
+import { IDEMPOTENCY_KEY, idempotencyKey, once, readJson, readQuery, runIdOf } from '../read-request.ts';
 import type { Route } from '../route.ts';
 import { cursor, filterText, limit } from '../schemas/parts.ts';
 import { runOutcome, runState } from '../schemas/run.ts';
-import { page } from './page.ts';
 
 export const startRun: Route = {
   method: 'post',

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createHttpClient, type HttpClient } from '../../client/http/http-client.ts';
 import { SecondwindError } from '../../protocol/errors.ts';
 import { type Config, isLoopback, readConfig } from '../config/read-config.ts';
-import { ROLES } from '../../api/access/roles.ts';
+import { ROLES } from '../../api/access.ts';
 import { readStackFile } from '../../stack/keeper/stack-file.ts';
 import { tokenFile } from '../serve/token-file.ts';
 

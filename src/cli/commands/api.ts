@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Config, ConfigError, isLoopback, readConfig } from '../config/read-config.ts';
-import type { Grant } from '../../api/access/roles.ts';
+import type { Grant } from '../../api/access.ts';
 import { isStrong } from '../config/read-tokens.ts';
 import { reportError } from '../report-error.ts';
 import type { Parts } from '../serve/parts.ts';

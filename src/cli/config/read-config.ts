@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { defaultDataDir } from './data-dir.ts';
 import { ConfigError } from './config-error.ts';
-import type { Grant } from '../../api/access/roles.ts';
+import type { Grant } from '../../api/access.ts';
 import { readTokens } from './read-tokens.ts';
 import { suggestion } from '../../define/problems.ts';
 import { cacheDir } from '../../stack/machine/cache-dir.ts';

@@ -1,5 +1,5 @@
 import { ConfigError } from './config-error.ts';
-import { type Grant, isRole, ROLES } from '../../api/access/roles.ts';
+import { type Grant, isRole, ROLES } from '../../api/access.ts';
 
 /** RFC 6750: what can stand after `Bearer` in a header. */
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;

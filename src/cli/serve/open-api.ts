@@ -1,10 +1,9 @@
 import type { Hono } from 'hono';
-import type { ApiLog } from '../../api/context.ts';
+import type { ApiDeps, ApiEnv, ApiLog } from '../../api/context.ts';
 import { createApi } from '../../api/create-api.ts';
-import type { ApiDeps, ApiEnv } from '../../api/context.ts';
 import { connectClient } from '../../client/connect.ts';
 import { createClient } from '../../client/create-client.ts';
-import type { Grant } from '../../api/access/roles.ts';
+import type { Grant } from '../../api/access.ts';
 import type { Registry } from '../../define/registry.ts';
 import type { Store } from '../../store/store.ts';
 import type { Telemetry } from '../../telemetry/start-telemetry.ts';

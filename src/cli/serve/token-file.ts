@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Grant } from '../../api/access/roles.ts';
+import type { Grant } from '../../api/access.ts';
 
 export const tokenFile = (dataDir: string): string => join(dataDir, 'token');
 

@@ -3,16 +3,24 @@ import { readFile } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { isRecord } from '../../protocol/json.ts';
+import { within } from '../../protocol/within.ts';
 import { AgentsFolderError, firstLineOf } from './agents-folder-error.ts';
 
 /** What a file of agents exports, promises awaited; or why not, with the place in the file. */
 export async function loadFile(path: string, file: string, deadlineMs: number): Promise<[string, unknown][]> {
   const href = pathToFileURL(resolve(path)).href;
   try {
-    return await within(deadlineMs, file, async () => {
-      const exported = exportsOf((await import(href)) as Record<string, unknown>);
-      return Promise.all(exported.map(async ([name, value]): Promise<[string, unknown]> => [name, await value]));
-    });
+    return await within(
+      deadlineMs,
+      async () => {
+        const exported = exportsOf((await import(href)) as Record<string, unknown>);
+        return Promise.all(exported.map(async ([name, value]): Promise<[string, unknown]> => [name, await value]));
+      },
+      () => {
+        const what = `${file} is still loading after ${deadlineMs / 1000} s: an await in it, or in what it imports or exports, does not end.`;
+        throw new AgentsFolderError(what, 'Mend the file, or move slow work into a tool, and start again.');
+      },
+    );
   } catch (error) {
     if (error instanceof AgentsFolderError) throw error;
     const code = error instanceof Error && 'code' in error ? error.code : undefined;
@@ -37,21 +45,6 @@ function exportsOf(module: Record<string, unknown>): [string, unknown][] {
 }
 
 /** The timer also keeps the process alive: with nothing but a hanging file it would end without a word. */
-async function within<T>(deadlineMs: number, file: string, load: () => Promise<T>): Promise<T> {
-  let timer: NodeJS.Timeout | undefined;
-  const late = new Promise<never>((_resolve, reject) => {
-    timer = setTimeout(() => {
-      const what = `${file} is still loading after ${deadlineMs / 1000} s: an await in it, or in what it imports or exports, does not end.`;
-      reject(new AgentsFolderError(what, 'Mend the file, or move slow work into a tool, and start again.'));
-    }, deadlineMs);
-  });
-  try {
-    return await Promise.race([load(), late]);
-  } finally {
-    clearTimeout(timer);
-  }
-}
-
 interface Told {
   what: string;
   /** Where it is, with the lines around it; empty when nobody knows. */

@@ -1,6 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { checkHost, checkOrigin } from '../../../src/api/access/hosts.ts';
-import { createTokenCheck } from '../../../src/api/access/tokens.ts';
+import { checkHost, checkOrigin, createTokenCheck } from '../../../src/api/access.ts';
 
 describe('a request is addressed to', () => {
   it.each(['localhost', 'LOCALHOST:4680', '127.0.0.1:1', '[::1]:4680', 'runs.example:443'])('us as %s', (host) => {

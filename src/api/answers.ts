@@ -7,3 +7,7 @@ export const answerJson = (
   status: 200 | 201 | 202 = 200,
   headers: Record<string, string> = {},
 ): Response => c.body(JSON.stringify(value), status, { 'content-type': 'application/json', ...headers });
+
+/** There is a cursor exactly when there is more. */
+export const page = (cursor: string | null): { next_cursor?: string } =>
+  cursor === null ? {} : { next_cursor: cursor };

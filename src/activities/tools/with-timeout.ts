@@ -1,3 +1,5 @@
+import { within } from '../../protocol/within.ts';
+
 export type Timed<T> =
   | { kind: 'returned'; value: T }
   | { kind: 'threw'; error: unknown }
@@ -57,13 +59,9 @@ const aborted = (signal: AbortSignal, over: AbortSignal): Promise<void> =>
   });
 
 /** What a helper says within its time; undefined when it takes longer or throws. Never in the way. */
-export async function orNothing<T>(ms: number, ask: () => Promise<T> | T): Promise<T | undefined> {
-  const over = new AbortController();
-  try {
-    return await Promise.race([(async () => ask())(), after(ms, over.signal)]);
-  } catch {
-    return undefined;
-  } finally {
-    over.abort();
-  }
-}
+export const orNothing = <T>(ms: number, ask: () => Promise<T> | T): Promise<T | undefined> =>
+  within<T | undefined>(
+    ms,
+    async () => ask(),
+    () => undefined,
+  ).catch(() => undefined);

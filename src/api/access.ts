@@ -1,0 +1,99 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import { Problem } from './problem.ts';
+
+/** What a token may do. Each role may also do what the ones before it may. */
+export const ROLES = ['viewer', 'reporter', 'operator'] as const;
+export type Role = (typeof ROLES)[number];
+
+export const isRole = (text: string): text is Role => (ROLES as readonly string[]).includes(text);
+export const mayAct = (has: Role, needs: Role): boolean => ROLES.indexOf(has) >= ROLES.indexOf(needs);
+
+/** A token and what it allows. */
+export interface Grant {
+  role: Role;
+  token: string;
+}
+
+export type TokenCheck = (authorization: string | undefined, needs: Role) => Grant;
+
+/** Compares with every token, by hashes of one length: how long it takes tells nothing about any of them. */
+export function createTokenCheck(grants: readonly Grant[]): TokenCheck {
+  const known = grants.map((grant) => ({ grant, hash: hashOf(grant.token) }));
+  return (authorization, needs) => {
+    const shown = /^Bearer +(?<token>[A-Za-z0-9._~+/-]+=*) *$/i.exec(authorization ?? '')?.groups?.['token'];
+    if (shown === undefined) throw noToken('Send the header "Authorization: Bearer <token>".');
+    const hash = hashOf(shown);
+    let found: Grant | undefined;
+    for (const entry of known) if (timingSafeEqual(entry.hash, hash)) found = entry.grant;
+    if (found === undefined) throw noToken('This token is not known.');
+    if (mayAct(found.role, needs)) return found;
+    throw new Problem(
+      'weaker_role',
+      `This needs the role ${needs}; the token has the role ${found.role}. Use another token.`,
+    );
+  };
+}
+
+const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+
+const noToken = (what: string): Problem =>
+  new Problem(
+    'no_token',
+    `${what} \`secondwind dev\` prints a line that carries one and keeps it in the file "token" of the data folder.`,
+    { headers: { 'www-authenticate': 'Bearer realm="secondwind"' } },
+  );
+
+const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
+const HOST = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i;
+
+/**
+ * A page on the web can make a browser call a server on this machine, under a name of its own (DNS rebinding) or openly
+ * from its own origin. Neither is one of ours, so both are turned away before anything else is looked at.
+ */
+export function checkHost(host: string | undefined, allowed: readonly string[]): void {
+  const name = nameOf(host ?? '');
+  if (name !== undefined && isOurs(name, allowed)) return;
+  throw new Problem(
+    'foreign_host',
+    'Call this server as localhost or 127.0.0.1; other names must be listed in SECONDWIND_ALLOWED_HOSTS.',
+  );
+}
+
+export function checkOrigin(origin: string | undefined, allowed: readonly string[]): void {
+  if (origin === undefined) return;
+  const match = /^https?:\/\/(?<host>.+)$/i.exec(origin);
+  const name = nameOf(match?.groups?.['host'] ?? '');
+  if (name !== undefined && isOurs(name, allowed)) return;
+  throw new Problem(
+    'foreign_origin',
+    'Call this server from its own pages or without a browser; other hosts must be listed in SECONDWIND_ALLOWED_HOSTS.',
+  );
+}
+
+const nameOf = (host: string): string | undefined => HOST.exec(host)?.groups?.['name']?.toLowerCase();
+const isOurs = (name: string, allowed: readonly string[]): boolean => LOOPBACK.includes(name) || allowed.includes(name);
+
+/** What one token may ask for: so many at once, and so many a second after that. */
+export interface RateLimit {
+  burst: number;
+  perSecond: number;
+}
+
+/** More than a dashboard and a few programs need; a loop that has run wild meets it. */
+export const DEFAULT_RATE_LIMIT: RateLimit = { burst: 400, perSecond: 200 };
+
+/** One bucket for each token, and one for all requests without a good one: guessing is slowed, nobody else is. */
+export function createRateLimit({ burst, perSecond }: RateLimit, now: () => number = Date.now) {
+  const buckets = new Map<string, { left: number; at: number }>();
+  return (holder: string): void => {
+    const at = now();
+    const bucket = buckets.get(holder) ?? { left: burst, at };
+    const left = Math.min(burst, bucket.left + ((at - bucket.at) / 1000) * perSecond);
+    buckets.set(holder, { left: left < 1 ? left : left - 1, at });
+    if (left >= 1) return;
+    const seconds = Math.max(1, Math.ceil((1 - left) / perSecond));
+    throw new Problem('too_many', `Wait ${seconds} s. A token may ask ${perSecond} times a second.`, {
+      headers: { 'retry-after': String(seconds) },
+    });
+  };
+}
