@@ -1,9 +1,5 @@
 import { z } from 'zod';
-import { largestWaitPerCall } from '../core/retry/backoff.ts';
-import { mergePolicy } from '../core/policy/merge-policy.ts';
 import { LIMIT } from '../protocol/limits.ts';
-import type { Helpers } from '../protocol/run.ts';
-import type { Plan } from '../protocol/schemas/plan.ts';
 import type { ToolEffect } from '../protocol/tools.ts';
 import { type Agent, thinks } from './define-agent.ts';
 import { defineTool, type Tool } from './define-tool.ts';
@@ -50,31 +46,3 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
 const EFFECTS: readonly ToolEffect[] = ['read', 'idempotent', 'side_effect'];
 const worstEffect = ({ tools }: Agent): ToolEffect =>
   EFFECTS[Math.max(0, ...tools.map((tool) => EFFECTS.indexOf(tool.effect)))] ?? 'side_effect';
-
-/** Every agent that may work in a run of this one, however far down; with a plan only those that the plan asks. */
-export function helpersIn(agent: Agent, plan: Plan | null): Agent[] {
-  const asked = plan === null ? agent.tools : agent.tools.filter((tool) => usedIn(plan, tool));
-  const found = new Set<Agent>();
-  const look = (tools: Tool[]): void => {
-    for (const { agent: helper } of tools) {
-      if (helper === undefined || found.has(helper)) continue;
-      found.add(helper);
-      look(helper.tools);
-    }
-  };
-  look(asked);
-  return [...found];
-}
-
-const usedIn = (plan: Plan, { name }: Tool): boolean => plan.steps.some((step) => step.tool === name);
-
-export const asksModel = (agent: Agent): boolean => thinks(agent) || agent.review?.asksModel !== undefined;
-
-/** What a bound has to know of them; undefined when there are none. */
-export function helpersOf(helpers: Agent[]): Helpers | undefined {
-  if (helpers.length === 0) return undefined;
-  return {
-    asks_model: helpers.some((helper) => asksModel(helper) || helper.planner !== undefined),
-    wait_per_call_ms: Math.max(...helpers.map(({ policy }) => largestWaitPerCall(mergePolicy(policy).retry))),
-  };
-}

@@ -6,6 +6,7 @@ import type { RequestProblem } from '../protocol/run.ts';
 import { planSchema } from '../protocol/schemas/plan.ts';
 import { policyPatchSchema } from '../protocol/schemas/policy.ts';
 import type { AgentDefinition } from './define-agent.ts';
+import { checkPlan } from './check-plan.ts';
 import { isTool } from './define-tool.ts';
 import { problemsOf } from './problems.ts';
 
@@ -47,7 +48,13 @@ const definitionSchema = z.strictObject(shape);
 /** Everything about a definition that cannot be meant: an unknown key is told with the nearest known one. */
 export function problemsOfAgent(definition: unknown): RequestProblem[] {
   const parsed = definitionSchema.safeParse(definition);
-  return [...(parsed.success ? [] : problemsOf(parsed.error, '$', knownKeys)), ...problemsTogether(definition)];
+  const problems = [
+    ...(parsed.success ? [] : problemsOf(parsed.error, '$', knownKeys)),
+    ...problemsTogether(definition),
+  ];
+  const { plan, tools } = definition as AgentDefinition;
+  // Only a plan and tools that are each well formed can be compared.
+  return problems.length > 0 || plan === undefined ? problems : checkPlan(plan, tools);
 }
 
 /** What each part alone does not show. */

@@ -8,8 +8,9 @@ import type { Tool } from './define-tool.ts';
 import { problemsOf, suggestion } from './problems.ts';
 
 /** Everything about a plan that can be known before it runs, so that a bad one makes no run. */
-export function checkPlan(plan: Plan, tools: ReadonlyMap<string, Tool>, root = '$.plan'): RequestProblem[] {
-  const problems = [...checkIds(plan, root), ...checkTools(plan, tools, root)];
+export function checkPlan(plan: Plan, tools: readonly Tool[], root = '$.plan'): RequestProblem[] {
+  const named = new Map(tools.map((tool) => [tool.name, tool]));
+  const problems = [...checkIds(plan, root), ...checkTools(plan, named, root)];
   if (problems.length > 0) return problems;
   const order = checkOrder(plan, root);
   return order.length > 0 ? order : checkPointers(plan, root);

@@ -4,9 +4,13 @@ import type { PlannerChoice, PlannerView, ReviewUse, ReviewView } from '../core/
 import type { z } from 'zod';
 import type { ModelPrices } from '../core/pricing/pricing.ts';
 import type { ModelSource } from './model-source.ts';
+import { mergePolicy } from '../core/policy/merge-policy.ts';
+import { largestWaitPerCall } from '../core/retry/backoff.ts';
 import type { Json } from '../protocol/json.ts';
+import type { Helpers } from '../protocol/run.ts';
 import type { Plan } from '../protocol/schemas/plan.ts';
 import type { PolicyPatch } from '../protocol/schemas/policy.ts';
+import type { ToolManifest } from '../protocol/tools.ts';
 import { problemsOfAgent } from './check-agent.ts';
 import type { Tool } from './define-tool.ts';
 
@@ -86,6 +90,37 @@ export function modelNameOf({ model }: Agent): string {
   if (typeof model === 'string') return model;
   if (model === undefined) return 'default';
   return 'base_url' in model ? model.model : model.modelId;
+}
+
+export const manifestOf = (agent: Agent): ToolManifest =>
+  Object.fromEntries(agent.tools.map((tool) => [tool.name, tool.manifest]));
+
+/** Every agent that may work in a run of this one, however far down; with a plan only those that the plan asks. */
+export function helpersIn(agent: Agent, plan: Plan | null): Agent[] {
+  const asked = plan === null ? agent.tools : agent.tools.filter((tool) => usedIn(plan, tool));
+  const found = new Set<Agent>();
+  const look = (tools: Tool[]): void => {
+    for (const { agent: helper } of tools) {
+      if (helper === undefined || found.has(helper)) continue;
+      found.add(helper);
+      look(helper.tools);
+    }
+  };
+  look(asked);
+  return [...found];
+}
+
+const usedIn = (plan: Plan, { name }: Tool): boolean => plan.steps.some((step) => step.tool === name);
+
+export const asksModel = (agent: Agent): boolean => thinks(agent) || agent.review?.asksModel !== undefined;
+
+/** What a bound has to know of them; undefined when there are none. */
+export function helpersOf(helpers: Agent[]): Helpers | undefined {
+  if (helpers.length === 0) return undefined;
+  return {
+    asks_model: helpers.some((helper) => asksModel(helper) || helper.planner !== undefined),
+    wait_per_call_ms: Math.max(...helpers.map(({ policy }) => largestWaitPerCall(mergePolicy(policy).retry))),
+  };
 }
 
 /**

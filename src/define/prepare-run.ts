@@ -9,11 +9,10 @@ import { policyKeysAt } from '../protocol/policy.ts';
 import type { PreparedRun, PrepareOutcome, RequestProblem, RunRequest } from '../protocol/run.ts';
 import type { Plan } from '../protocol/schemas/plan.ts';
 import { runRequestSchema } from '../protocol/schemas/run-request.ts';
-import { asksModel, helpersIn, helpersOf } from './agent-tool.ts';
 import { checkPlan } from './check-plan.ts';
-import { type Agent, modelNameOf, thinks } from './define-agent.ts';
+import { type Agent, asksModel, helpersIn, helpersOf, manifestOf, modelNameOf, thinks } from './define-agent.ts';
 import { problemsOf, suggestion } from './problems.ts';
-import { manifestOf, type Registry } from './registry.ts';
+import type { Registry } from './registry.ts';
 
 /**
  * Turns a request into a run, or says why not, before any workflow starts. The same function serves the client, the
@@ -63,7 +62,8 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
       : [{ path: '$.run_id', message: `${runId.slice(0, 80)} is no id (${ID_PATTERN.source})` }]),
     ...(isRerunId(loopId) ? [{ path: '$.loop_id', message: RERUN_ID }] : []),
     ...(!chooses && plan === null ? [{ path: '$.plan', message: `the agent ${agent.name} needs a plan` }] : []),
-    ...(chooses || plan === null ? [] : checkPlan(plan, new Map(agent.tools.map((tool) => [tool.name, tool])))),
+    // The agent's own plan was checked when it was defined.
+    ...(asked.plan === undefined ? [] : checkPlan(asked.plan, agent.tools)),
   ];
   if (problems.length > 0) return refused(problems);
   const given: Plan | null = chooses ? null : plan;

@@ -1,6 +1,4 @@
-import type { ToolManifest } from '../protocol/tools.ts';
-import { helpersIn } from './agent-tool.ts';
-import type { Agent } from './define-agent.ts';
+import { type Agent, helpersIn } from './define-agent.ts';
 import type { Tool } from './define-tool.ts';
 
 /** The agents and tools that a process knows. */
@@ -28,6 +26,3 @@ export function createRegistry(agents: Agent[]): Registry {
   }
   return { agents: known, tools };
 }
-
-export const manifestOf = (agent: Agent): ToolManifest =>
-  Object.fromEntries(agent.tools.map((tool) => [tool.name, tool.manifest]));

@@ -1,9 +1,9 @@
 /** Defining tools and agents: what is refused at once, in the author's own process, and what a manifest says. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { defineAgent } from '../../../src/define/define-agent.ts';
+import { defineAgent, manifestOf } from '../../../src/define/define-agent.ts';
 import { defineTool } from '../../../src/define/define-tool.ts';
-import { createRegistry, manifestOf } from '../../../src/define/registry.ts';
+import { createRegistry } from '../../../src/define/registry.ts';
 
 const parts = { effect: 'read' as const, input: z.json(), output: z.json(), run: () => null };
 
@@ -85,6 +85,7 @@ describe('an agent', () => {
       { plan: { steps: [{ phase: 'p', tools: 't', input: {} }] } },
       '$.plan.steps[0].tools: unknown key; did you mean tool?',
     ],
+    [{ plan: { steps: [{ phase: 'p', tool: 'nobody', input: {} }] } }, '$.plan.steps[0].tool: no tool named nobody'],
     [{ planner: () => ({ calls: [] }) }, '$.planner: expected an object with choose(view)'],
     [{ review: 'sage' }, '$.review: expected a function'],
     [{ instructions: 'Look.', planner: { choose: () => ({ calls: [] }) } }, '$.planner: instructions are for a model'],

@@ -5,9 +5,8 @@
  */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
-import { type Agent, defineAgent } from '../../../src/define/define-agent.ts';
+import { type Agent, defineAgent, manifestOf } from '../../../src/define/define-agent.ts';
 import { defineTool } from '../../../src/define/define-tool.ts';
-import { manifestOf } from '../../../src/define/registry.ts';
 import { mergePolicy } from '../../../src/core/policy/merge-policy.ts';
 import { ToolError } from '../../../src/define/tool-error.ts';
 import { scriptedModel } from '../../../src/testing.ts';
