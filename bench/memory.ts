@@ -81,7 +81,7 @@ async function fill(databaseUrl: string, lessons: LessonToAsk[]): Promise<void> 
   }
 }
 
-async function ask({ reflections }: Store, lessons: LessonToAsk[], questions: number): Promise<Figures> {
+async function ask({ reflections, startMemory }: Store, lessons: LessonToAsk[], questions: number): Promise<Figures> {
   const reader = { scope: 'agent', agent: ASKING } as const;
   const own = lessons.map((lesson, n) => ({ ...lesson, n })).filter(({ n }) => `agent-${n % AGENTS}` === ASKING);
   const fresh = lessonTexts(questions, 99);
@@ -128,7 +128,7 @@ async function ask({ reflections }: Store, lessons: LessonToAsk[], questions: nu
     ),
     ...named(
       'lessons_for_a_start',
-      await measure(Math.min(100, questions), () => reflections.forRun({ ...reader, tools })),
+      await measure(Math.min(100, questions), () => startMemory.lessons({ ...reader, tools })),
     ),
   };
   if (found < 2 * questions) throw new Error(`only ${found} lessons were found in ${3 * questions} questions`);

@@ -45,16 +45,17 @@ export function createActivities(deps: ActivityDeps) {
       if (!outcome.ok) return outcome;
       const problems = await reserveNames(deps.store.reservations, outcome.prepared);
       if (problems.length > 0) return { ok: false, problems };
-      const memory = await loadStartMemory(deps.store, outcome.prepared, {
-        log: (reason) => log.warn('start_memory_failed', { run_id: runId, reason }),
-      });
-      return {
-        ok: true,
-        prepared: { ...outcome.prepared, memory },
-        search_attributes: deps.searchAttributes === true,
-      };
+      const prepared = await withMemory(deps.store, outcome.prepared);
+      return { ok: true, prepared, search_attributes: deps.searchAttributes === true };
     },
   });
+}
+
+async function withMemory({ startMemory }: ActivityStore, prepared: PreparedRun): Promise<PreparedRun> {
+  if (startMemory === undefined) return prepared;
+  const { run_id } = prepared;
+  const warn = (reason: string): void => log.warn('start_memory_failed', { run_id, reason });
+  return { ...prepared, memory: await loadStartMemory(startMemory, prepared, { log: warn }) };
 }
 
 /** As a client does before a start. To reserve again what is reserved for this run changes nothing, so a retry may. */

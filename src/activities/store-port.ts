@@ -1,4 +1,4 @@
-import type { StartMemoryStore } from '../store/start-memory.ts';
+import type { StartMemoryReader } from '../store/start-memory.ts';
 import type { FeedbackEntry, LessonUse, StepEvaluation } from '../protocol/lessons.ts';
 import type { FailureRevision } from '../protocol/records.ts';
 import type { FailureRecord } from '../protocol/schemas/failure-record.ts';
@@ -36,7 +36,8 @@ export interface ActivityStore extends Partial<MemoryStore> {
 
 /** The memory beyond runs. Each part of it may be missing: a run goes on without it. */
 export interface MemoryStore {
-  reflections: StartMemoryStore['reflections'] & {
+  startMemory: Pick<StartMemoryReader, 'read'>;
+  reflections: {
     persist(lesson: LessonToKeep): Promise<unknown>;
     recordUses(uses: readonly LessonUse[]): Promise<unknown>;
     recallForFailure(query: {
@@ -51,9 +52,8 @@ export interface MemoryStore {
     }): Promise<{ id: number; content: string; tools: string[]; fingerprint: string | null }[]>;
   };
   retryMonitors: { append(evaluations: readonly StepEvaluation[]): Promise<unknown> };
-  enhancement: StartMemoryStore['enhancement'];
   feedbackLog: { append(entries: readonly FeedbackEntry[]): Promise<unknown> };
-  biasCounts: StartMemoryStore['biasCounts'] & {
+  biasCounts: {
     add(seen: { family: string; loop_id: string; tags: readonly string[] }): Promise<unknown>;
   };
   refusedParts: {

@@ -5,9 +5,11 @@ import { wholeText } from '../protocol/text.ts';
  * the store's edge, so that text from any tool can be kept and reads back exactly as it was written. Raw bytes belong in
  * an artifact.
  */
-export const cleanText = (text: string): string => {
-  return wholeText(text.includes('\0') ? text.replaceAll('\0', '') : text);
-};
+export const cleanText = (text: string): string =>
+  // Nearly every text is clean already.
+  UNCLEAN.test(text) ? wholeText(text.replaceAll('\0', '')) : text;
+
+const UNCLEAN = /\0|\p{Surrogate}/u;
 
 /** The same for every text inside a JSON value, keys included. */
 const clean = (value: unknown): unknown => {

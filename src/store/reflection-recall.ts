@@ -4,7 +4,6 @@ import { byWorth, MAX_LESSONS } from '../core/reflections/rank-lessons.ts';
 import type { Lesson } from '../core/reflections/rank-lessons.ts';
 import { cleanText } from './clean-text.ts';
 import { pageSize } from './cursor.ts';
-import { lessonId, lessonsForRun } from './lessons-for-run.ts';
 import { prepareSearch, readableScopes } from './reflection-scope.ts';
 import type { ReflectionScope } from './reflection-scope.ts';
 import type { Tables } from './tables.ts';
@@ -152,18 +151,6 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
         limit ${pageSize(query.limit)}`.execute(db);
       return rows.map((row) => toRecalled(row, 'recent'));
     },
-
-    /** The lessons that a run starts with, as `rankLessons` ranks them. */
-    forRun: async (query: Reader & { tools: readonly string[]; limit?: number }): Promise<StoredReflection[]> => {
-      const ids = await lessonsForRun(db, readableScopes(query), query.tools, query.limit ?? MAX_LESSONS);
-      if (ids.length === 0) return [];
-      const rows = await db
-        .selectFrom('reflection_current')
-        .selectAll()
-        .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids))))
-        .execute();
-      return rows.sort((a, b) => ids.indexOf(a.id) - ids.indexOf(b.id)).map(toStored);
-    },
   };
 };
 
@@ -222,6 +209,11 @@ const best = (rows: readonly Scored[], limit: number): Scored[] =>
     .sort((a, b) => b.row.score - a.row.score || byWorth(a.lesson, b.lesson))
     .slice(0, limit)
     .map(({ row }) => row);
+
+const ID_DIGITS = 16;
+
+/** The rule that ranks compares ids as text; with equal lengths that is their order as numbers. */
+export const lessonId = (id: number): string => String(id).padStart(ID_DIGITS, '0');
 
 const toLesson = (row: CurrentRow): Lesson => ({
   id: lessonId(row.id),

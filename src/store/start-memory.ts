@@ -1,24 +1,43 @@
-import type { EnhancementSwitch } from '../core/retry/switch-off.ts';
+import { sql } from 'kysely';
+import type { Kysely } from 'kysely';
 import { familyOf } from '../core/guardrails/loop-ids.ts';
-import { MAX_LESSONS } from '../core/reflections/rank-lessons.ts';
+import { type Lesson, MAX_LESSONS, rankLessons } from '../core/reflections/rank-lessons.ts';
 import { firstCodePoints } from '../core/reflections/text.ts';
-import { NOTHING_REMEMBERED, type RunLesson, type StartMemory } from '../protocol/lessons.ts';
+import { NOTHING_REMEMBERED } from '../protocol/lessons.ts';
+import type { RunLesson, StartMemory } from '../protocol/lessons.ts';
 import { LIMIT } from '../protocol/limits.ts';
 import type { PreparedRun } from '../protocol/run.ts';
 import { within } from '../protocol/within.ts';
+import { createBiasCounts } from './bias-counts.ts';
+import { cleanText } from './clean-text.ts';
+import { lessonId, type Reader } from './reflection-recall.ts';
+import { readableScopes } from './reflection-scope.ts';
+import type { Tables } from './tables.ts';
 
-/** What the start of a run reads; the real one is the store. */
-export interface StartMemoryStore {
-  reflections: {
-    forRun(query: {
-      scope: 'agent' | 'global';
-      agent: string;
-      tools: readonly string[];
-      limit: number;
-    }): Promise<readonly KnownLesson[]>;
-  };
-  enhancement: { currentSwitch(agent: string): Promise<EnhancementSwitch> };
-  biasCounts: { elsewhere(family: string): Promise<Record<string, number>> };
+/** A start waits no longer than this for the memory, which helps a run and is not needed for one. */
+const DEADLINE_MS = 2_000;
+
+/**
+ * What earlier runs left for a run that is about to start; nothing, when it cannot be read in time. `log` is then called with
+ * the reason.
+ */
+export async function loadStartMemory(
+  memory: Pick<StartMemoryReader, 'read'>,
+  prepared: PreparedRun,
+  { log, deadlineMs = DEADLINE_MS }: { log?: (reason: string) => void; deadlineMs?: number } = {},
+): Promise<StartMemory> {
+  try {
+    return await within(deadlineMs, () => memory.read(prepared));
+  } catch (error) {
+    log?.(error instanceof Error ? error.message : String(error));
+    return NOTHING_REMEMBERED;
+  }
+}
+
+export interface StartMemoryReader {
+  read(run: PreparedRun): Promise<StartMemory>;
+  /** The lessons that a run starts with, as `rankLessons` ranks them. */
+  lessons(query: Reader & { tools: readonly string[]; limit?: number }): Promise<KnownLesson[]>;
 }
 
 export interface KnownLesson {
@@ -28,42 +47,26 @@ export interface KnownLesson {
   fingerprint: string | null;
 }
 
-/** Memory is a help, never a gate: a start waits no longer for it. */
-const DEADLINE_MS = 2_000;
-
-/** What the memory beyond runs has to say to a run that is about to start; nothing, when it cannot be read in time. */
-export async function loadStartMemory(
-  store: Partial<StartMemoryStore>,
-  prepared: PreparedRun,
-  { log, deadlineMs = DEADLINE_MS }: { log?: (reason: string) => void; deadlineMs?: number } = {},
-): Promise<StartMemory> {
-  try {
-    return await within(deadlineMs, () => read(store, prepared));
-  } catch (error) {
-    log?.(error instanceof Error ? error.message : String(error));
-    return NOTHING_REMEMBERED;
-  }
-}
-
-async function read(store: Partial<StartMemoryStore>, { agent, policy, manifest, loop_id }: PreparedRun) {
-  const { reflections, enhancement, biasCounts } = store;
-  const { scope } = policy.memory;
-  const [lessons, current, elsewhere] = await Promise.all([
-    scope === 'run' || reflections === undefined
-      ? []
-      : reflections.forRun({ scope, agent, tools: Object.keys(manifest), limit: MAX_LESSONS }),
-    enhancement?.currentSwitch(agent),
-    policy.bias.scope === 'global' && biasCounts !== undefined ? biasCounts.elsewhere(familyOf(loop_id)) : null,
-  ]);
-  const memory: StartMemory = {
-    lessons: lessons.slice(0, MAX_LESSONS).map(toRunLesson),
-    enhancement: current?.enhancement === 'off' ? { on: false, why: current.sentence } : { on: true },
-    bias_elsewhere: elsewhere,
+export const createStartMemory = (db: Kysely<Tables>): StartMemoryReader => {
+  const lessons: StartMemoryReader['lessons'] = ({ tools, limit = MAX_LESSONS, ...reader }) =>
+    bestLessons(db, readableScopes(reader), tools, limit);
+  return {
+    lessons,
+    read: async ({ agent, policy, manifest, loop_id }) => {
+      const { scope } = policy.memory;
+      const [known, enhancement, elsewhere] = await Promise.all([
+        scope === 'run' ? [] : lessons({ scope, agent, tools: Object.keys(manifest) }),
+        enhancementOf(db, agent),
+        policy.bias.scope === 'global' ? createBiasCounts(db).elsewhere(familyOf(loop_id)) : null,
+      ]);
+      return { lessons: known.map(toRunLesson), enhancement, bias_elsewhere: elsewhere };
+    },
   };
-  return memory;
-}
+};
 
-/** A lesson as a run carries it: capped, for it lives in the run's state. */
+const MOST_TOOLS = 20;
+
+/** A lesson as a run carries it: capped, because it lives in the run's state. */
 export const toRunLesson = ({ id, content, tools, fingerprint }: KnownLesson): RunLesson => ({
   reflection_id: id,
   content: firstCodePoints(content, LIMIT.lessonChars),
@@ -71,4 +74,115 @@ export const toRunLesson = ({ id, content, tools, fingerprint }: KnownLesson): R
   fingerprint,
 });
 
-const MOST_TOOLS = 20;
+/** Whether the agent's retries are enhanced, and if not, why. An agent whose switch was never moved has it on. */
+async function enhancementOf(db: Kysely<Tables>, agent: string): Promise<StartMemory['enhancement']> {
+  const latest = await db
+    .selectFrom('enhancement_switches')
+    .select(['enhancement', 'sentence'])
+    .where('agent', '=', cleanText(agent))
+    .orderBy('id', 'desc')
+    .limit(1)
+    .executeTakeFirst();
+  return latest?.enhancement === 'off' ? { on: false, why: latest.sentence ?? '' } : { on: true };
+}
+
+/** Far more than are shown, so that one page nearly always holds them. */
+const PAGE = 200;
+
+interface Candidate extends KnownLesson {
+  pinned: boolean;
+  uses: number;
+  successes: number;
+  last_seen_at: Date;
+}
+interface RankedLesson extends Lesson {
+  known: KnownLesson;
+}
+
+/**
+ * The best lessons first. `rankLessons` decides; the database gives it candidates in the same order, so that thousands of
+ * lessons need not travel. Only the rule can tell whether a text mentions a tool as a word of its own, so the pages go on
+ * until enough candidates have passed it.
+ */
+async function bestLessons(
+  db: Kysely<Tables>,
+  scopes: readonly string[],
+  toolNames: readonly string[],
+  limit: number,
+): Promise<KnownLesson[]> {
+  const tools = [...new Set(toolNames.map(cleanText))].filter((name) => name !== '');
+  if (tools.length === 0 || limit <= 0) return [];
+  const found: RankedLesson[] = [];
+  for (let page = 0; ; page += 1) {
+    const rows = await candidates(db, scopes, tools, page);
+    if (rows.length > 0) found.push(...rankLessons(rows.map(toLesson), tools, limit));
+    if (found.length >= limit || rows.length < PAGE) break;
+  }
+  return found.length === 0 ? [] : rankLessons(found, tools, limit).map(({ known }) => known);
+}
+
+const toLesson = ({ id, content, tools, fingerprint, ...row }: Candidate): RankedLesson => ({
+  ...row,
+  id: lessonId(id),
+  content,
+  tools,
+  last_seen_at: row.last_seen_at.toISOString(),
+  known: { id, content, tools, fingerprint },
+});
+
+/**
+ * In the order of `rankLessons`. Times count to the millisecond, as they do in JavaScript; a quotient of whole numbers as
+ * double precision is equal where the fractions are, and never turns an order around below 2^26 uses.
+ */
+async function candidates(
+  db: Kysely<Tables>,
+  scopes: readonly string[],
+  tools: readonly string[],
+  page: number,
+): Promise<Candidate[]> {
+  const { rows } = await sql<Candidate>`
+    with lesson as (
+      select id, content, tools, fingerprint, created_at from reflections
+      where scope_key = any(${scopes}::text[]) and (tools = '{}' or tools && ${tools}::text[])
+    ),
+    said as (
+      select
+        reflection_id,
+        bool_or(action = 'retire') as retired,
+        (array_agg(action order by id desc) filter (where action in ('pin', 'unpin')))[1] = 'pin' as pinned,
+        (array_agg(content order by id desc) filter (where action = 'edit'))[1] as edited
+      from reflection_revisions where reflection_id in (select id from lesson)
+      group by reflection_id
+    ),
+    used as (
+      select reflection_id, count(*) as uses, count(*) filter (where succeeded) as successes
+      from reflection_uses where reflection_id in (select id from lesson)
+      group by reflection_id
+    ),
+    seen as (
+      select reflection_id, max(created_at) as last_at
+      from reflection_occurrences where reflection_id in (select id from lesson)
+      group by reflection_id
+    ),
+    current as (
+      select
+        lesson.id,
+        coalesce(said.edited, lesson.content) as content,
+        lesson.tools,
+        lesson.fingerprint,
+        coalesce(said.pinned, false) as pinned,
+        coalesce(used.uses, 0) as uses,
+        coalesce(used.successes, 0) as successes,
+        date_trunc('milliseconds', coalesce(seen.last_at, lesson.created_at)) as last_seen_at
+      from lesson
+      left join said on said.reflection_id = lesson.id
+      left join used on used.reflection_id = lesson.id
+      left join seen on seen.reflection_id = lesson.id
+      where not coalesce(said.retired, false)
+    )
+    select * from current
+    where tools <> '{}' or exists (select from unnest(${tools}::text[]) as tool where strpos(content, tool) > 0)
+    order by pinned desc, (successes + 1)::float8 / (uses + 2) desc, last_seen_at desc, id
+    limit ${PAGE} offset ${page * PAGE}`.execute(db);
+  return rows;
+}

@@ -13,6 +13,7 @@ import { createFeedbackLog } from './feedback-log.ts';
 import { createRefusedParts } from './refused-parts.ts';
 import { createReflections } from './reflections.ts';
 import { createReservations } from './reservations.ts';
+import { createStartMemory } from './start-memory.ts';
 import { createRetryMonitors } from './retry-monitors.ts';
 
 /** The memory beyond one run. Opens no connection until the first query; the schema is `migrateToLatest`'s business. */
@@ -26,6 +27,7 @@ export const createStore = (database: string | DatabaseOptions) => {
     archivedRuns: createArchivedRuns(db),
     archivedGuards: createArchivedGuards(db),
     reservations: createReservations(db),
+    startMemory: createStartMemory(db),
     reflections: createReflections(db),
     feedbackLog: createFeedbackLog(db),
     biasCounts: createBiasCounts(db),

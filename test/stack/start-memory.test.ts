@@ -103,17 +103,19 @@ describe('what a run starts with', () => {
   it('is at most five lessons of its scope and its tools, each of at most 400 characters', async () => {
     for (let n = 0; n < 7; n += 1) await learn('many', `${n} ${'long '.repeat(200)}`);
     await learn('many', 'of another tool', ['mailer']);
-    const { lessons } = await loadStartMemory(world.store, ready('many'));
+    const { lessons } = await loadStartMemory(world.store.startMemory, ready('many'));
     expect(lessons.map(({ content, tools, fingerprint }) => [content.length, tools, fingerprint])).toEqual(
       Array.from({ length: 5 }, () => [400, ['fetch_rows'], 'fp1:x']),
     );
     expect(lessons[0]?.content.startsWith('6 long')).toBe(true);
-    expect((await loadStartMemory(world.store, ready('many', { memory: { scope: 'run' } }))).lessons).toEqual([]);
+    expect(
+      (await loadStartMemory(world.store.startMemory, ready('many', { memory: { scope: 'run' } }))).lessons,
+    ).toEqual([]);
   });
 
   it('is the switch of its agent, with the reason', async () => {
     const agent = 'rolled-back';
-    expect((await loadStartMemory(world.store, ready(agent))).enhancement).toEqual({ on: true });
+    expect((await loadStartMemory(world.store.startMemory, ready(agent))).enhancement).toEqual({ on: true });
     await world.store.retryMonitors.append(
       Array.from({ length: 20 }, (_, step_id) => ({
         run_id: 'rolled',
@@ -125,7 +127,7 @@ describe('what a run starts with', () => {
         created_at: new Date().toISOString(),
       })),
     );
-    expect((await loadStartMemory(world.store, ready(agent))).enhancement).toEqual({
+    expect((await loadStartMemory(world.store.startMemory, ready(agent))).enhancement).toEqual({
       on: false,
       why: expect.stringMatching(/^Enhancement is off: over the last 20 evaluations success was 0 %/),
     });
@@ -134,8 +136,8 @@ describe('what a run starts with', () => {
   it('is the counts of biases elsewhere, only under a policy that counts globally', async () => {
     await world.store.biasCounts.add({ family: 'elsewhere', loop_id: 'elsewhere', tags: ['optimism'] });
     await world.store.biasCounts.add({ family: 'loop_run-1', loop_id: 'loop_run-1', tags: ['own'] });
-    expect((await loadStartMemory(world.store, ready('biased'))).bias_elsewhere).toBeNull();
-    const memory = await loadStartMemory(world.store, ready('biased', { bias: { scope: 'global' } }));
+    expect((await loadStartMemory(world.store.startMemory, ready('biased'))).bias_elsewhere).toBeNull();
+    const memory = await loadStartMemory(world.store.startMemory, ready('biased', { bias: { scope: 'global' } }));
     expect(memory.bias_elsewhere).toEqual({ optimism: 1 });
   });
 });
@@ -153,7 +155,7 @@ describe('a memory that cannot be read', () => {
   });
 
   it('is not waited for beyond its deadline', async () => {
-    const slow = { reflections: { forRun: () => new Promise<never>(() => {}) } };
+    const slow = { read: () => new Promise<never>(() => {}) };
     const told: string[] = [];
     const memory = await loadStartMemory(slow, ready('slow'), { deadlineMs: 50, log: (reason) => told.push(reason) });
     expect(memory).toEqual(NOTHING_REMEMBERED);

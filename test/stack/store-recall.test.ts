@@ -176,7 +176,7 @@ describe('the lessons of a start', () => {
           one.last_seen_at = (await test.store.reflections.get(one.number))?.last_seen_at ?? '';
         }
         const tools = ['ledger', 'mail'];
-        const found = await test.store.reflections.forRun({ scope: 'agent', agent, tools });
+        const found = await test.store.startMemory.lessons({ scope: 'agent', agent, tools });
         expect(found.map((item) => item.id)).toEqual(rankLessons(known, tools).map((item) => item.number));
       }),
       { numRuns: 15 },
@@ -190,7 +190,7 @@ describe('the lessons of a start', () => {
       insert into reflections (scope, agent, error_type, error_signature, content, rationale, tags, context)
       select 'agent', 'crowded', 'tool_error', 'crowd-' || n, n || ' ledgers and subledger_' || n, '', '{}', '{}'
       from generate_series(1, 450) as n`);
-    const found = await test.store.reflections.forRun({ scope: 'agent', agent, tools: ['ledger'] });
+    const found = await test.store.startMemory.lessons({ scope: 'agent', agent, tools: ['ledger'] });
     expect(found.map((item) => item.id)).toEqual([id]);
   });
 });

@@ -202,12 +202,12 @@ describe('recall', () => {
     expect(await test.store.reflections.recordUses(uses)).toEqual({ written: 3 });
     expect(await test.store.reflections.recordUses(uses)).toEqual({ written: 0 });
     const query = { scope: 'agent', agent, tools: ['ledger', 'mail'] } as const;
-    const ids = (await test.store.reflections.forRun(query)).map((item) => item.id);
+    const ids = (await test.store.startMemory.lessons(query)).map((item) => item.id);
     expect(ids).toEqual([pinned, proven, recent, mentioning, failed]);
     expect(ids).not.toContain(foreign);
     expect(ids).not.toContain(within);
-    expect(await test.store.reflections.forRun({ ...query, limit: 2 })).toHaveLength(2);
-    expect(await test.store.reflections.forRun({ ...query, tools: [] })).toEqual([]);
+    expect(await test.store.startMemory.lessons({ ...query, limit: 2 })).toHaveLength(2);
+    expect(await test.store.startMemory.lessons({ ...query, tools: [] })).toEqual([]);
   });
 });
 

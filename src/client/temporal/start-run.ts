@@ -94,7 +94,7 @@ function askedRunId(request: unknown): string | undefined {
 async function withMemory({ store, onMemoryFailure }: StartDeps, prepared: PreparedRun): Promise<PreparedRun> {
   if (store === undefined) return prepared;
   const log = onMemoryFailure === undefined ? {} : { log: onMemoryFailure };
-  return { ...prepared, memory: await loadStartMemory(store, prepared, log) };
+  return { ...prepared, memory: await loadStartMemory(store.startMemory, prepared, log) };
 }
 
 async function startWorkflow(
