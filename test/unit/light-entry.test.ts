@@ -1,5 +1,6 @@
 /**
- * What the entry `secondwind` loads, asked of a fresh Node process: every module that its loader saw or `require` holds.
+ * What the entry `secondwind` loads, also when its client is used, asked of a fresh Node process: every module that its loader
+ * saw or `require` holds.
  * Needs nothing. That no path in the source leads there either is the rule in .dependency-cruiser.cjs.
  */
 import { execFile } from 'node:child_process';
@@ -34,6 +35,7 @@ async function loadedBy(entry: 'index.ts' | 'server.ts'): Promise<{ exported: st
   // CommonJS inside CommonJS does not pass the hook; it is in the cache.
   const script = `import { createRequire } from 'node:module';
     const entry = await import(${JSON.stringify(url)});
+    await entry.createClient({ url: 'http://127.0.0.1:1', token: 'x' }).runs.get('any').catch(() => {});
     for (const file of Object.keys(createRequire(${JSON.stringify(url)}).cache)) console.log('loaded ' + file);
     console.log('exports ' + Object.keys(entry).join(' '));`;
   const args = ['--import', `data:text/javascript,${encodeURIComponent(register)}`];
