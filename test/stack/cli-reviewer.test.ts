@@ -66,7 +66,7 @@ describe('the reviewer of a server', () => {
 
     for (const [loopId, why] of [
       [`lost-${id}`, 'its work is nowhere'],
-      [`odd-${id}`, 'at $.reflection_result.alignment_score it should say a number from 0 to 1'],
+      [`odd-${id}`, '$.reflection_result.alignment_score: expected a number from 0 to 1'],
     ] as const) {
       const { status, body } = await report(loopId);
       expect([status, body['type']]).toEqual([422, 'urn:secondwind:problem:review_missing']);
