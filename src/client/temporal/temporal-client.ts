@@ -2,7 +2,6 @@ import type { Client } from '@temporalio/client';
 import type { GuardPolicy } from '../../core/guardrails/guard-state.ts';
 import type { Registry } from '../../define/registry.ts';
 import { RunEndedError } from '../../protocol/errors.ts';
-import { hashOfJson } from '../../protocol/ids.ts';
 import { TASK_QUEUE } from '../../protocol/names.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { RunResult } from '../../protocol/run.ts';
@@ -88,17 +87,15 @@ export function createTemporalClient(options: TemporalOptions): TemporalClient {
 function guardsOverTemporal(
   { temporal: client, store, taskQueue = TASK_QUEUE, guards = {} }: TemporalOptions,
   runs: Runs,
-) {
+): TemporalGuards {
   const { policy = DEFAULT_POLICY, deadlineMs = DECISION_DEADLINE_MS } = guards;
   const deps = { client, store, taskQueue, policy, deadlineMs, runs };
-  const own: TemporalGuards = {
-    completeLoop: (report, called) =>
-      call(called, () => completeLoop(deps, report, called?.bodyHash ?? hashOfJson(report))),
+  return {
+    completeLoop: (report, called) => call(called, () => completeLoop(deps, report, called?.bodyHash)),
     status: (loopId, called) => call(called, () => guardStatus(deps, loopId)),
     override: (loopId, body, called) => call(called, () => overrideLoop(deps, loopId, body, called?.idempotencyKey)),
     trace: (loopId) => call({}, () => guardTrace(deps, loopId)),
   };
-  return own;
 }
 
 function runsOverTemporal(options: TemporalOptions): Runs {
@@ -131,14 +128,9 @@ function runsOverTemporal(options: TemporalOptions): Runs {
         }),
       ),
     feedback: (runId, body, called) => call(called, () => sendMessage(client, runId, 'feedback', body)),
-    cancel: (runId, body, called) =>
+    cancel: (runId, body, { waitMs = CANCEL_WAIT_MS, ...called } = {}) =>
       call(called, async () => {
-        const hasStopped = await cancelRun(
-          client,
-          runId,
-          body,
-          Math.min(called?.waitMs ?? CANCEL_WAIT_MS, CANCEL_WAIT_MS),
-        );
+        const hasStopped = await cancelRun(client, runId, body, Math.min(waitMs, CANCEL_WAIT_MS));
         return hasStopped
           ? { state: 'ended', status: await statusOf(runId) }
           : { state: 'stopping', waiting_for: runningAttempts(await runSteps(client, store, runId)) };

@@ -41,13 +41,14 @@ export interface GuardDeps extends ReportDeps {
   deadlineMs: number;
 }
 
-export async function completeLoop(deps: GuardDeps, report: LoopReport, bodyHash: string): Promise<LoopAnswer> {
+export async function completeLoop(deps: GuardDeps, report: LoopReport, reportedHash?: string): Promise<LoopAnswer> {
   const errors = errorsOfReport(report);
   if (errors.length > 0) {
     throw new GuardRefusedError({ problem: 'invalid_report', detail: 'The report cannot be read.', errors });
   }
   const owner = await ownerOf(deps, report.loop_id);
   if (owner.kind === 'run') return decisionOfOwnLoop(deps.runs, owner.runId, report, deps.deadlineMs);
+  const bodyHash = reportedHash ?? hashOfJson(report);
   return inTime(deps, report.loop_id, () => reportLoop(deps, report, { bodyHash, isNew: owner.kind === 'nobody' }));
 }
 
