@@ -6,24 +6,24 @@
 interface Described {
   sentence: string;
 }
-interface NumberSetting extends Described {
+export interface NumberSetting extends Described {
   type: 'integer' | 'number';
   min: number;
   max: number;
   default: number;
 }
-interface CapSetting extends Described {
+export interface CapSetting extends Described {
   /** A whole number, or null for no cap. */
   type: 'integer_or_null';
   min: number;
   max: number;
   default: number | null;
 }
-interface SwitchSetting extends Described {
+export interface SwitchSetting extends Described {
   type: 'boolean';
   default: boolean;
 }
-interface ChoiceSetting<Choice extends string = string> extends Described {
+export interface ChoiceSetting<Choice extends string = string> extends Described {
   type: 'choice';
   choices: readonly Choice[];
   default: Choice;
