@@ -10,14 +10,12 @@ import { clusterFolders } from '../../src/stack/postgres/cluster.ts';
 import type { ReadyStack } from '../support/own-stack.ts';
 import { pidOf, processesUsing, readStackJson, startParent, temporaryFolder } from '../support/own-stack.ts';
 
-const fast = { postgresSettings: { fsync: 'off' } };
-
 describe.skipIf(process.platform !== 'linux')('a data folder', () => {
   it('is refused to a second stack in one sentence that names the owner, who notices nothing', async () => {
     const dataDir = temporaryFolder('owner');
-    const first = startParent({ dataDir, ...fast, url: 'http://127.0.0.1:4100' });
+    const first = startParent({ dataDir, url: 'http://127.0.0.1:4100' });
     const ready = await first.ready;
-    const second = startParent({ dataDir: join(dataDir, '..', dataDir.split('/').at(-1) ?? ''), ...fast });
+    const second = startParent({ dataDir: join(dataDir, '..', dataDir.split('/').at(-1) ?? '') });
     const { pid } = readStackJson(dataDir);
     expect(await second.exited).toMatchObject({
       code: 'folder_in_use',
@@ -36,7 +34,7 @@ describe.skipIf(process.platform !== 'linux')('a data folder', () => {
 
   it('has its own ports, so two stacks run side by side, and keeps them for the next start', async () => {
     const folders = [temporaryFolder('left'), temporaryFolder('right')];
-    const parents = folders.map((dataDir) => startParent({ dataDir, ...fast, ui: true }));
+    const parents = folders.map((dataDir) => startParent({ dataDir, ui: true }));
     const [left, right] = await Promise.all(parents.map((parent) => parent.ready));
     if (!left || !right) throw new Error('two were started');
     await valueFrom(left, `create table side as select 'left' as value`);
@@ -45,14 +43,14 @@ describe.skipIf(process.platform !== 'linux')('a data folder', () => {
     expect(await valueFrom(right, 'select value from side')).toBe('right');
     expect((await fetch(`${left.uiUrl}/`)).status).toBe(200);
     await Promise.all(parents.map((parent) => parent.stop()));
-    const again = startParent({ dataDir: folders[0] ?? '', ...fast });
+    const again = startParent({ dataDir: folders[0] ?? '' });
     expect(await again.ready).toMatchObject({ temporalAddress: left.temporalAddress, databaseUrl: left.databaseUrl });
     expect(await valueFrom(left, 'select value from side')).toBe('left');
   });
 
   it('is taken over when keeper and parent were both killed: what still runs is ended, never adopted', async () => {
     const dataDir = temporaryFolder('orphans');
-    const first = startParent({ dataDir, ...fast });
+    const first = startParent({ dataDir });
     await valueFrom(await first.ready, `create table kept as select 'here' as value`);
     const orphans = [pidOf('temporal.db', dataDir), pidOf('-D', `${dataDir}/postgres`)];
     // Stopped first, so that it cannot clean up after its keeper.
@@ -60,7 +58,7 @@ describe.skipIf(process.platform !== 'linux')('a data folder', () => {
     process.kill(readStackJson(dataDir).pid, 'SIGKILL');
     await first.kill();
     expect(processesUsing(dataDir).list()).toEqual(expect.arrayContaining(orphans));
-    const second = startParent({ dataDir, ...fast });
+    const second = startParent({ dataDir });
     expect(await valueFrom(await second.ready, 'select value from kept')).toBe('here');
     for (const pid of orphans) expect(second.progress.join('\n')).toContain(`Ended process ${pid}`);
     expect([pidOf('temporal.db', dataDir), pidOf('-D', `${dataDir}/postgres`)]).not.toEqual(orphans);
@@ -70,7 +68,7 @@ describe.skipIf(process.platform !== 'linux')('a data folder', () => {
 describe.skipIf(process.platform !== 'linux')('a running stack', () => {
   it('tells its owner when the keeper was killed, and leaves nothing behind', async () => {
     const dataDir = temporaryFolder('keeper-killed');
-    const parent = startParent({ dataDir, ...fast });
+    const parent = startParent({ dataDir });
     await parent.ready;
     process.kill(readStackJson(dataDir).pid, 'SIGKILL');
     expect(await parent.exited).toMatchObject({ code: 'keeper_failed' });
@@ -79,7 +77,7 @@ describe.skipIf(process.platform !== 'linux')('a running stack', () => {
 
   it('starts a part that died again on the same port, and gives up with its name when it keeps dying', async () => {
     const dataDir = temporaryFolder('parts');
-    const parent = startParent({ dataDir, ...fast });
+    const parent = startParent({ dataDir });
     const ready = await parent.ready;
     killPart(pidOf('-D', `${dataDir}/postgres`));
     killPart(pidOf('temporal.db', dataDir));
@@ -102,7 +100,7 @@ describe.skipIf(process.platform !== 'linux')('a running stack', () => {
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
     const dataDir = temporaryFolder('port');
-    const parent = startParent({ dataDir, ...fast, ports: { temporal: port } });
+    const parent = startParent({ dataDir, ports: { temporal: port } });
     expect(await parent.exited).toMatchObject({
       code: 'port_taken',
       exitCode: 1,
@@ -115,10 +113,10 @@ describe.skipIf(process.platform !== 'linux')('a running stack', () => {
   it.runIf(process.getuid?.() === 0)('runs Postgres as another user where root has no user namespaces', async () => {
     const dataDir = temporaryFolder('other-user');
     onTestFinished(() => rmSync(clusterFolders(dataDir).shared, { recursive: true, force: true }));
-    const parent = startParent({ dataDir, ...fast, postgresRootMode: 'unprivileged-user' });
+    const parent = startParent({ dataDir, postgresRootMode: 'unprivileged-user' });
     expect(await valueFrom(await parent.ready, 'select 7 as value')).toBe(7);
     await parent.stop();
-    const again = startParent({ dataDir, ...fast });
+    const again = startParent({ dataDir });
     expect(await valueFrom(await again.ready, 'select 7 as value')).toBe(7);
     const { process_start: started, pid } = readStackJson(dataDir);
     await again.stop();

@@ -2,4 +2,4 @@
 import type { TestProject } from 'vitest/node';
 import { provideStack } from './provide-stack.ts';
 
-export default (project: TestProject): Promise<() => Promise<void>> => provideStack(project, 'shared');
+export default (project: TestProject): Promise<() => Promise<void>> => provideStack(project, 'fast');

@@ -4,10 +4,10 @@ import { bundleForPrograms } from './bundle.ts';
 import setupPrograms from './programs-setup.ts';
 import type { ProvidedStack } from './provided.ts';
 import { shared } from './shared-by-projects.ts';
-import { startSharedStack } from './shared-stack.ts';
+import { type SharedStackKind, startSharedStack } from './shared-stack.ts';
 
-/** Projects that name the same stack have the same one. */
-export async function provideStack(project: TestProject, name: string): Promise<() => Promise<void>> {
+/** Projects that ask for the same kind of stack share one. */
+export async function provideStack(project: TestProject, kind: SharedStackKind): Promise<() => Promise<void>> {
   const letProgramsGo = await setupPrograms(project);
   const { programs } = project.getProvidedContext();
   const bundled = shared(
@@ -15,7 +15,11 @@ export async function provideStack(project: TestProject, name: string): Promise<
     () => bundleForPrograms(programs),
     async () => {},
   );
-  const { value, letGo } = await shared(`stack ${name}`, startSharedStack, (stack) => stack.stop());
+  const { value, letGo } = await shared(
+    `${kind} stack`,
+    () => startSharedStack(kind),
+    (stack) => stack.stop(),
+  );
   const { provided } = value;
   for (const key of Object.keys(provided) as (keyof ProvidedStack)[]) project.provide(key, provided[key]);
   await bundled;

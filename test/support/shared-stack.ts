@@ -17,7 +17,13 @@ export interface SharedStack {
   stop(): Promise<void>;
 }
 
-export async function startSharedStack(): Promise<SharedStack> {
+/** Nothing on the fast stack is killed, so no row of it can be lost, and every file makes a database of its own. */
+const FAST = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' };
+
+/** `durable` is for a stack that tests kill: it has the settings of the product, because its rows have to survive. */
+export type SharedStackKind = 'fast' | 'durable';
+
+export async function startSharedStack(kind: SharedStackKind): Promise<SharedStack> {
   await removeFoldersOfKilledRuns();
   const began = Date.now();
   const folder = await mkdtemp(join(tmpdir(), `${PREFIX}run-`));
@@ -25,8 +31,7 @@ export async function startSharedStack(): Promise<SharedStack> {
     dataDir: join(folder, 'data'),
     progress: (line) => console.log(line),
     searchAttributes: SEARCH_ATTRIBUTE_TYPES,
-    // Nobody needs these rows after a power cut, and every file makes a database of its own.
-    postgresSettings: { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' },
+    ...(kind === 'fast' && { postgresSettings: FAST }),
   });
   try {
     const [stack, bundlePath] = await Promise.all([starting, bundleForTests()]);
