@@ -3,7 +3,7 @@
  * makes of them is not shown here.
  */
 import { readdirSync, readFileSync } from 'node:fs';
-import { DefaultLogger, Runtime, Worker } from '@temporalio/worker';
+import { Worker } from '@temporalio/worker';
 import { beforeAll, describe, expect, it, onTestFinished } from 'vitest';
 import { z } from 'zod';
 import { defineAgent } from '../../src/define/define-agent.ts';
@@ -16,8 +16,6 @@ import { createDataConverter } from '../../src/client/data-converter.ts';
 import { type CollectedSpan, type Collector, openCollector } from '../support/collector.ts';
 import { idPrefix, workflowBundlePath } from '../support/stack.ts';
 import { openTracedWorld, tracedBundle } from '../support/traced-world.ts';
-
-Runtime.install({ logger: new DefaultLogger('ERROR') });
 
 // Made here once: on a busy machine it takes longer than a test may.
 beforeAll(async () => void (await tracedBundle()), 180_000);

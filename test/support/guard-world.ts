@@ -1,6 +1,5 @@
 /** What the tests of guards share: reports, a client beside the world's own, and what Temporal's retention does. */
 import { readFileSync } from 'node:fs';
-import { NativeConnection } from '@temporalio/worker';
 import { expect, inject } from 'vitest';
 import { GuardRefusedError } from '../../src/client/guard-errors.ts';
 import type { TemporalGuards } from '../../src/client/temporal/temporal-guards.ts';
@@ -9,6 +8,7 @@ import type { GuardProblem } from '../../src/core/guardrails/refusal.ts';
 import type { LoopReport, ReviewReport } from '../../src/core/guardrails/loop-report.ts';
 import { DEFAULT_POLICY } from '../../src/protocol/policy.ts';
 import { createWorker } from '../../src/worker/create-worker.ts';
+import { nativeConnection } from './connections.ts';
 import type { RunWorld } from './run-world.ts';
 import { uniqueTaskQueue, workflowBundlePath } from './stack.ts';
 
@@ -56,9 +56,8 @@ export async function startUnheardWorker(
     await archivedGuards.put(guard);
     throw new Error('the answer of the store was lost');
   };
-  const connection = await NativeConnection.connect({ address: inject('temporalAddress') });
   const worker = await createWorker({
-    connection,
+    connection: await nativeConnection(),
     namespace: inject('namespace'),
     registry: world.registry,
     store: { ...world.store, archivedGuards: { ...archivedGuards, put: unheard } } as RunWorld['store'],
@@ -69,7 +68,6 @@ export async function startUnheardWorker(
   const stop = async (): Promise<void> => {
     worker.shutdown();
     await running;
-    await connection.close();
   };
   return { taskQueue, stop };
 }

@@ -1,20 +1,19 @@
 /** A worker, a client and a store of a test file's own, on the shared stack. */
-import { NativeConnection, type Worker } from '@temporalio/worker';
+import type { Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
-import { connectClient } from '../../src/client/connect.ts';
 import { createClient } from '../../src/client/create-client.ts';
 import type { TemporalClient, TemporalOptions } from '../../src/client/temporal/temporal-client.ts';
 import { createRegistry, type Registry } from '../../src/define/registry.ts';
 import type { Agent } from '../../src/define/define-agent.ts';
 import { createStore, type Store } from '../../src/store/store.ts';
 import { createWorker } from '../../src/worker/create-worker.ts';
-import './quiet-runtime.ts';
+import { nativeConnection, temporalClient } from './connections.ts';
 import { createTestDatabase, idPrefix, uniqueTaskQueue, workflowBundlePath } from './stack.ts';
 
 export interface RunWorld extends TemporalClient {
   /** A client beside the world's own, with other options. */
   clientWith(options: Partial<TemporalOptions>): TemporalClient;
-  client: Awaited<ReturnType<typeof connectClient>>;
+  client: Awaited<ReturnType<typeof temporalClient>>;
   registry: Registry;
   store: Store;
   databaseUrl: string;
@@ -32,10 +31,8 @@ export async function openRunWorld(agents: Agent[]): Promise<RunWorld> {
   const store = createStore(databaseUrl);
   const registry = createRegistry(agents);
   const taskQueue = uniqueTaskQueue();
-  const address = inject('temporalAddress');
   const namespace = inject('namespace');
-  const client = await connectClient({ address, namespace });
-  const connection = await NativeConnection.connect({ address });
+  const [client, connection] = await Promise.all([temporalClient(), nativeConnection()]);
   const stops: (() => Promise<void>)[] = [];
   const own = { temporal: client, registry, store, taskQueue };
   return {
@@ -71,8 +68,6 @@ export async function openRunWorld(agents: Agent[]): Promise<RunWorld> {
     },
     close: async () => {
       for (const stop of stops) await stop();
-      await connection.close();
-      await client.connection.close();
       await store.close();
     },
   };

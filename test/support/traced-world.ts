@@ -1,6 +1,5 @@
 /** A worker, a client and telemetry of one's own in this process, on the shared stack. */
 import { join } from 'node:path';
-import { NativeConnection } from '@temporalio/worker';
 import { inject, onTestFinished } from 'vitest';
 import { connectClient } from '../../src/client/connect.ts';
 import { createClient } from '../../src/client/create-client.ts';
@@ -12,13 +11,14 @@ import { createStore } from '../../src/store/store.ts';
 import { startTelemetry } from '../../src/telemetry/start-telemetry.ts';
 import { bundleWorkflows } from '../../src/worker/bundle-workflows.ts';
 import { createWorker } from '../../src/worker/create-worker.ts';
+import { nativeConnection } from './connections.ts';
 import { createTestDatabase, uniqueTaskQueue } from './stack.ts';
 
 /** Kept under the hash of its sources, like the one that the command line makes. */
 export const tracedBundle = (): Promise<string> =>
   bundleWorkflows(join(cacheDir(process.env), 'workflows'), { traced: true });
 
-/** Everything is ended with the test; `end` ends the worker and then telemetry, to have all spans. */
+/** Everything but the connections is ended with the test; `end` ends the worker and then telemetry, to have all spans. */
 export async function openTracedWorld(agents: Agent[], env: NodeJS.ProcessEnv, secrets: string[] = []) {
   const warnings: object[] = [];
   const telemetry = await startTelemetry({
@@ -31,9 +31,8 @@ export async function openTracedWorld(agents: Agent[], env: NodeJS.ProcessEnv, s
   const store = createStore((await createTestDatabase()).databaseUrl);
   const registry = createRegistry(agents);
   const client = await connectClient({ address, namespace, telemetry });
-  const connection = await NativeConnection.connect({ address });
   const worker = await createWorker({
-    connection,
+    connection: await nativeConnection(),
     namespace,
     registry,
     store,
@@ -50,8 +49,6 @@ export async function openTracedWorld(agents: Agent[], env: NodeJS.ProcessEnv, s
   };
   onTestFinished(async () => {
     await end();
-    await connection.close();
-    await client.connection.close();
     await store.close();
   });
   return {
