@@ -2,7 +2,13 @@ import { defineConfig } from 'vitest/config';
 import { LongestWaitFirst } from './test/support/sequencer.ts';
 
 const programs = './test/support/programs-setup.ts';
+const sharedStack = './test/support/global-setup.ts';
 const killing = { testTimeout: 180_000, hookTimeout: 60_000 };
+
+/** Slow by nature, on the stack that the quick ones share too. `npm run test:slow` runs these, and what kills stacks. */
+const SLOW = ['cli-demo', 'hostile-on-temporal', 'long-conversation', 'loop-guard-killed'].map(
+  (name) => `test/stack/${name}.test.ts`,
+);
 
 export default defineConfig({
   test: {
@@ -16,23 +22,20 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: {
-          name: 'unit',
-          include: ['test/unit/**/*.test.ts'],
-          globalSetup: programs,
-          testTimeout: 30_000,
-        },
+        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], globalSetup: programs, testTimeout: 30_000 },
       },
       {
         extends: true,
         test: {
           name: 'stack',
           include: ['test/stack/**/*.test.ts'],
-          globalSetup: './test/support/global-setup.ts',
+          exclude: SLOW,
+          globalSetup: sharedStack,
           testTimeout: 60_000,
           hookTimeout: 60_000,
         },
       },
+      { extends: true, test: { name: 'slow', include: SLOW, globalSetup: sharedStack, ...killing } },
       // Those that kill stacks have stacks of their own.
       {
         extends: true,

@@ -1,6 +1,6 @@
 import { BaseSequencer, type TestSpecification } from 'vitest/node';
 
-const ORDER = ['kill', 'keeper', 'stack', 'unit'];
+const ORDER = ['keeper', 'kill', 'slow', 'stack', 'unit'];
 const rank = ({ project }: TestSpecification): number => ORDER.indexOf(project.name);
 
 /** Those that wait longest begin, so that nobody waits for them alone at the end: the unit tests fill every core. */
