@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReviewReport } from '../../core/guardrails/loop-report.ts';
 import { apply, ignore, receive } from '../../core/run/messages.ts';
 import { openRun } from '../../core/run/state.ts';
@@ -205,6 +206,9 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
   }
 }
 
+/** A function of the world that is at work for longer waits for something real, and must not keep a core busy meanwhile. */
+const BUSY_TURNS = 100;
+
 /**
  * Runs the story until it ends or hands over. When a macrotask has passed and no function of the world is at work, the
  * story has nothing left to do but wait: so time passes.
@@ -215,10 +219,12 @@ async function live(state: RunState, ports: RunPorts, clock: VirtualClock, isAtW
     (how) => (end = { how }),
     (error: unknown) => (end = { error }),
   );
+  let turnsAtWork = 0;
   for (;;) {
-    await macrotask();
+    await (turnsAtWork < BUSY_TURNS ? macrotask() : sleep(1));
     if (end !== null) break;
-    if (isAtWork()) continue;
+    turnsAtWork = isAtWork() ? turnsAtWork + 1 : 0;
+    if (turnsAtWork > 0) continue;
     if (!clock.advance()) throw new StuckRunError(`The run ${state.run.run_id} waits for something that never comes.`);
   }
   const ended = end as { how: 'ended' | 'hand_over' } | { error: unknown };
