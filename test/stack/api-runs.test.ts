@@ -30,7 +30,7 @@ const ended = async (runId: string): Promise<string> => {
 const statusOf = async (runId: string): Promise<RunStatus> =>
   (await world.ask<RunStatus>('GET', `/v1/runs/${runId}`)).body;
 const untilAsked = (runId: string): Promise<unknown> =>
-  vi.waitUntil(async () => (await statusOf(runId)).state === 'waiting_for_human', 15_000);
+  vi.waitUntil(async () => (await statusOf(runId)).state === 'waiting_for_human', 30_000);
 
 interface Page {
   runs: ListedRun[];
@@ -50,7 +50,7 @@ describe('the list of runs', () => {
     );
     open = await start('open', { agent: 'endless', plan: endlessPlan(), labels: [label, 'other'] });
     const listed = async (query: object): Promise<number> => (await list({ label, ...query })).runs.length;
-    await vi.waitUntil(async () => (await listed({})) === 4 && (await listed({ state: 'ended' })) === 3, 10_000);
+    await vi.waitUntil(async () => (await listed({})) === 4 && (await listed({ state: 'ended' })) === 3, 30_000);
   });
   afterAll(() => world.ask('POST', `/v1/runs/${open}/cancel`, { body: { by: 'the test' } }));
 

@@ -130,43 +130,42 @@ const started =
     for (const tool of tools) await seenBy(`${runId} ${tool}`).started.happened;
   };
 
-/** `withinMs` is what a person would still call prompt, on a busy machine: a heartbeat (1 s) brings the news to a tool. */
+/**
+ * A cancel takes up to 4 s where a tool ignores it: a heartbeat brings the news after 1 s, and 3 s are left to tidy up. The
+ * rest is for a busy machine. Nothing here ends by itself within a minute.
+ */
+const PROMPT_MS = 20_000;
+
 const places = {
   'a tool that reacts': {
     request: waiting('wait.reacts'),
     there: started('wait.reacts'),
     aborts: ['wait.reacts'],
-    withinMs: 5_000,
   },
   'a tool that ignores its signal': {
     request: waiting('wait.ignores'),
     there: started('wait.ignores'),
     aborts: ['wait.ignores'],
-    withinMs: 8_000,
   },
   'two tools side by side': {
     request: waiting('wait.reacts', 'wait.ignores'),
     there: started('wait.reacts', 'wait.ignores'),
     aborts: ['wait.reacts', 'wait.ignores'],
-    withinMs: 8_000,
   },
   'a planner that thinks': {
     request: () => ({ agent: 'thinker' }),
     there: started('planner'),
     aborts: [],
-    withinMs: 8_000,
   },
   'a back-off': {
     request: () => demo('server_error', { retry: { base_ms: 60_000 } }),
     there: inState('backing_off'),
     aborts: [],
-    withinMs: 4_000,
   },
   'a wait for a person': {
     request: () => demo('auth'),
     there: inState('waiting_for_human'),
     aborts: [],
-    withinMs: 4_000,
   },
 };
 
@@ -176,7 +175,7 @@ afterAll(() => {
 });
 
 describe.concurrent.each(Object.entries(ways))('a cancel by %s', (_by, { cancel, why, closed }) => {
-  it.each(Object.entries(places))('ends a run in %s', async (where, { request, there, aborts, withinMs }) => {
+  it.each(Object.entries(places))('ends a run in %s', async (where, { request, there, aborts }) => {
     const run_id = world.newRunId('cancel');
     await world.runs.start({ goal: 'never end', run_id, ...request(run_id) });
     await there(run_id);
@@ -188,7 +187,7 @@ describe.concurrent.each(Object.entries(ways))('a cancel by %s', (_by, { cancel,
     (took[where] ??= []).push(ms);
 
     expect(result).toMatchObject({ run_id, outcome: 'cancelled', reason: 'cancelled', why });
-    expect(ms).toBeLessThan(withinMs);
+    expect(ms).toBeLessThan(PROMPT_MS);
     for (const tool of aborts) expect(await seenBy(`${run_id} ${tool}`).aborted.happened).toBeGreaterThanOrEqual(began);
     expect((await handleOf(run_id).describe()).status.name).toBe(closed);
     // The same ending from the run itself, from its status and from the archive.

@@ -264,7 +264,8 @@ describe('a collector that does not do its work', () => {
       expect(await world.runs.result(run_id)).toMatchObject({ outcome: 'completed' });
       const began = performance.now();
       await world.telemetry.shutdown();
-      expect(performance.now() - began).toBeLessThan(3_000);
+      // Its time is 2 s; the exporter by itself would try for ten.
+      expect(performance.now() - began).toBeLessThan(8_000);
       expect(world.warnings).toMatchObject([{ event: 'telemetry_not_delivered', endpoint: new URL(url).host }]);
     },
   );

@@ -42,8 +42,8 @@ const script = (text: string, rest: Rest = {}): Tool =>
 const output = async (tool: Tool, input: string | object = {}): Promise<CommandOutput> =>
   (await succeeded(tool, request(input as never))).output as CommandOutput;
 
-/** What a busy machine may take to start and to end a process. */
-const SLACK_MS = 1_000;
+/** What a busy machine may take to start and to end a process. Without an end from us these commands run for ever. */
+const SLACK_MS = 5_000;
 
 let markers = 0;
 const newMarker = (): string => `secondwind-marker-${process.pid}-${(markers += 1)}`;
@@ -314,7 +314,7 @@ describe('a command that does not want to end', { timeout: 20_000 }, () => {
   const daemon = (marker: string) => `setsid sh -c 'trap "" TERM HUP; while :; do sleep 1; done' ${marker} & sleep 60`;
 
   it.each(cases)('%s: gone within its time and 2 s, with a namespace and without', async (_what, textOf) => {
-    for (const ownNamespace of [true, false]) {
+    const endsWith = async (ownNamespace: boolean): Promise<void> => {
       const marker = newMarker();
       const started = Date.now();
       const text = `touch ${join(scratch, marker)}; ${textOf(marker)}`;
@@ -322,7 +322,8 @@ describe('a command that does not want to end', { timeout: 20_000 }, () => {
       expect(existsSync(join(scratch, marker))).toBe(true);
       expect(outcome).toMatchObject({ category: 'timeout', error_code: 'TIMEOUT', certainty: 'unknown' });
       expect(await untilGone(marker, started + 1_000 + 2_000 + SLACK_MS - Date.now())).toEqual([]);
-    }
+    };
+    await Promise.all([endsWith(true), endsWith(false)]);
   });
 
   it('detaches itself: gone too where the system has PID namespaces', async () => {
@@ -337,13 +338,14 @@ describe('a command that does not want to end', { timeout: 20_000 }, () => {
     expect(env.events('no_pid_namespace').length > 0).toBe(!namespaces);
   });
 
+  const HELD_OPEN_MS = 30_000;
   it('leaves somebody behind who holds its stdout open: its end is not waited for', async () => {
     for (const ownNamespace of [true, false]) {
       const marker = newMarker();
       const started = Date.now();
-      const text = `setsid sh -c 'sleep 8; :' ${marker} & echo done`;
+      const text = `setsid sh -c 'sleep ${HELD_OPEN_MS / 1_000}; :' ${marker} & echo done`;
       expect((await output(script(text, { ownNamespace }))).stdout).toBe('done\n');
-      expect(Date.now() - started).toBeLessThan(3_000);
+      expect(Date.now() - started).toBeLessThan(HELD_OPEN_MS / 2);
       for (const pid of processesNamed(marker)) process.kill(pid, 'SIGKILL');
     }
   });
@@ -462,12 +464,10 @@ describe('the protocol', () => {
     ["another step's", report('{"missing": ["grounding"], "idempotency_key": "run-2:1"}'), 'other_run'],
   ])('%s is ignored with a warning, and nothing hangs', async (_what, text, because) => {
     const env = toolEnvironment();
-    const started = Date.now();
     await succeeded(speaks(text, { cwd: mkdtempSync(join(scratch, 'cwd-')) }), request({}), env);
     expect(env.events('report_ignored')).toEqual([
       expect.objectContaining({ report: 'x-FAILURE-REPORT.json', because }),
     ]);
-    expect(Date.now() - started).toBeLessThan(3_000);
   });
 
   it('a folder that became a link to another is not looked into', async () => {

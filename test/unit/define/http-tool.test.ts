@@ -231,17 +231,13 @@ describe('how a request failed', () => {
 
   it('a server that hangs: its time is up, and nobody knows', async () => {
     const site = await serve(() => undefined);
-    const started = Date.now();
     const outcome = await failed(tool(site.url), request({}, { timeout_ms: 200 }));
     expect(outcome).toMatchObject({ category: 'timeout', error_code: 'TIMEOUT', certainty: 'unknown' });
-    expect(Date.now() - started).toBeLessThan(1_500);
   });
 
   it('a name server that hangs: its time is up, and nothing had left', async () => {
     const hangs = tool('http://slow.example/', { resolve: () => new Promise(() => undefined) });
-    const started = Date.now();
     expect(await failed(hangs, request({}, { timeout_ms: 200 }))).toMatchObject({ certainty: 'not_started' });
-    expect(Date.now() - started).toBeLessThan(1_500);
   });
 
   it('an endless body is cut off at the cap', async () => {
