@@ -19,6 +19,8 @@ export default defineConfig({
     // Files share processes: loading the same modules anew for each of them took a third of the time.
     isolate: false,
     sequence: { sequencer: LongestWaitFirst },
+    // On a machine that is busy with something else, the default of one second is not enough for what comes eventually.
+    expect: { poll: { timeout: 20_000 } },
     projects: [
       {
         extends: true,

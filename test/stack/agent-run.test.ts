@@ -32,7 +32,7 @@ describe('a run on Temporal', () => {
     const run_id = world.newRunId('asks');
     await world.runs.start({ agent: 'demo', goal: 'try', run_id, plan: flaky(1, 'auth') });
     const question = await expect
-      .poll(async () => (await world.runs.get(run_id)).pending_question, { timeout: 10_000 })
+      .poll(async () => (await world.runs.get(run_id)).pending_question)
       .toBeDefined()
       .then(async () => (await world.runs.get(run_id)).pending_question);
     const answer = await world.runs.answer(run_id, {

@@ -57,7 +57,7 @@ describe('an answer', () => {
 describe('a cancel', () => {
   it('answers with the final status once the work has stopped', async () => {
     const runId = await start('cancelled', { agent: 'endless', plan: endlessPlan(300) });
-    await expect.poll(async () => (await world.runs.steps(runId)).length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(async () => (await world.runs.steps(runId)).length).toBe(1);
     const { status, body } = await post<RunStatus>(runId, 'cancel', { by: 'ann', reason: 'enough' });
     expect(status).toBe(200);
     expect(body).toMatchObject({ state: 'ended', outcome: 'cancelled' });
@@ -66,7 +66,7 @@ describe('a cancel', () => {
 
   it('says what it still waits for when the work does not stop in time', async () => {
     const runId = await start('stubborn', { agent: 'endless', plan: endlessPlan(4_000) });
-    await expect.poll(async () => (await world.runs.steps(runId)).length, { timeout: 10_000 }).toBe(1);
+    await expect.poll(async () => (await world.runs.steps(runId)).length).toBe(1);
     expect(await post(runId, 'cancel?wait_ms=30001', { by: 'ann' })).toMatchObject({ status: 422 });
     expect(await post(runId, 'cancel?wait_ms=500', { by: 'ann' })).toMatchObject({
       status: 202,

@@ -15,18 +15,27 @@ async function served(
 }
 /** As long as the door waits for requests that are in; what is only kept open is not waited for. */
 const DRAIN_MS = 5_000;
-const later = (ms: number): Promise<void> => new Promise((resolve) => setTimeout(resolve, ms));
+
+function withResolvers(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => {};
+  const promise = new Promise<void>((settle) => (resolve = settle));
+  return { promise, resolve };
+}
 
 describe('a served API', () => {
   it('lets a request that is in finish, and takes no other, while it closes', async () => {
+    const { promise: isIn, resolve: cameIn } = withResolvers();
+    const { promise: mayAnswer, resolve: answer } = withResolvers();
     const api = await served(async () => {
-      await later(300);
+      cameIn();
+      await mayAnswer;
       return new Response('done');
     });
-    const slow = fetch(api.url).then((answer) => answer.text());
-    await later(100);
+    const slow = fetch(api.url).then((got) => got.text());
+    await isIn;
     const closed = api.close();
     await expect(fetch(api.url)).rejects.toThrow('fetch failed');
+    answer();
     expect(await slow).toBe('done');
     await closed;
   });

@@ -192,7 +192,7 @@ describe('a side effect that gave no answer', () => {
   it('is not run again: one question is asked', async () => {
     const site = await serve((asked) => void asked.socket.resetAndDestroy());
     const run_id = await start('unknown', 'pay', { url: site.url });
-    await expect.poll(async () => (await world.runs.get(run_id)).pending_question, { timeout: 10_000 }).toBeDefined();
+    await expect.poll(async () => (await world.runs.get(run_id)).pending_question).toBeDefined();
     const { pending_question } = await world.runs.get(run_id);
     expect(pending_question?.text).toContain('gave no answer');
     await world.runs.answer(run_id, { question_id: pending_question?.question_id ?? '', decision: 'skip', by: 'ada' });
@@ -208,7 +208,7 @@ describe('a host that the tool refuses', () => {
     const run_id = world.newRunId('denied');
     const step = { phase: 'work', tool: 'fetch', input: { url: site.url.replace('127.0.0.1', 'localhost') } };
     await world.runs.start({ agent: 'worker', goal: 'go', run_id, plan: { steps: [step] } });
-    await expect.poll(async () => (await world.runs.get(run_id)).pending_question, { timeout: 10_000 }).toBeDefined();
+    await expect.poll(async () => (await world.runs.get(run_id)).pending_question).toBeDefined();
     const { pending_question } = await world.runs.get(run_id);
     await world.runs.answer(run_id, { question_id: pending_question?.question_id ?? '', decision: 'retry', by: 'ada' });
     await expect
@@ -260,7 +260,7 @@ describe('a command that runs', () => {
   it('is ended when its run is cancelled', async () => {
     const marker = `secondwind-cancel-${process.pid}`;
     const run_id = await start('cancel', 'script', endless(marker));
-    await expect.poll(() => processesNamed(marker).length, { timeout: 10_000 }).toBeGreaterThan(0);
+    await expect.poll(() => processesNamed(marker).length).toBeGreaterThan(0);
     await world.runs.cancel(run_id, { by: 'ada' }, { waitMs: 0 });
     expect(await world.runs.result(run_id)).toMatchObject({ outcome: 'cancelled' });
     expect(processesNamed(marker)).toEqual([]);
@@ -272,7 +272,7 @@ describe('a command that runs', () => {
       const stop = await other.startWorker();
       const marker = `secondwind-stop-${process.pid}`;
       const run_id = await start('stop', 'script', endless(marker), {}, other);
-      await expect.poll(() => processesNamed(marker).length, { timeout: 10_000 }).toBeGreaterThan(0);
+      await expect.poll(() => processesNamed(marker).length).toBeGreaterThan(0);
       await stop();
       expect(processesNamed(marker)).toEqual([]);
       await other.client.workflow.getHandle(workflowIdOfRun(run_id)).terminate('the test is over');

@@ -66,9 +66,7 @@ const of = <Name extends RunEvent['event']>(events: RunEvent[], name: Name) =>
 
 async function openQuestion(runId: string): Promise<string> {
   let asked: string | undefined;
-  await expect
-    .poll(async () => (asked = (await world.runs.get(runId)).pending_question?.question_id), { timeout: 10_000 })
-    .toBeDefined();
+  await expect.poll(async () => (asked = (await world.runs.get(runId)).pending_question?.question_id)).toBeDefined();
   return asked ?? '';
 }
 
@@ -170,7 +168,7 @@ describe('the projection of a run', () => {
     const run_id = world.newRunId('cancelled');
     await start(run_id, [{ phase: 'work', tool: 'endless', input: null }]);
     const running = await expect
-      .poll(async () => (await project(run_id)).steps, { timeout: 10_000 })
+      .poll(async () => (await project(run_id)).steps)
       .toHaveLength(1)
       .then(() => project(run_id));
     expect(running.steps[0]?.attempts).toMatchObject([{ attempt: 1, outcome: 'running', ended_at: null }]);
@@ -189,7 +187,7 @@ describe('the projection of a run', () => {
   it('leaves no attempt running when the workflow is terminated', async () => {
     const run_id = world.newRunId('terminated');
     await start(run_id, [{ phase: 'work', tool: 'endless', input: null }]);
-    await expect.poll(async () => (await project(run_id)).steps, { timeout: 10_000 }).toHaveLength(1);
+    await expect.poll(async () => (await project(run_id)).steps).toHaveLength(1);
     await world.client.workflow.getHandle(workflowIdOfRun(run_id)).terminate('pulled the plug');
     const { events, steps } = await project(run_id);
     expect(events.at(-1)).toMatchObject({ event: 'run_ended', outcome: 'cancelled', reason: 'terminated' });

@@ -303,7 +303,7 @@ describe('the recall of a failure', () => {
       const others = `datname = current_database() and pid <> pg_backend_pid() and state = 'active'`;
       return count(`pg_stat_activity where ${others} and query like $1`, '%reflection_current%');
     };
-    await expect.poll(searching, { timeout: 5_000 }).toBe(0);
+    await expect.poll(searching).toBe(0);
     await test.query('rollback');
     expect(lines).toHaveLength(1);
     expect((await recall(asking())).length).toBeGreaterThan(0);

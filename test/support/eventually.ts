@@ -5,7 +5,7 @@
 export async function eventually<T>(
   look: () => Promise<T> | T,
   isWanted: (seen: T) => boolean,
-  { timeoutMs = 15_000, intervalMs = 30 } = {},
+  { timeoutMs = 30_000, intervalMs = 30 } = {},
 ): Promise<T> {
   const deadline = Date.now() + timeoutMs;
   for (;;) {

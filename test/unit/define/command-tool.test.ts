@@ -368,7 +368,7 @@ describe('a command that does not want to end', { timeout: 20_000 }, () => {
       request({}),
       env,
     );
-    await expect.poll(() => processesNamed(marker).length, { timeout: 8_000 }).toBeGreaterThan(0);
+    await expect.poll(() => processesNamed(marker).length).toBeGreaterThan(0);
     env.stop(why);
     const outcome = await running;
     expect(outcome).toMatchObject(why === 'cancelled' ? { class: 'cancelled' } : { error_code: 'WORKER_SHUTDOWN' });
@@ -488,7 +488,7 @@ describe('the protocol', () => {
     it('a report that comes within 5 s of the end counts', { timeout: 15_000 }, async () => {
       const reportDir = folder();
       const running = failed(speaks('touch "$SECONDWIND_REPORT_DIR/ended"', { reportDir }), request({}));
-      await expect.poll(() => existsSync(join(reportDir, 'ended')), { timeout: 8_000 }).toBe(true);
+      await expect.poll(() => existsSync(join(reportDir, 'ended'))).toBe(true);
       // Somebody else's process, half-way through its report at the first look.
       writeFileSync(join(reportDir, 'late-FAILURE-REPORT.json'), '{"missing": ["reas');
       setTimeout(() => writeFileSync(join(reportDir, 'late-FAILURE-REPORT.json'), '{"missing": ["reasoning"]}'), 1_000);
