@@ -19,9 +19,10 @@ beforeAll(() => {
   const encoded = whole.slice(at).split('base64,')[1] ?? '';
   const map = JSON.parse(Buffer.from(encoded, 'base64').toString()) as { sources: string[] };
   // A kept bundle may have been made from the same sources in another folder.
-  const story = map.sources.find((source) => source.endsWith('/src/workflows/index.ts')) ?? '';
-  const root = story.slice(0, -'src/workflows/index.ts'.length);
-  sources = map.sources.map((source) => source.replace(root, ''));
+  const story = map.sources.find((source) => source.endsWith('/src/workflows/index.js')) ?? '';
+  const root = story.slice(0, -'src/workflows/index.js'.length);
+  // Told by the names of the sources that the programs were built from.
+  sources = map.sources.map((source) => source.replace(root, '').replace(/^(src\/.*)\.js$/, '$1.ts'));
 });
 
 const packageOf = (source: string): string | null =>

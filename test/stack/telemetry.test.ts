@@ -279,11 +279,17 @@ describe('the bundle with telemetry', () => {
     expect(files.length).toBeGreaterThan(10);
     let told = 0;
     const sinks = { secondwindTrace: { ended: { fn: () => void (told += 1), callDuringReplay: false } } };
-    for (const file of files) {
-      const history: unknown = JSON.parse(readFileSync(new URL(file, folder), 'utf8'));
-      const options = { workflowBundle: { codePath }, dataConverter: createDataConverter(), sinks };
-      await expect(Worker.runReplayHistory(options, history, 'agent-run/kept')).resolves.toBeUndefined();
+    const histories = files.map((file) => ({
+      workflowId: `agent-run/${file}`,
+      history: JSON.parse(readFileSync(new URL(file, folder), 'utf8')) as unknown,
+    }));
+    const options = { workflowBundle: { codePath }, dataConverter: createDataConverter(), sinks };
+    const replayed: string[] = [];
+    for await (const { workflowId, error } of Worker.runReplayHistories(options, histories)) {
+      expect({ workflowId, error }).toEqual({ workflowId, error: undefined });
+      replayed.push(workflowId);
     }
+    expect(replayed).toHaveLength(files.length);
     expect(told).toBe(0);
   });
 

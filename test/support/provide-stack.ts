@@ -1,6 +1,6 @@
 /** A running stack, the workflow bundle and the programs, for the tests of a project. */
 import type { TestProject } from 'vitest/node';
-import { bundleForPrograms } from './bundle.ts';
+import { bundleOfPrograms } from './bundle.ts';
 import setupPrograms from './programs-setup.ts';
 import type { ProvidedStack } from './provided.ts';
 import { shared } from './shared-by-projects.ts';
@@ -12,7 +12,7 @@ export async function provideStack(project: TestProject, kind: SharedStackKind):
   const { programs } = project.getProvidedContext();
   const bundled = shared(
     'bundle of the programs',
-    () => bundleForPrograms(programs),
+    () => bundleOfPrograms(programs),
     async () => {},
   );
   const { value, letGo } = await shared(
@@ -20,9 +20,8 @@ export async function provideStack(project: TestProject, kind: SharedStackKind):
     () => startSharedStack(kind),
     (stack) => stack.stop(),
   );
-  const { provided } = value;
+  const provided: ProvidedStack = { ...value.provided, bundlePath: (await bundled).value };
   for (const key of Object.keys(provided) as (keyof ProvidedStack)[]) project.provide(key, provided[key]);
-  await bundled;
   return async () => {
     await letProgramsGo();
     await letGo();

@@ -10,7 +10,7 @@ export interface ProvidedStack {
   namespace: string;
   /** As the owner of the server, who may create databases. For an own one: `createTestDatabase()`. */
   databaseUrl: string;
-  /** A file with the bundled workflows, or '' as long as there are none: `workflowBundlePath()` says so. */
+  /** A file with the bundled workflows, made from the built programs. */
   bundlePath: string;
 }
 

@@ -4,16 +4,15 @@ import { join } from 'node:path';
 import { SEARCH_ATTRIBUTE_TYPES } from '../../src/protocol/names.ts';
 import { startStack } from '../../src/stack/start-stack.ts';
 import { lockOwner } from '../../src/stack/machine/folder-lock.ts';
-import { bundleForTests } from './bundle.ts';
 import type { ProvidedStack } from './provided.ts';
 import { makeTemplateDatabase } from './template-database.ts';
 
 /** Also of folders that single tests make, in own-stack.ts. */
 const PREFIX = 'secondwind-test-';
-const OLD_MS = 10 * 60_000;
+const OLD_MS = 60 * 60_000;
 
 export interface SharedStack {
-  provided: ProvidedStack;
+  provided: Omit<ProvidedStack, 'bundlePath'>;
   stop(): Promise<void>;
 }
 
@@ -34,12 +33,12 @@ export async function startSharedStack(kind: SharedStackKind): Promise<SharedSta
     ...(kind === 'fast' && { postgresSettings: FAST }),
   });
   try {
-    const [stack, bundlePath] = await Promise.all([starting, bundleForTests()]);
+    const stack = await starting;
     await makeTemplateDatabase(stack.databaseUrl);
     console.log(`Test stack ready after ${((Date.now() - began) / 1000).toFixed(1)} s`);
     const { temporalAddress, namespace, databaseUrl } = stack;
     return {
-      provided: { temporalAddress, namespace, databaseUrl, bundlePath },
+      provided: { temporalAddress, namespace, databaseUrl },
       stop: async () => {
         await stack.stop();
         await rm(folder, { recursive: true, force: true });

@@ -32,8 +32,4 @@ export function temporalCli(): Promise<string> {
   return findTemporalCli({ env: process.env, cacheDir: cacheDir(process.env), progress: console.log });
 }
 
-export function workflowBundlePath(): string {
-  const path = inject('bundlePath');
-  if (path === '') throw new Error('There is no src/workflows/index.ts yet, so there is no workflow bundle.');
-  return path;
-}
+export const workflowBundlePath = (): string => inject('bundlePath');

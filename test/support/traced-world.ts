@@ -1,22 +1,19 @@
 /** A worker, a client and telemetry of one's own in this process, on the shared stack. */
-import { join } from 'node:path';
 import { inject, onTestFinished } from 'vitest';
 import { connectClient } from '../../src/client/connect.ts';
 import { createClient } from '../../src/client/create-client.ts';
 import { createRedactor } from '../../src/core/redaction/redact.ts';
 import type { Agent } from '../../src/define/define-agent.ts';
 import { createRegistry } from '../../src/define/registry.ts';
-import { cacheDir } from '../../src/stack/machine/cache-dir.ts';
 import { createStore } from '../../src/store/store.ts';
 import { startTelemetry } from '../../src/telemetry/start-telemetry.ts';
-import { bundleWorkflows } from '../../src/worker/bundle-workflows.ts';
 import { createWorker } from '../../src/worker/create-worker.ts';
+import { bundleOfPrograms } from './bundle.ts';
 import { nativeConnection } from './connections.ts';
 import { createTestDatabase, uniqueTaskQueue } from './stack.ts';
 
-/** Kept under the hash of its sources, like the one that the command line makes. */
-export const tracedBundle = (): Promise<string> =>
-  bundleWorkflows(join(cacheDir(process.env), 'workflows'), { traced: true });
+/** The one that the programs take when they trace. */
+export const tracedBundle = (): Promise<string> => bundleOfPrograms(inject('programs'), { traced: true });
 
 /** Everything but the connections is ended with the test; `end` ends the worker and then telemetry, to have all spans. */
 export async function openTracedWorld(agents: Agent[], env: NodeJS.ProcessEnv, secrets: string[] = []) {
