@@ -8,6 +8,7 @@ import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
 import { createDataConverter } from '../../src/client/data-converter.ts';
 import { fetchHistory } from '../../src/client/history/read-history.ts';
+import { workflowIdOfRun } from '../../src/protocol/ids.ts';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
 import { scriptedModel, type ScriptedServer, serveScriptedModel, type ScriptedTurn } from '../../src/testing.ts';
@@ -56,7 +57,7 @@ async function chainOf(runId: string): Promise<{ history: History; bytes: number
   const [first] = await fetchHistory(world.client, runId);
   let execution = first?.workflowExecutionStartedEventAttributes?.originalExecutionRunId;
   while (execution) {
-    const handle = world.client.workflow.getHandle(world.runs.workflowId(runId), execution);
+    const handle = world.client.workflow.getHandle(workflowIdOfRun(runId), execution);
     const history: History = await handle.fetchHistory();
     chain.push({ history, bytes: (await handle.describe()).historySize ?? 0 });
     execution = history.events?.at(-1)?.workflowExecutionContinuedAsNewEventAttributes?.newExecutionRunId;
@@ -90,7 +91,7 @@ it(
     const cpuBefore = process.cpuUsage();
     const replayed = Worker.runReplayHistories(
       { workflowBundle: { codePath: workflowBundlePath() }, dataConverter: createDataConverter() },
-      chain.map(({ history }) => ({ workflowId: world.runs.workflowId(run_id), history })),
+      chain.map(({ history }) => ({ workflowId: workflowIdOfRun(run_id), history })),
     );
     let replays = 0;
     for await (const { error } of replayed) {
