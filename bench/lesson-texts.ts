@@ -1,5 +1,5 @@
 /** Lessons in the words that runs leave behind. Seeded, so that every bench asks the same. */
-import { describeFailure, lessonText } from '../src/core/reflections/lesson-text.ts';
+import { describeFailure, lessonText } from '../src/core/lessons/lesson-text.ts';
 import { seededRandom } from '../src/testing/simulator/seeded-random.ts';
 
 const TOOLS = [

@@ -3,7 +3,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { sql } from 'kysely';
-import { errorSignature } from '../src/core/reflections/signature.ts';
+import { errorSignature } from '../src/core/lessons/signature.ts';
 import { startStack } from '../src/stack/start-stack.ts';
 import { openDatabase } from '../src/store/connection.ts';
 import { migrateToLatest } from '../src/store/migrate.ts';

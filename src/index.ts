@@ -17,7 +17,7 @@ export { computeBound } from './core/bound/compute-bound.ts';
 export * as feedback from './core/feedback/index.ts';
 export * as failures from './core/failures/index.ts';
 export * as guardrails from './core/guardrails/index.ts';
-export * as reflections from './core/reflections/index.ts';
+export * as reflections from './core/lessons/index.ts';
 export * as retry from './core/retry/index.ts';
 export { mergePolicy } from './core/policy/merge-policy.ts';
 export {

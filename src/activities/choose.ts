@@ -1,7 +1,7 @@
 import type { PlannerChoice, PlannerOutcome, PlannerView } from '../core/run/ports.ts';
 import type { Planner } from '../define/define-agent.ts';
 import type { Tool } from '../define/define-tool.ts';
-import { LIMIT } from '../protocol/limits.ts';
+import { CAP } from '../protocol/caps.ts';
 import { askOrLeave, type TurnEnvironment } from './left-behind.ts';
 
 /** Asks a planner for its choice. */
@@ -42,7 +42,7 @@ function loopKeyOf(tool: Tool | undefined, input: unknown): string | null {
   if (tool?.loopKey === undefined) return null;
   try {
     const parsed = tool.input.safeParse(input);
-    return parsed.success ? tool.loopKey(parsed.data).slice(0, LIMIT.messagePreviewChars) : null;
+    return parsed.success ? tool.loopKey(parsed.data).slice(0, CAP.messagePreviewChars) : null;
   } catch {
     return null;
   }

@@ -2,7 +2,7 @@ import type { Redact } from '../core/redaction/redact.ts';
 import { salientLine } from '../core/failures/salient-line.ts';
 import { classifyError } from '../core/retry/classify-error.ts';
 import { factsOfError } from '../core/retry/facts-of-error.ts';
-import { LIMIT } from '../protocol/limits.ts';
+import { CAP } from '../protocol/caps.ts';
 import type { CallCancelled, CallFailed } from '../protocol/tools.ts';
 
 /** What a planner's turn or a review has around it. No Temporal in here: the simulator asks the same way. */
@@ -40,7 +40,7 @@ export async function askOrLeave<T>(
       class: 'failed',
       origin: 'tool',
       ...classifyError(facts, env.now()),
-      message_preview: env.redact(salientLine(facts.message ?? '')).slice(0, LIMIT.messagePreviewChars),
+      message_preview: env.redact(salientLine(facts.message ?? '')).slice(0, CAP.messagePreviewChars),
       duration_ms,
     };
   } finally {

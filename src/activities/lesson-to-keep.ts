@@ -1,11 +1,11 @@
-import { errorSignature } from '../core/reflections/signature.ts';
-import { storedForm } from '../core/reflections/stored-form.ts';
+import { errorSignature } from '../core/lessons/signature.ts';
+import { storedForm } from '../core/lessons/stored-form.ts';
 import type { LearntLesson } from '../protocol/lessons.ts';
-import { LIMIT } from '../protocol/limits.ts';
+import { CAP } from '../protocol/caps.ts';
 
 /** What a run learnt, in the form in which the memory keeps it. */
 export function lessonToKeep(lesson: LearntLesson, { run_id, agent }: { run_id: string; agent: string }) {
-  const content = lesson.content.slice(0, LIMIT.textChars);
+  const content = lesson.content.slice(0, CAP.textChars);
   const error_signature = errorSignature(lesson.error_type, content);
   const { rationale, tags, context } = storedForm({ ...lesson, content, error_signature });
   return {

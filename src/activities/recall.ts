@@ -1,5 +1,5 @@
 import { log as activityLog } from '@temporalio/activity';
-import { MAX_LESSONS } from '../core/reflections/rank-lessons.ts';
+import { MAX_LESSONS } from '../core/lessons/rank-lessons.ts';
 import type { RecallQuery, RunLesson } from '../protocol/lessons.ts';
 import { toRunLesson } from '../store/start-memory.ts';
 import { within } from '../protocol/within.ts';

@@ -4,7 +4,7 @@ import { previewOf } from '../core/run/steps-to-judge.ts';
 import type { Agent, ReviewOf } from '../define/define-agent.ts';
 import type { Registry } from '../define/registry.ts';
 import type { Json } from '../protocol/json.ts';
-import { LIMIT } from '../protocol/limits.ts';
+import { CAP } from '../protocol/caps.ts';
 import { askOrLeave, type TurnEnvironment } from './left-behind.ts';
 import { returnOrThrow, withHeartbeat } from './run-in-activity.ts';
 import type { ActivityStore } from './store-port.ts';
@@ -53,7 +53,7 @@ export async function withStoredOutputs(
 }
 
 function outputIn(bytes: Uint8Array): Json {
-  const text = new TextDecoder().decode(bytes.subarray(0, 4 * LIMIT.reviewedChars + 4));
+  const text = new TextDecoder().decode(bytes.subarray(0, 4 * CAP.reviewedChars + 4));
   try {
     return previewOf(JSON.parse(text) as Json);
   } catch {

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LIMIT } from '../protocol/limits.ts';
+import { CAP } from '../protocol/caps.ts';
 import type { ToolEffect } from '../protocol/tools.ts';
 import { type Agent, thinks } from './define-agent.ts';
 import { defineTool, type Tool } from './define-tool.ts';
@@ -30,7 +30,7 @@ export function agentTool(agent: Agent, options: AgentToolOptions = {}): Tool {
     description: options.description ?? `Hands a task to the agent ${agent.name} and gives back its result.`,
     effect: worstEffect(agent),
     input: z.object({
-      goal: z.string().min(1).max(LIMIT.goalChars).describe('What to do, complete: it knows nothing else.'),
+      goal: z.string().min(1).max(CAP.goalChars).describe('What to do, complete: it knows nothing else.'),
       input: z.json().optional().describe('Data for it.'),
     }),
     output: z.object({ outcome: z.enum(['completed', 'finalized']), output: z.json(), why: z.string().optional() }),

@@ -4,7 +4,7 @@ import { mergePolicy } from '../core/policy/merge-policy.ts';
 import { defaultLoopId, ID_PATTERN } from '../protocol/ids.ts';
 import { pathTooDeep } from '../protocol/json.ts';
 import { NOTHING_REMEMBERED } from '../protocol/lessons.ts';
-import { LIMIT } from '../protocol/limits.ts';
+import { CAP } from '../protocol/caps.ts';
 import { policyKeysAt } from '../protocol/policy.ts';
 import type { PreparedRun, PrepareOutcome, RequestProblem, RunRequest } from '../protocol/run.ts';
 import type { Plan } from '../protocol/schemas/plan.ts';
@@ -20,12 +20,12 @@ import type { Registry } from './registry.ts';
  */
 export function prepareRun(request: unknown, registry: Registry, runId: string): PrepareOutcome {
   const bytes = sizeOf(request);
-  const deep = bytes === null || bytes <= LIMIT.runInputBytes ? pathTooDeep(request) : null;
+  const deep = bytes === null || bytes <= CAP.runInputBytes ? pathTooDeep(request) : null;
   if (deep !== null)
-    return refused([{ path: deep, message: `nested deeper than ${LIMIT.jsonLevels} levels; flatten it` }]);
+    return refused([{ path: deep, message: `nested deeper than ${CAP.jsonLevels} levels; flatten it` }]);
   if (bytes === null) return refused([{ path: '$', message: 'expected JSON' }]);
-  if (bytes > LIMIT.runInputBytes) {
-    const message = `${bytes} bytes are over the cap of ${LIMIT.runInputBytes}; store large inputs and point to them`;
+  if (bytes > CAP.runInputBytes) {
+    const message = `${bytes} bytes are over the cap of ${CAP.runInputBytes}; store large inputs and point to them`;
     return refused([{ path: '$', message }]);
   }
   const parsed = runRequestSchema.safeParse(request);

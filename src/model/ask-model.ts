@@ -4,7 +4,7 @@ import type { Message } from '../core/transcript/message.ts';
 import { checkTranscript } from '../core/transcript/check-transcript.ts';
 import { joinNeighbours } from '../core/transcript/join-neighbours.ts';
 import type { Json } from '../protocol/json.ts';
-import { LIMIT } from '../protocol/limits.ts';
+import { CAP } from '../protocol/caps.ts';
 import type { ModelAnswer, ModelFailed, ModelOutcome, ModelUsage } from '../protocol/model.ts';
 import type { CallFailed } from '../protocol/tools.ts';
 import { verdictOfThrown } from './failed-call.ts';
@@ -12,7 +12,7 @@ import type { Generated } from './generate.ts';
 import { jsonCheckOf } from './json-check.ts';
 import { type ReadAnswer, readAnswer, usageOf } from './read-answer.ts';
 import { isEndpoint, type ModelSource } from '../define/model-source.ts';
-import { ANSWER_LIMIT, type ModelRequest } from './request.ts';
+import { ANSWER_CAP, type ModelRequest } from './request.ts';
 import { tellModelCall } from './seen.ts';
 import { stateOf, stateSource } from './provider-state.ts';
 import { withSecretsOf } from './secrets.ts';
@@ -123,10 +123,10 @@ function failed(how: Failure, redact: Redact, duration_ms: number): ModelFailed 
     origin: 'tool',
     category,
     error_code,
-    message_preview: redact(salientLine(how.message)).slice(0, LIMIT.messagePreviewChars - ending.length) + ending,
+    message_preview: redact(salientLine(how.message)).slice(0, CAP.messagePreviewChars - ending.length) + ending,
     ...(paths.length === 0 ? {} : { paths: paths.slice(0, 10).map(({ path }) => path.slice(0, 120)) }),
     ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
-    ...(text === '' ? {} : { text: redact(text.slice(0, ANSWER_LIMIT.textChars)) }),
+    ...(text === '' ? {} : { text: redact(text.slice(0, ANSWER_CAP.textChars)) }),
     usage,
     duration_ms,
   };

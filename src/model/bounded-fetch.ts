@@ -1,11 +1,11 @@
-import { ANSWER_LIMIT } from './request.ts';
+import { ANSWER_CAP } from './request.ts';
 
 export class AnswerTooLarge extends Error {
   override readonly name = 'AnswerTooLarge';
   readonly code = 'ANSWER_TOO_LARGE';
 
   constructor() {
-    super(`the answer is larger than ${ANSWER_LIMIT.bodyBytes} bytes`);
+    super(`the answer is larger than ${ANSWER_CAP.bodyBytes} bytes`);
   }
 }
 
@@ -18,7 +18,7 @@ export const boundedFetch: typeof fetch = async (input, init) => {
     new TransformStream<Uint8Array, Uint8Array>({
       transform(chunk, controller) {
         bytes += chunk.byteLength;
-        if (bytes > ANSWER_LIMIT.bodyBytes) controller.error(new AnswerTooLarge());
+        if (bytes > ANSWER_CAP.bodyBytes) controller.error(new AnswerTooLarge());
         else controller.enqueue(chunk);
       },
     }),

@@ -4,7 +4,7 @@ import type { AssistantMessage, Message, ProviderState } from '../core/transcrip
 import type { Agent } from '../define/define-agent.ts';
 import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
-import { LIMIT } from '../protocol/limits.ts';
+import { CAP } from '../protocol/caps.ts';
 import type { ModelAnswer, ModelFailed } from '../protocol/model.ts';
 import { wholeText } from '../protocol/text.ts';
 import type { CallFailed } from '../protocol/tools.ts';
@@ -173,7 +173,7 @@ async function problemOfAnswer(
   if (unreadable?.problem !== undefined) {
     return { error_code: 'INVALID_ARGUMENTS', message: unreadable.problem.message };
   }
-  const tooLarge = calls.find((call) => JSON.stringify(call.input).length > LIMIT.chosenInputBytes);
+  const tooLarge = calls.find((call) => JSON.stringify(call.input).length > CAP.chosenInputBytes);
   if (tooLarge !== undefined) {
     return { error_code: 'INPUT_TOO_LARGE', message: `the arguments of ${tooLarge.tool} are too large` };
   }
@@ -200,7 +200,7 @@ function answered({ text = '', calls, state }: ModelAnswer, redact: Redact): Ass
 const choiceOf = ({ text, calls, output }: ModelAnswer, redact: Redact) => ({
   calls: calls.map(({ call_id, tool, input }) => ({ call_id, tool, input: redactJson(input, redact) })),
   ...(calls.length > 0 ? {} : { output: redactJson(output ?? text ?? null, redact) }),
-  ...(text === undefined ? {} : { message: redact(text).slice(0, LIMIT.textChars) }),
+  ...(text === undefined ? {} : { message: redact(text).slice(0, CAP.textChars) }),
 });
 
 type FailedTurn = Pick<CallFailed, 'category' | 'error_code' | 'certainty'> & {
@@ -215,7 +215,7 @@ const failed = ({ message, ...how }: FailedTurn, redact: Redact, duration_ms: nu
   error_code: how.error_code,
   certainty: how.certainty,
   ...(how.over_budget === undefined ? {} : { over_budget: how.over_budget }),
-  message_preview: redact(message).slice(0, LIMIT.messagePreviewChars),
+  message_preview: redact(message).slice(0, CAP.messagePreviewChars),
   duration_ms,
 });
 

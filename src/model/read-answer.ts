@@ -7,7 +7,7 @@ import type { RequestProblem } from '../protocol/run.ts';
 import type { Generated } from './generate.ts';
 import { bytesOf, mostInputTokens } from './input-tokens.ts';
 import { type JsonCheck, jsonCheckOf, jsonFromText, sentenceOf } from './json-check.ts';
-import { ANSWER_LIMIT, type ModelRequest } from './request.ts';
+import { ANSWER_CAP, type ModelRequest } from './request.ts';
 import type { ToolNames } from './tool-names.ts';
 
 /** What the model said is usable, or why not. */
@@ -34,11 +34,11 @@ export function readAnswer(
     case 'other':
       break;
   }
-  if (said.text.length > ANSWER_LIMIT.textChars) {
-    return unusable('ANSWER_TOO_LARGE', `the answer has more than ${ANSWER_LIMIT.textChars} characters`);
+  if (said.text.length > ANSWER_CAP.textChars) {
+    return unusable('ANSWER_TOO_LARGE', `the answer has more than ${ANSWER_CAP.textChars} characters`);
   }
-  if (said.calls.length > ANSWER_LIMIT.calls) {
-    return unusable('TOO_MANY_CALLS', `${said.calls.length} calls at once; ${ANSWER_LIMIT.calls} are the most`);
+  if (said.calls.length > ANSWER_CAP.calls) {
+    return unusable('TOO_MANY_CALLS', `${said.calls.length} calls at once; ${ANSWER_CAP.calls} are the most`);
   }
   if (said.calls.length > 0) return { usable: true, text: said.text, calls: readCalls(said, request, names) };
   if (said.text.trim() === '') return unusable('EMPTY_ANSWER', 'the model said nothing and called nothing');

@@ -22,7 +22,7 @@ export interface ToolDeclaration {
 }
 
 /** What a model may send back at most. */
-export const ANSWER_LIMIT = {
+export const ANSWER_CAP = {
   /** Of one HTTP answer, whatever is in it. */
   bodyBytes: 16 * 1024 * 1024,
   textChars: 1024 * 1024,

@@ -9,7 +9,7 @@ import { wholeText } from '../protocol/text.ts';
 import type { ReviewContext, Reviewer, ReviewOf } from '../define/define-agent.ts';
 import type { Json } from '../protocol/json.ts';
 import type { FailureCategory } from '../protocol/failure-categories.ts';
-import { LIMIT } from '../protocol/limits.ts';
+import { CAP } from '../protocol/caps.ts';
 import type { ModelFailed } from '../protocol/model.ts';
 import { askModel } from './ask-model.ts';
 import type { ModelSource } from '../define/model-source.ts';
@@ -43,7 +43,7 @@ export function modelReviewer(options: ModelReviewerOptions = {}): Reviewer {
       summary_valid,
       reflection_persona: 'SAGE',
       ...(pessimist.ok ? { bias_tags: [...new Set(pessimist.said.bias_tags.map(({ tag }) => tag))] } : {}),
-      missed: missed.map((text) => wholeText(ask.redact(text)).slice(0, LIMIT.messagePreviewChars)),
+      missed: missed.map((text) => wholeText(ask.redact(text)).slice(0, CAP.messagePreviewChars)),
     };
   };
   return Object.assign(review, { asksModel: options.prices === undefined ? 'unpriced' : 'priced' } as const);

@@ -1,4 +1,4 @@
-import { LIMIT } from './limits.ts';
+import { CAP } from './caps.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
@@ -17,7 +17,7 @@ export function pathTooDeep(value: unknown): string | null {
   const isOpen = typeof value === 'object' && value !== null;
   const open: { value: object; path: string; level: number }[] = isOpen ? [{ value, path: '$', level: 0 }] : [];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (next.level === LIMIT.jsonLevels) return next.path.length > 200 ? `${next.path.slice(0, 200)}…` : next.path;
+    if (next.level === CAP.jsonLevels) return next.path.length > 200 ? `${next.path.slice(0, 200)}…` : next.path;
     const isList = Array.isArray(next.value);
     for (const [key, inner] of Object.entries(next.value)) {
       if (typeof inner !== 'object' || inner === null) continue;

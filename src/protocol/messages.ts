@@ -1,5 +1,5 @@
 import { isRecord } from './json.ts';
-import { LIMIT } from './limits.ts';
+import { CAP } from './caps.ts';
 import { suggestion } from './nearest-name.ts';
 import { DECISIONS, type RequestProblem } from './run.ts';
 
@@ -29,10 +29,10 @@ export type MessageField = FlagField | TextField | ChoiceField;
 
 const flag = (sentence: string) => ({ type: 'flag', optional: true, sentence }) as const;
 const text = (sentence: string) =>
-  ({ type: 'text', optional: false, mayBeBlank: false, maxChars: LIMIT.textChars, sentence }) as const;
+  ({ type: 'text', optional: false, mayBeBlank: false, maxChars: CAP.textChars, sentence }) as const;
 const optionalText = (sentence: string) => ({ ...text(sentence), optional: true, mayBeBlank: true }) as const;
 /** Decisions, guidance and audits show it, and they have room for a name. */
-const name = (sentence: string) => ({ ...text(sentence), maxChars: LIMIT.nameChars }) as const;
+const name = (sentence: string) => ({ ...text(sentence), maxChars: CAP.nameChars }) as const;
 
 export const MESSAGE_FIELDS = {
   override: {

@@ -3,22 +3,22 @@ import type { Evaluation } from '../core/retry/monitors.ts';
 import { FAILURE_CATEGORIES } from '../protocol/failure-categories.ts';
 import { actionId } from '../protocol/ids.ts';
 import type { StepEvaluation } from '../protocol/lessons.ts';
-import { LIMIT } from '../protocol/limits.ts';
+import { CAP } from '../protocol/caps.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
 import { checked, isoMillis } from './validation.ts';
 
 /** More attempts than any policy allows a step; a list without an end must not enter the store. */
 const MAX_ATTEMPTS = 500;
 
-const name = z.string().min(1).max(LIMIT.nameChars);
+const name = z.string().min(1).max(CAP.nameChars);
 const amount = z.number().min(0).max(Number.MAX_SAFE_INTEGER).transform(Math.round);
 
 const evaluationSchema = z.object({
   run_id: name,
   step_id: z.int().min(0),
   agent: name,
-  model: z.string().max(LIMIT.textChars).nullable(),
-  subject: z.string().max(LIMIT.textChars),
+  model: z.string().max(CAP.textChars).nullable(),
+  subject: z.string().max(CAP.textChars),
   attempts: z
     .array(
       z.object({

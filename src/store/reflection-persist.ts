@@ -2,14 +2,14 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { sql } from 'kysely';
 import type { Kysely, Transaction } from 'kysely';
-import { sameRemedy } from '../core/reflections/same-remedy.ts';
-import { LIMIT } from '../protocol/limits.ts';
+import { sameRemedy } from '../core/lessons/same-remedy.ts';
+import { CAP } from '../protocol/caps.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
 import { prepareSearch, scopeKey } from './reflection-scope.ts';
 import type { Tables } from './tables.ts';
 import { checked } from './validation.ts';
 
-const name = z.string().min(1).max(LIMIT.nameChars);
+const name = z.string().min(1).max(CAP.nameChars);
 
 const newReflectionSchema = z
   .strictObject({
@@ -20,8 +20,8 @@ const newReflectionSchema = z
     error_signature: name,
     /** Of the failure that it was learnt from; none for a lesson that came from outside. */
     fingerprint: z.string().min(1).max(200).nullish(),
-    content: z.string().min(1).max(LIMIT.textChars),
-    rationale: z.string().max(LIMIT.textChars),
+    content: z.string().min(1).max(CAP.textChars),
+    rationale: z.string().max(CAP.textChars),
     tags: z.array(z.string().max(300)).max(50),
     /** The tools that it concerns; none = any. */
     tools: z.array(name).max(50).optional(),

@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Kysely, RawBuilder, Selectable } from 'kysely';
-import { byWorth, MAX_LESSONS } from '../core/reflections/rank-lessons.ts';
-import type { Lesson } from '../core/reflections/rank-lessons.ts';
+import { byWorth, MAX_LESSONS } from '../core/lessons/rank-lessons.ts';
+import type { Lesson } from '../core/lessons/rank-lessons.ts';
 import { cleanText } from './clean-text.ts';
 import { pageSize } from './cursor.ts';
 import { prepareSearch, readableScopes } from './reflection-scope.ts';

@@ -1,11 +1,11 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { familyOf } from '../core/guardrails/loop-ids.ts';
-import { type Lesson, MAX_LESSONS, rankLessons } from '../core/reflections/rank-lessons.ts';
-import { firstCodePoints } from '../core/reflections/text.ts';
+import { type Lesson, MAX_LESSONS, rankLessons } from '../core/lessons/rank-lessons.ts';
+import { firstCodePoints } from '../core/lessons/text.ts';
 import { NOTHING_REMEMBERED } from '../protocol/lessons.ts';
 import type { RunLesson, StartMemory } from '../protocol/lessons.ts';
-import { LIMIT } from '../protocol/limits.ts';
+import { CAP } from '../protocol/caps.ts';
 import type { PreparedRun } from '../protocol/run.ts';
 import { within } from '../protocol/within.ts';
 import { createBiasCounts } from './bias-counts.ts';
@@ -69,7 +69,7 @@ const MOST_TOOLS = 20;
 /** A lesson as a run carries it: capped, because it lives in the run's state. */
 export const toRunLesson = ({ id, content, tools, fingerprint }: KnownLesson): RunLesson => ({
   reflection_id: id,
-  content: firstCodePoints(content, LIMIT.lessonChars),
+  content: firstCodePoints(content, CAP.lessonChars),
   tools: tools.slice(0, MOST_TOOLS),
   fingerprint,
 });

@@ -1,7 +1,7 @@
 import type { Attributes } from '@opentelemetry/api';
 import { redactJson, type Redact } from '../core/redaction/redact.ts';
 import type { Json } from '../protocol/json.ts';
-import { LIMIT } from '../protocol/limits.ts';
+import { CAP } from '../protocol/caps.ts';
 
 type Told = Attributes[string] | null;
 
@@ -15,7 +15,7 @@ export interface Wording {
 
 const MAX_NAME_CHARS = 256;
 const MAX_LIST = 20;
-const MAX_CONTENT_CHARS = LIMIT.inlineOutputBytes;
+const MAX_CONTENT_CHARS = CAP.inlineOutputBytes;
 
 export function createWording(redact: Redact, withContent: boolean): Wording {
   const short = (text: string): string => redact(text).slice(0, MAX_NAME_CHARS);

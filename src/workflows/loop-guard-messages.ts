@@ -13,7 +13,7 @@ import type { LoopAnswer } from '../core/guardrails/loop-answer.ts';
 import type { LoopReport } from '../core/guardrails/loop-report.ts';
 import type { OverrideAnswer } from '../core/guardrails/family-overrides.ts';
 import { isRecord } from '../protocol/json.ts';
-import { LIMIT } from '../protocol/limits.ts';
+import { CAP } from '../protocol/caps.ts';
 import { parseMessage } from '../protocol/messages.ts';
 import { GUARD_MESSAGE, QUERY } from '../protocol/names.ts';
 import type { RequestProblem } from '../protocol/run.ts';
@@ -60,7 +60,7 @@ function accept<Answer>(guard: Guard, at: () => string, name: string, take: Take
   setHandler(defineSignal<[unknown, unknown]>(name), (body, extras) => {
     const taken = take(body, extras);
     if (taken.ok) guard.state = taken.state;
-    else ignore(guard, { name, reason: told(taken).slice(0, LIMIT.messagePreviewChars), at: at() });
+    else ignore(guard, { name, reason: told(taken).slice(0, CAP.messagePreviewChars), at: at() });
   });
 }
 
@@ -132,7 +132,7 @@ const told = ({ detail, errors = [] }: Refusal): string =>
 
 /** The newest are kept; the history has them all. */
 function ignore(guard: Guard, signal: IgnoredSignal): void {
-  guard.ignored = [...guard.ignored, signal].slice(-LIMIT.ignoredMessages);
+  guard.ignored = [...guard.ignored, signal].slice(-CAP.ignoredMessages);
 }
 
 export function answerGuardQueries(guard: Guard): void {

@@ -8,7 +8,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { RunExistsError, RunNotFoundError, RunRequestError, SecondwindError } from '../../src/protocol/errors.ts';
 import { demoAgent } from '../../src/cli/demo/demo-agent.ts';
 import { workflowIdOfRun } from '../../src/protocol/ids.ts';
-import { LIMIT } from '../../src/protocol/limits.ts';
+import { CAP } from '../../src/protocol/caps.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
 import type { PlanStep } from '../../src/protocol/schemas/plan.ts';
 
@@ -40,7 +40,7 @@ const bad: [string, object, string][] = [
   ['an id used twice', plan(step({ id: 'a' }), step({ id: 'a' })), '$.plan.steps[1].id'],
   ['a $step that names no earlier step', plan(step({ input: { $step: 'z' } })), '$.plan.steps[0].input'],
   ['an input that fails its schema', plan(step({ input: { fail_times: 'x' } })), '$.plan.steps[0].input.fail_times'],
-  ['a payload over the cap', { input: 'x'.repeat(LIMIT.runInputBytes) }, '$'],
+  ['a payload over the cap', { input: 'x'.repeat(CAP.runInputBytes) }, '$'],
   ['10,000 levels of JSON', { input: nested(10_000) }, '$.input.a'],
   ['3,000 levels of JSON', plan(step({ input: nested(3_000) })), '$.plan.steps[0].input.a'],
   ['a typo in the policy', { policy: { budget: { max_atempts: 1 } } }, '$.policy.budget.max_atempts'],
@@ -87,7 +87,7 @@ describe('a request that cannot be run', () => {
 describe('a request just inside the limits', () => {
   it('runs: a plan as large as the cap allows, almost', async () => {
     const run_id = world.newRunId('large');
-    const output = { text: 'x'.repeat(LIMIT.runInputBytes / 3 - 200) };
+    const output = { text: 'x'.repeat(CAP.runInputBytes / 3 - 200) };
     const steps = [1, 2, 3].map(() => step({ input: { fail_times: 0, output } }));
     await world.runs.start({ agent: 'demo', goal: 'g', run_id, ...plan(...steps) });
     expect(await world.runs.result(run_id)).toMatchObject({ outcome: 'completed', used: { steps: 3 } });

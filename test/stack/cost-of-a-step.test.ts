@@ -9,7 +9,7 @@ import type { ActivityStore } from '../../src/activities/store-port.ts';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
 import { sha256Hex, workflowIdOfRun } from '../../src/protocol/ids.ts';
-import { LIMIT } from '../../src/protocol/limits.ts';
+import { CAP } from '../../src/protocol/caps.ts';
 import type { Plan } from '../../src/protocol/schemas/plan.ts';
 import { createWorker } from '../../src/worker/create-worker.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
@@ -161,8 +161,8 @@ describe('a large output', () => {
   });
 
   it.each([
-    [LIMIT.inlineOutputBytes, true],
-    [LIMIT.inlineOutputBytes + 1, false],
+    [CAP.inlineOutputBytes, true],
+    [CAP.inlineOutputBytes + 1, false],
   ])('begins beyond 8 KB: of %i bytes it is %s that they travel', async (bytes, inline) => {
     // Two bytes are the quotes of the text.
     const { events } = await lived('edge', { steps: [saying('y', bytes - 2)] });

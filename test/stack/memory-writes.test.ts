@@ -3,7 +3,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { createRecallActivities } from '../../src/activities/recall.ts';
 import { createRecordActivities } from '../../src/activities/records.ts';
 import type { ActivityStore } from '../../src/activities/store-port.ts';
-import { errorSignature } from '../../src/core/reflections/signature.ts';
+import { errorSignature } from '../../src/core/lessons/signature.ts';
 import { sha256Hex } from '../../src/protocol/ids.ts';
 import type { Json } from '../../src/protocol/json.ts';
 import type { FeedbackEntry, LearntLesson, RecallQuery, StepEvaluation } from '../../src/protocol/lessons.ts';

@@ -1,9 +1,9 @@
 /** Needs Postgres. Shows what a run gets to know about a failure, and that the store ranks as the pure rule does. */
 import * as fc from 'fast-check';
 import { beforeAll, describe, expect, it } from 'vitest';
-import { errorSignature } from '../../src/core/reflections/signature.ts';
-import { rankLessons } from '../../src/core/reflections/rank-lessons.ts';
-import type { Lesson } from '../../src/core/reflections/rank-lessons.ts';
+import { errorSignature } from '../../src/core/lessons/signature.ts';
+import { rankLessons } from '../../src/core/lessons/rank-lessons.ts';
+import type { Lesson } from '../../src/core/lessons/rank-lessons.ts';
 import type { NewReflection } from '../../src/store/reflection-persist.ts';
 import { openTestStore } from './store-fixtures.ts';
 import type { StoreUnderTest } from './store-fixtures.ts';

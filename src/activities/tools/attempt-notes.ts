@@ -2,7 +2,7 @@ import { redactJson } from '../../core/redaction/redact.ts';
 import type { Tool, ToolContext } from '../../define/define-tool.ts';
 import { hashOfJson } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import type { KeptArtifact, ToldByAttempt, ToolCallRequest } from '../../protocol/tools.ts';
 import { wholeText } from '../../protocol/text.ts';
 import { keepBytes } from './artifacts.ts';
@@ -51,7 +51,7 @@ export function openNotes(tool: Tool, request: ToolCallRequest, env: ToolEnviron
         if (typeof text === 'string') changed = text;
       },
       used: ({ model, tokens, costMicroUsd }) => {
-        const told = { ...use, ...(typeof model === 'string' && { model: model.slice(0, LIMIT.nameChars) }) };
+        const told = { ...use, ...(typeof model === 'string' && { model: model.slice(0, CAP.nameChars) }) };
         // Several questions of one attempt add up; what is no count is left out.
         if (isCount(tokens)) told.tokens = (use.tokens ?? 0) + tokens;
         if (isCount(costMicroUsd)) told.cost_micro_usd = (use.cost_micro_usd ?? 0) + costMicroUsd;
@@ -82,7 +82,7 @@ export function openNotes(tool: Tool, request: ToolCallRequest, env: ToolEnviron
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const short = (text: string, env: ToolEnvironment): string =>
-  cutTo(wholeText(env.redact(text)), LIMIT.messagePreviewChars);
+  cutTo(wholeText(env.redact(text)), CAP.messagePreviewChars);
 
 /** A look at the world after the call; what cannot be seen in time is as if nobody had looked. */
 async function probeHash(

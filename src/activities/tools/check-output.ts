@@ -4,7 +4,7 @@ import { DEFAULT_MAX_OUTPUT_BYTES, type Tool } from '../../define/define-tool.ts
 import { problemsOf } from '../../define/problems.ts';
 import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
 import { type Json, pathTooDeep } from '../../protocol/json.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import type { CallFailed, CallSucceeded, ToolCallRequest } from '../../protocol/tools.ts';
 import { savePatiently } from './artifacts.ts';
 import type { AttemptNotes } from './attempt-notes.ts';
@@ -36,7 +36,7 @@ export async function checkOutput(
     );
 
   const deep = pathTooDeep(value);
-  if (deep !== null) return violated([{ path: deep, message: `nested deeper than ${LIMIT.jsonLevels} levels` }]);
+  if (deep !== null) return violated([{ path: deep, message: `nested deeper than ${CAP.jsonLevels} levels` }]);
   const text = jsonText(value);
   if (text === undefined) return violated([{ path: '$', message: 'the output is not JSON' }]);
   const cap = tool.maxOutputBytes ?? DEFAULT_MAX_OUTPUT_BYTES;
@@ -91,7 +91,7 @@ export async function keepOutput(
   const text = canonicalJson(output);
   const artifact_id = sha256Hex(text);
   const bytes = Buffer.byteLength(text);
-  const inline = bytes <= LIMIT.inlineOutputBytes;
+  const inline = bytes <= CAP.inlineOutputBytes;
   const saved = inline || (await savePatiently(env, artifact_id, text));
   return { output: inline ? output : null, artifact_id, bytes, inline, ...(saved ? {} : { unsaved: true as const }) };
 }

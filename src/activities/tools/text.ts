@@ -1,6 +1,6 @@
 import { salientLine } from '../../core/failures/salient-line.ts';
 import type { Redact } from '../../core/redaction/redact.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { wholeText } from '../../protocol/text.ts';
 
 /** Cut to at most so many characters, never in the middle of a surrogate pair. */
@@ -15,7 +15,7 @@ export function cutTo(text: string, chars: number): string {
  * span several lines, and once more after it, since removing control characters may put a secret together.
  */
 export const preview = (message: string, redact: Redact): string =>
-  cutTo(wholeText(redact(salientLine(redact(message)))), LIMIT.messagePreviewChars);
+  cutTo(wholeText(redact(salientLine(redact(message)))), CAP.messagePreviewChars);
 
 /** The start and the end of a long text: a failure is told at its end (a runner) or at its start (a compiler). */
 export function headAndTail(text: string, chars: number): string {

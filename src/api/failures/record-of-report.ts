@@ -5,7 +5,7 @@ import { fingerprintOf } from '../../core/failures/fingerprint.ts';
 import { salientLine } from '../../core/failures/salient-line.ts';
 import { type Redact, redactJson } from '../../core/redaction/redact.ts';
 import { actionId, canonicalJson, sha256Hex } from '../../protocol/ids.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import type { TextArtifact } from '../../protocol/records.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { SCHEMAS } from '../schemas/all-schemas.ts';
@@ -66,7 +66,7 @@ export function recordOfReport(
   return { record, report };
 }
 
-const preview = (message: string): string => salientLine(message).slice(0, LIMIT.messagePreviewChars);
+const preview = (message: string): string => salientLine(message).slice(0, CAP.messagePreviewChars);
 
 const MAX_ARTIFACTS = 20;
 /** A manifest that the reporter names stays; ours then stands beside it. */

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { SCHEMAS } from '../schemas/all-schemas.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 
 /** A tool of the server: what a model reads of it, what it takes, and which door it goes through. */
@@ -27,8 +27,8 @@ function tool<Shape extends z.ZodRawShape>(definition: {
   };
 }
 
-const name = z.string().min(1).max(LIMIT.nameChars);
-const content = z.string().min(1).max(LIMIT.textChars);
+const name = z.string().min(1).max(CAP.nameChars);
+const content = z.string().min(1).max(CAP.textChars);
 const agent = name.optional().describe('Whose lessons count beside those for all');
 const report = SCHEMAS.FailureReport.shape;
 const lesson = SCHEMAS.ReflectionRequest.shape;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { answerJson } from '../answers.ts';
 import { reportFailure } from '../failures/report-failure.ts';
 import { Problem } from '../problem.ts';
@@ -70,7 +70,7 @@ export const reviseFailure: Route = {
 
 const MONTH_MS = 30 * 86_400_000;
 const fingerprintsQuery = z.strictObject({
-  agent: plainText(LIMIT.nameChars).optional(),
+  agent: plainText(CAP.nameChars).optional(),
   since: z.iso.datetime({ offset: true }).or(z.iso.date()).optional(),
   limit: limit.optional(),
 });

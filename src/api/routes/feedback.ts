@@ -3,7 +3,7 @@ import { FEEDBACK_TYPES } from '../../core/feedback/types.ts';
 import { detectFeedback } from '../../core/feedback/detect.ts';
 import { refinePrompt } from '../../core/feedback/refine.ts';
 import { refinementActions } from '../../core/feedback/actions.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { answerJson, page } from '../answers.ts';
 import { readBody, readQuery } from '../read-request.ts';
 import type { Route } from '../route.ts';
@@ -57,7 +57,7 @@ export const refine: Route = {
 };
 
 const logQuery = z.strictObject({
-  run_id: plainText(LIMIT.nameChars).optional(),
+  run_id: plainText(CAP.nameChars).optional(),
   feedback_type: z.enum(FEEDBACK_TYPES).optional(),
   cursor: cursor.optional(),
   limit: limit.optional(),

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { EnhancementSwitch } from '../../core/retry/switch-off.ts';
 import { suggestion } from '../../define/problems.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { readMonitors } from '../../store/monitor-figures.ts';
 import { answerJson } from '../answers.ts';
 import { Problem } from '../problem.ts';
@@ -13,8 +13,8 @@ import { plainText } from '../schemas/parts.ts';
 const MONTH_MS = 30 * 86_400_000;
 
 const monitorsQuery = z.strictObject({
-  agent: plainText(LIMIT.nameChars).optional(),
-  model: plainText(LIMIT.nameChars).optional(),
+  agent: plainText(CAP.nameChars).optional(),
+  model: plainText(CAP.nameChars).optional(),
   since: z.iso.datetime({ offset: true }).or(z.iso.date()).optional(),
 });
 

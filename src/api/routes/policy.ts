@@ -4,7 +4,7 @@ import { computeBound } from '../../core/bound/compute-bound.ts';
 import { mergePolicy } from '../../core/policy/merge-policy.ts';
 import { type Agent, thinks } from '../../define/define-agent.ts';
 import { prepareRun, reviewerOf } from '../../define/prepare-run.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { Bound } from '../../protocol/run.ts';
 import { answerJson } from '../answers.ts';
@@ -22,7 +22,7 @@ export const bound: Route = {
   body: 'BoundRequest',
   answer: { status: 200, description: 'Every figure, and a sentence', schema: 'Bound' },
   handle: async (c, deps) => {
-    const given = await readBody(c, SCHEMAS.BoundRequest, LIMIT.runInputBytes);
+    const given = await readBody(c, SCHEMAS.BoundRequest, CAP.runInputBytes);
     const most = boundOf(deps, given);
     return answerJson(c, { ...most, sentence: boundSentence(most) });
   },

@@ -1,8 +1,8 @@
 import { z } from 'zod';
-import { errorSignature } from '../../core/reflections/signature.ts';
-import { storedForm } from '../../core/reflections/stored-form.ts';
+import { errorSignature } from '../../core/lessons/signature.ts';
+import { storedForm } from '../../core/lessons/stored-form.ts';
 import { redactJson } from '../../core/redaction/redact.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { RecalledReflection } from '../../store/reflection-recall.ts';
 import { answerJson } from '../answers.ts';
@@ -47,7 +47,7 @@ export const postReflection: Route = {
   },
 };
 
-const name = plainText(LIMIT.nameChars);
+const name = plainText(CAP.nameChars);
 /** What an address carries: a character may take twelve of its own there. */
 const ADDRESS_CHARS = 1_000;
 const signature = z.string().regex(/^[0-9a-f]{16}$/);

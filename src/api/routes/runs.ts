@@ -1,6 +1,6 @@
 import { answerJson, page } from '../answers.ts';
 import { z } from 'zod';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import type { RunRequest } from '../../protocol/run.ts';
 import { IDEMPOTENCY_KEY, idempotencyKey, once, readJson, readQuery, runIdOf } from '../read-request.ts';
 import type { Route } from '../route.ts';
@@ -19,7 +19,7 @@ export const startRun: Route = {
   handle: async (c, { runs }) => {
     const key = idempotencyKey(c);
     // `start` checks the request, and names each mistake by its path.
-    const request = (await readJson(c, LIMIT.runInputBytes)) as RunRequest;
+    const request = (await readJson(c, CAP.runInputBytes)) as RunRequest;
     const started = await once(key, () => runs.start(request, key === undefined ? {} : { idempotencyKey: key }));
     return answerJson(c, started, 201, { location: `/v1/runs/${started.run_id}` });
   },
@@ -27,9 +27,9 @@ export const startRun: Route = {
 
 const listQuery = z.strictObject({
   state: runState.optional(),
-  agent: filterText(LIMIT.nameChars).optional(),
+  agent: filterText(CAP.nameChars).optional(),
   outcome: runOutcome.optional(),
-  label: filterText(LIMIT.nameChars).optional(),
+  label: filterText(CAP.nameChars).optional(),
   cursor: cursor.optional(),
   limit: limit.optional(),
 });

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { GuardrailsStatus } from '../../core/guardrails/guardrails-status.ts';
 import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
 import type { OverrideAnswer } from '../../core/guardrails/family-overrides.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { OVERRIDE_FIELDS_OF_REPORT } from '../../protocol/messages.ts';
 import { POLICY_TABLE } from '../../protocol/policy-table.ts';
 import { idSchema } from '../../protocol/schemas/failure-record.ts';
@@ -11,7 +11,7 @@ import { shapeOf } from './messages.ts';
 import { finalizeReason, rerunReason, rerunTrigger } from './parts.ts';
 
 /** The seed's names and shapes, with what the contract adds. */
-const name = z.string().max(LIMIT.nameChars);
+const name = z.string().max(CAP.nameChars);
 const score = z.number().min(0).max(1);
 
 const loopReport = z.strictObject({

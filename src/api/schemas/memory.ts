@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { FEEDBACK_TYPES } from '../../core/feedback/types.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import {
   contextRefsSchema,
   idSchema,
@@ -11,9 +11,9 @@ import { nextCursor } from './parts.ts';
 import { guidanceRow, standing } from './run.ts';
 
 /** Failures seen elsewhere, lessons and feedback. */
-const name = z.string().min(1).max(LIMIT.nameChars);
+const name = z.string().min(1).max(CAP.nameChars);
 const by = z.string().min(1).max(200);
-const reason = z.string().min(1).max(LIMIT.textChars);
+const reason = z.string().min(1).max(CAP.textChars);
 
 const failureReport = z.strictObject({
   run_id: idSchema,
@@ -27,7 +27,7 @@ const failureReport = z.strictObject({
     .string()
     .max(16 * 1024)
     .nullish(),
-  query: z.string().max(LIMIT.textChars).nullish(),
+  query: z.string().max(CAP.textChars).nullish(),
   chunk_ids: z.array(z.string().max(200)).max(200).nullish(),
   attempted_action: z
     .strictObject({
@@ -91,9 +91,9 @@ export const MEMORY_SCHEMAS = {
   }),
   ReflectionRequest: z.strictObject({
     error_type: name,
-    content: z.string().min(1).max(LIMIT.textChars),
-    context: z.string().max(LIMIT.textChars),
-    query: z.string().max(LIMIT.textChars),
+    content: z.string().min(1).max(CAP.textChars),
+    context: z.string().max(CAP.textChars),
+    query: z.string().max(CAP.textChars),
     iteration: z.int().min(0).max(1_000_000),
     quality_delta: z.number().min(-1_000_000).max(1_000_000),
     changed_behavior: z.boolean(),
@@ -112,9 +112,9 @@ export const MEMORY_SCHEMAS = {
   ReflectionSeen: z.strictObject({ seen: z.boolean(), occurrence_count: z.int() }),
   ReflectionRevisionRequest: z.strictObject({
     action: z.enum(['retire', 'pin', 'unpin', 'edit']),
-    content: z.string().min(1).max(LIMIT.textChars).optional(),
+    content: z.string().min(1).max(CAP.textChars).optional(),
     by,
-    reason: z.string().max(LIMIT.textChars).optional(),
+    reason: z.string().max(CAP.textChars).optional(),
   }),
   ReflectionRevised: z.strictObject({
     id: z.int(),

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { planSchema } from '../../protocol/schemas/plan.ts';
 import { policyPatchSchema, policySchema } from '../../protocol/schemas/policy.ts';
 import { bound } from './run.ts';
@@ -62,7 +62,7 @@ export const SERVICE_SCHEMAS = {
   BoundRequest: z.strictObject({
     policy: policyPatchSchema.optional(),
     plan: planSchema.optional(),
-    agent: z.string().min(1).max(LIMIT.nameChars).optional(),
+    agent: z.string().min(1).max(CAP.nameChars).optional(),
   }),
   Bound: z.strictObject({ ...bound.shape, sentence: z.string() }),
   Policy: policySchema,
@@ -85,7 +85,7 @@ export const SERVICE_SCHEMAS = {
     switches: z.array(enhancementSwitch),
   }),
   SwitchRequest: z.strictObject({
-    agent: z.string().min(1).max(LIMIT.nameChars),
+    agent: z.string().min(1).max(CAP.nameChars),
     enhancement: z.enum(['on', 'off']),
     by: z.string().min(1).max(200),
     reason: z.string().min(1).max(1_000).optional(),

@@ -1,7 +1,7 @@
 import { ActivityFailure, DefaultFailureConverter, defaultPayloadConverter, RetryState } from '@temporalio/common';
 import { PLANNER } from '../../core/run/planner.ts';
 import type { Json } from '../../protocol/json.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import type { CallCancelled, CallFailed, GuidanceRow } from '../../protocol/tools.ts';
 import { outcomeOfFailure } from '../../workflows/outcomes.ts';
 import { countOf, type Fields, fieldsOf, type HistoryFailure, listOf, textOf, textOrNull } from './history-event.ts';
@@ -69,7 +69,7 @@ export function factsOfOutcome(
   if (outcome.class === 'cancelled') return [{ ...endOf(state, call), outcome: 'cancelled' }];
   const { category, error_code, message_preview, certainty, origin } = outcome;
   if (category === 'pointer_unresolved')
-    state.unresolved = [...state.unresolved, attemptKey(call)].slice(-LIMIT.outboxRecords);
+    state.unresolved = [...state.unresolved, attemptKey(call)].slice(-CAP.outboxRecords);
   const told = { category, error_code: textOf(error_code), message_preview: textOf(message_preview) };
   return [{ ...endOf(state, call), outcome: 'failed', failure: { ...told, certainty, origin } }];
 }

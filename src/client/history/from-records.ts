@@ -1,12 +1,12 @@
 import type { Json } from '../../protocol/json.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { attemptKey } from './from-calls.ts';
 import { countOf, type Fields, fieldsOf, listOf, textOf, textOrNull } from './history-event.ts';
 import type { ProjectionState } from './projection-state.ts';
 import type { Fact, FailureRecorded } from './run-event.ts';
 
 /** The outbox holds this many at most; what is forgotten here could only come twice after that. */
-const UNSAVED_TO_REMEMBER = 2 * LIMIT.outboxRecords;
+const UNSAVED_TO_REMEMBER = 2 * CAP.outboxRecords;
 
 /**
  * The failures of a batch that is to be stored, each told once. The run sends a record again when its write did not

@@ -1,4 +1,4 @@
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import { foldOccurrence } from './folded-failure.ts';
 import type { FailureMemory, FoldedFailure } from './folded-failure.ts';
@@ -30,7 +30,7 @@ const SURELY_FIT = 25;
 
 const withinCap = (memory: FailureMemory, latest: FoldedFailure, max: number): FailureMemory => {
   const { by_fingerprint } = memory;
-  const measured = max === LIMIT.fingerprintsInState && by_fingerprint.length > SURELY_FIT;
+  const measured = max === CAP.fingerprintsInState && by_fingerprint.length > SURELY_FIT;
   const chars = (failure: FoldedFailure): number => (measured ? JSON.stringify(failure).length : 0);
   let tooMany = by_fingerprint.length - max;
   let tooLong = by_fingerprint.reduce((sum, failure) => sum + chars(failure), 0) - MEMORY_CHARS;
@@ -76,7 +76,7 @@ export const remember = (
     by_signal: { ...memory.by_signal, [record.signal_type]: (memory.by_signal[record.signal_type] ?? 0) + 1 },
     folded_away: memory.folded_away,
   };
-  return withinCap(next, folded, options.max_fingerprints ?? LIMIT.fingerprintsInState);
+  return withinCap(next, folded, options.max_fingerprints ?? CAP.fingerprintsInState);
 };
 
 export const changeFailures = (

@@ -1,4 +1,4 @@
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import type { ActionType } from './actions.ts';
 import type { FeedbackType } from './types.ts';
 
@@ -17,6 +17,6 @@ export type FeedbackLogEntry = {
 /** The entry as it is kept: the feedback may be a tool's whole output, so it is cut to what the log can carry. */
 export function feedbackLogEntry(timestamp: string, entry: Omit<FeedbackLogEntry, 'timestamp'>): FeedbackLogEntry {
   const signal = entry.feedback_signal;
-  const cut = signal.length <= LIMIT.textChars ? signal : `${signal.slice(0, LIMIT.textChars - 1)}…`;
+  const cut = signal.length <= CAP.textChars ? signal : `${signal.slice(0, CAP.textChars - 1)}…`;
   return { timestamp, ...entry, feedback_signal: cut };
 }

@@ -1,4 +1,4 @@
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 
 /**
  * The detector reads at most this many characters. Of longer text it reads the first quarter and the last three
@@ -68,7 +68,7 @@ export function sentencesOf(line: string, afterQuestion: boolean): Sentence[] {
 const UNPRINTABLE = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/g;
 
 /** One clean line for a prompt or an answer: no control characters, no run of spaces, capped. */
-export function oneLine(text: string, maxChars: number = LIMIT.messagePreviewChars): string {
+export function oneLine(text: string, maxChars: number = CAP.messagePreviewChars): string {
   const clean = text
     .slice(0, maxChars * 4)
     .replace(UNPRINTABLE, ' ')

@@ -1,5 +1,5 @@
 import { isId } from '../../protocol/ids.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { OVERRIDE_FIELDS_OF_REPORT, problemsOfFields } from '../../protocol/messages.ts';
 import { POLICY_TABLE } from '../../protocol/policy-table.ts';
 import type { RequestProblem } from '../../protocol/run.ts';
@@ -42,7 +42,7 @@ const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 const isAbsent = (value: unknown): value is null | undefined => value === undefined || value === null;
 const isName = (value: unknown): boolean =>
-  typeof value === 'string' && value.trim() !== '' && value.length <= LIMIT.nameChars;
+  typeof value === 'string' && value.trim() !== '' && value.length <= CAP.nameChars;
 const isNameOrAbsent = (value: unknown): boolean => isAbsent(value) || isName(value);
 const isFlag = (value: unknown): boolean => value === undefined || typeof value === 'boolean';
 const isScore = (value: unknown): boolean => typeof value === 'number' && value >= 0 && value <= 1;
@@ -50,7 +50,7 @@ const isScore = (value: unknown): boolean => typeof value === 'number' && value 
 const broken = (rules: Rule[]): RequestProblem[] =>
   rules.filter(([, holds]) => !holds).map(([path, , message]) => ({ path, message }));
 
-const NAME = `expected a text of 1 to ${LIMIT.nameChars} characters, or null`;
+const NAME = `expected a text of 1 to ${CAP.nameChars} characters, or null`;
 const FLAG = 'expected true or false';
 const SCORE = 'expected a number from 0 to 1';
 
@@ -88,7 +88,7 @@ export function errorsOfReview(review: unknown, path = '$'): RequestProblem[] {
     [
       `${path}.missed`,
       review['missed'] === undefined || areMissed(review['missed']),
-      `expected at most ${MAX_MISSED} texts of ${LIMIT.messagePreviewChars} characters`,
+      `expected at most ${MAX_MISSED} texts of ${CAP.messagePreviewChars} characters`,
     ],
     [
       `${path}.bias_tags`,
@@ -106,6 +106,6 @@ const areTags = (tags: unknown): boolean =>
 const areMissed = (missed: unknown): boolean =>
   Array.isArray(missed) &&
   missed.length <= MAX_MISSED &&
-  missed.every((text: unknown) => typeof text === 'string' && text.length <= LIMIT.messagePreviewChars);
+  missed.every((text: unknown) => typeof text === 'string' && text.length <= CAP.messagePreviewChars);
 
-const isTag = (tag: unknown): boolean => typeof tag === 'string' && tag.length <= LIMIT.nameChars;
+const isTag = (tag: unknown): boolean => typeof tag === 'string' && tag.length <= CAP.nameChars;

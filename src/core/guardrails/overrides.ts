@@ -1,4 +1,4 @@
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import type { MessageBody } from '../../protocol/messages.ts';
 import type { LoopReport } from './loop-report.ts';
 import { refuse } from './refusal.ts';
@@ -86,7 +86,7 @@ export function takeOverride(ledger: OverrideLedger, request: OverrideRequest, a
 
 function noteAlreadyPending(ledger: OverrideLedger, entry: OverrideEntry): OverrideLedger {
   const kept = ledger.entries.filter((earlier) => earlier.outcome === 'already_pending').length;
-  return kept < LIMIT.ignoredMessages
+  return kept < CAP.ignoredMessages
     ? { ...ledger, entries: [...ledger.entries, entry] }
     : { ...ledger, already_pending_left_out: ledger.already_pending_left_out + 1 };
 }

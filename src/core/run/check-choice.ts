@@ -1,5 +1,5 @@
 import { isNamed, type Json, pathTooDeep } from '../../protocol/json.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import type { RequestProblem } from '../../protocol/run.ts';
 import type { CallFailed } from '../../protocol/tools.ts';
 import type { PlannerChoice } from './ports.ts';
@@ -23,11 +23,11 @@ export function problemOfChoice(state: RunState, choice: PlannerChoice): Request
   if (choice.calls.length > CALLS_IN_BATCH) {
     return { path: '$.calls', message: `at most ${CALLS_IN_BATCH} calls at once` };
   }
-  const output = problemOfInput(choice.output ?? null, LIMIT.chosenOutputBytes);
+  const output = problemOfInput(choice.output ?? null, CAP.chosenOutputBytes);
   if (output !== null) return { path: '$.output', message: output };
   const together = problemOfInput(
     choice.calls.map((call) => call?.input ?? null),
-    LIMIT.chosenTogetherBytes,
+    CAP.chosenTogetherBytes,
   );
   if (together !== null) return { path: '$.calls', message: `the inputs of all calls together: ${together}` };
   for (const [index, call] of choice.calls.entries()) {
@@ -35,7 +35,7 @@ export function problemOfChoice(state: RunState, choice: PlannerChoice): Request
     if (!Object.hasOwn(state.run.manifest, call.tool)) {
       return { path: `$.calls[${index}].tool`, message: `no tool named ${call.tool.slice(0, 60)}` };
     }
-    const problem = problemOfInput(call.input, LIMIT.chosenInputBytes);
+    const problem = problemOfInput(call.input, CAP.chosenInputBytes);
     if (problem !== null) return { path: `$.calls[${index}].input`, message: problem };
   }
   return null;
@@ -43,7 +43,7 @@ export function problemOfChoice(state: RunState, choice: PlannerChoice): Request
 
 /** Chosen inputs are kept in the state and travel with every view, so their size is capped. */
 function problemOfInput(input: Json, most: number): string | null {
-  if (pathTooDeep(input) !== null) return `nested deeper than ${LIMIT.jsonLevels} levels`;
+  if (pathTooDeep(input) !== null) return `nested deeper than ${CAP.jsonLevels} levels`;
   const size = JSON.stringify(input)?.length ?? 0;
   return size > most ? `${size} characters are over the cap of ${most}; make it shorter` : null;
 }

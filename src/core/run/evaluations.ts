@@ -1,5 +1,5 @@
 import type { StepEvaluation } from '../../protocol/lessons.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { isInfrastructure } from '../retry/strategies.ts';
 import type { Attempt, Step } from './attempts.ts';
@@ -24,7 +24,7 @@ export function readEvaluation(state: RunState, step: Step): void {
     attempts,
     created_at: isoTime(state.updated_at),
   });
-  keepLatest(state.outbox.evaluations, LIMIT.outboxUses);
+  keepLatest(state.outbox.evaluations, CAP.outboxUses);
 }
 
 /** What the platform did to an attempt says nothing about the work, so a lost worker is left out. */

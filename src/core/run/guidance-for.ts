@@ -1,4 +1,4 @@
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import type { RunLesson } from '../../protocol/lessons.ts';
 import type { Constraints, Guidance, GuidanceRow } from '../../protocol/tools.ts';
 import { oneSpace } from '../failures/clean-text.ts';
@@ -114,7 +114,7 @@ const lessonRow = ({ reflection_id, content }: RunLesson, relevance: number, why
   failure_id: '',
   relevance,
   why: `lesson ${reflection_id}: ${why}`,
-  text: oneSpace(content).slice(0, LIMIT.lessonChars),
+  text: oneSpace(content).slice(0, CAP.lessonChars),
   reflection_id,
 });
 

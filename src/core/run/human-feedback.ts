@@ -1,5 +1,5 @@
 import { isoTime } from '../../protocol/time.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { detectFeedback } from '../feedback/detect.ts';
 import { refinePrompt } from '../feedback/refine.ts';
 import { keepLatest } from './outbox.ts';
@@ -23,7 +23,7 @@ export function takeFeedback(state: RunState, { text, by }: { text: string; by: 
   const { feedback } = state.people;
   const index = feedback.length;
   feedback.push({ text, by, feedback_type: type, at: now });
-  emptyOldest(feedback, LIMIT.feedbackChars);
+  emptyOldest(feedback, CAP.feedbackChars);
   if (type === null) return { feedback_type: null, confidence: 0, effect: 'kept for the next planning turn' };
 
   const isRefined = refineGoal(state, text, index, now);
@@ -45,17 +45,17 @@ function refineGoal(state: RunState, text: string, index: number, now: number): 
     ...run.policy.feedback,
     timestamp: isoTime(now),
   });
-  if (refined_prompt.length > LIMIT.refinedGoalChars) return false;
+  if (refined_prompt.length > CAP.refinedGoalChars) return false;
   for (const entry of iterations) {
     outbox.feedback.push({
       ...entry,
-      original_prompt: entry.original_prompt.slice(0, LIMIT.textChars),
-      refined_prompt: entry.refined_prompt.slice(0, LIMIT.textChars),
+      original_prompt: entry.original_prompt.slice(0, CAP.textChars),
+      refined_prompt: entry.refined_prompt.slice(0, CAP.textChars),
       entry_id: `${run.run_id}:feedback:${index}:${entry.iteration}`,
       run_id: run.run_id,
     });
   }
-  keepLatest(outbox.feedback, LIMIT.outboxRecords);
+  keepLatest(outbox.feedback, CAP.outboxRecords);
   if (refined_prompt === before) return false;
   people.refined_goal = refined_prompt;
   return true;

@@ -1,10 +1,10 @@
 import { toolCallId } from '../../protocol/ids.ts';
 import type { LearntLesson, RunLesson } from '../../protocol/lessons.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { CallSucceeded, Constraints } from '../../protocol/tools.ts';
-import { behaviourChanged } from '../reflections/behaviour-changed.ts';
-import { describeFailure, lessonText, plainArgs } from '../reflections/lesson-text.ts';
+import { behaviourChanged } from '../lessons/behaviour-changed.ts';
+import { describeFailure, lessonText, plainArgs } from '../lessons/lesson-text.ts';
 import { type Attempt, lastRecorded, type Step, successOf } from './attempts.ts';
 import { hashOnce } from './failure-records.ts';
 import { keepLatest } from './outbox.ts';
@@ -21,7 +21,7 @@ export async function askMemory({ state, ports }: Story, attempt: Attempt, recor
   const { lessons } = state;
   if (scope === 'run' || lessons.asked.some((asked) => asked.fingerprint === fingerprint)) return;
   const asked = { fingerprint, reflection_ids: [] as number[] };
-  lessons.asked = [...lessons.asked, asked].slice(-LIMIT.fingerprintsInState);
+  lessons.asked = [...lessons.asked, asked].slice(-CAP.fingerprintsInState);
   const found = await ports.recall({
     run_id: state.run.run_id,
     agent: state.run.agent,
@@ -48,7 +48,7 @@ export function keepRecalled(state: RunState, step: Step): void {
   const ids = new Set(known.map((lesson) => lesson.reflection_id));
   const fresh = recalled.filter((lesson) => !ids.has(lesson.reflection_id));
   const atStart = state.run.memory.lessons.length;
-  const room = LIMIT.lessonsInState - atStart;
+  const room = CAP.lessonsInState - atStart;
   state.lessons.known = [...known.slice(0, atStart), ...[...known.slice(atStart), ...fresh].slice(-room)];
 }
 
@@ -64,7 +64,7 @@ export function readLessonUses(state: RunState, step: Step): void {
       state.outbox.lesson_uses.push({ use_id, reflection_id, run_id, succeeded: outcome?.class === 'ok' });
     }
   }
-  keepLatest(state.outbox.lesson_uses, LIMIT.outboxUses);
+  keepLatest(state.outbox.lesson_uses, CAP.outboxUses);
 }
 
 /** Steps that failed for good and that no later step has answered, at most so many. */
@@ -98,7 +98,7 @@ export function learnFromSuccess(state: RunState, step: Step): void {
   if (change.changed_behavior) {
     state.outbox.lessons.push(lessonOf(state, { failed, before: before.record, step, after }, change.differences));
   }
-  keepLatest(state.outbox.lessons, LIMIT.outboxRecords);
+  keepLatest(state.outbox.lessons, CAP.outboxRecords);
 }
 
 /**
@@ -144,7 +144,7 @@ function lessonOf(
       reported: after.changed ?? null,
     }),
     context: `step ${step.step_id} (${step.call.phase}) of run ${run.run_id}`,
-    query: after.query ?? run.goal.slice(0, LIMIT.messagePreviewChars),
+    query: after.query ?? run.goal.slice(0, CAP.messagePreviewChars),
     iteration: last?.n ?? 0,
     quality_delta: 1,
     tools: [...new Set([failed.call.tool, step.call.tool])],

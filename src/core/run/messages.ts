@@ -1,5 +1,5 @@
 import type { Json } from '../../protocol/json.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { type MessageType, type OverrideMessage, parseMessage, type RunMessage } from '../../protocol/messages.ts';
 import type { RequestProblem } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
@@ -71,8 +71,8 @@ export function apply(state: RunState, message: RunMessage, now: number): Messag
 /** A signal that cannot be used never fails a run: it is noted, and the run goes on. */
 export function ignore(state: RunState, type: string, reason: string, now: number): void {
   const { ignored } = state.people;
-  ignored.push({ type, reason: reason.slice(0, LIMIT.messagePreviewChars), at: now });
-  if (ignored.length > LIMIT.ignoredMessages) ignored.shift();
+  ignored.push({ type, reason: reason.slice(0, CAP.messagePreviewChars), at: now });
+  if (ignored.length > CAP.ignoredMessages) ignored.shift();
 }
 
 function applyAnswer(state: RunState, message: Extract<RunMessage, { type: 'answer' }>): MessageAnswer {

@@ -1,4 +1,4 @@
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import type { FailureRevision, RecordBatch, TextArtifact } from '../../protocol/records.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { CallSucceeded } from '../../protocol/tools.ts';
@@ -10,7 +10,7 @@ import type { RunState } from './state.ts';
 export function queueRecord(state: RunState, record: FailureRecord): void {
   const { outbox } = state;
   outbox.unsaved.push(record.failure_id);
-  while (outbox.unsaved.length > LIMIT.outboxRecords) {
+  while (outbox.unsaved.length > CAP.outboxRecords) {
     const dropped = outbox.unsaved.shift();
     outbox.lost += 1;
     const kept = outbox.records.find(({ failure_id }) => failure_id === dropped);
@@ -43,7 +43,7 @@ export function keepRecordsOf(state: RunState, steps: readonly Step[]): void {
 
 export function queueRevisions({ outbox }: RunState, revisions: FailureRevision[]): void {
   outbox.revisions.push(...revisions);
-  keepLatest(outbox.revisions, 4 * LIMIT.outboxRecords);
+  keepLatest(outbox.revisions, 4 * CAP.outboxRecords);
 }
 
 /** Holds an output in the state until the store has it, so that later steps and the result can use it without I/O. */
@@ -59,7 +59,7 @@ export function dropOutputs({ outbox }: RunState): void {
   outbox.outputs_bytes = 0;
 }
 
-export const outputsNeedRoom = ({ outbox }: RunState): boolean => outbox.outputs_bytes > LIMIT.heldOutputBytes;
+export const outputsNeedRoom = ({ outbox }: RunState): boolean => outbox.outputs_bytes > CAP.heldOutputBytes;
 
 export function keepLatest(list: unknown[], most: number): void {
   if (list.length > most) list.splice(0, list.length - most);
@@ -73,8 +73,8 @@ export const nothingToWrite = ({ outbox }: RunState): boolean =>
   outbox.lessons.length === 0 &&
   outbox.feedback.length === 0 &&
   // Uses and evaluations can wait, but they must not grow past their cap.
-  outbox.lesson_uses.length < LIMIT.outboxUses / 2 &&
-  outbox.evaluations.length < LIMIT.outboxUses / 2;
+  outbox.lesson_uses.length < CAP.outboxUses / 2 &&
+  outbox.evaluations.length < CAP.outboxUses / 2;
 
 /** Everything that waits, as one write. */
 export function waitingBatch(state: RunState, withOutputs: boolean): RecordBatch {

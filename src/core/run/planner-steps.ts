@@ -1,4 +1,4 @@
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { defined } from '../../protocol/defined.ts';
 import { artifactOf, failureTold, statusOfStep, type Step, successOf } from './attempts.ts';
 import type { PlannerStep } from './ports.ts';
@@ -8,7 +8,7 @@ const STEPS_IN_VIEW = 50;
 
 /** The finished steps as a planner sees them: the latest whole and, once the view is full, only how older ones ended. */
 export function plannerSteps(state: RunState): PlannerStep[] {
-  let room: number = LIMIT.plannerViewChars;
+  let room: number = CAP.plannerViewChars;
   const latestFirst = unseenSteps(state)
     .slice(-STEPS_IN_VIEW)
     .reverse()
@@ -46,5 +46,5 @@ export function outputsOverflow({ loop, outbox }: RunState): boolean {
   const ids = new Set(loop.steps.filter(({ step_id }) => step_id > loop.told_step_id).map(artifactOf));
   let bytes = 0;
   for (const id of ids) bytes += id === null ? 0 : (outbox.outputs[id]?.bytes ?? 0);
-  return bytes > LIMIT.plannerViewChars / 2;
+  return bytes > CAP.plannerViewChars / 2;
 }

@@ -1,4 +1,4 @@
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import type { CallFailed, CallOutcome } from '../../protocol/tools.ts';
 import { type Attempt, type Call, openStep, type Step } from './attempts.ts';
 import { callOf } from './batch.ts';
@@ -89,7 +89,7 @@ function viewFor({ state, ports }: Story, step: Step, attempt: Attempt, isLast: 
     guidance: attempt.guidance ?? { rows: [], text: '' },
     retry_context: retryContextFor(state, step),
     feedback: people.feedback.map((kept) => kept.text).filter((text) => text !== ''),
-    timeout_ms: Math.min(LIMIT.turnMs, Math.max(1, millisecondsLeft(state, ports.now()))),
+    timeout_ms: Math.min(CAP.turnMs, Math.max(1, millisecondsLeft(state, ports.now()))),
   };
 }
 

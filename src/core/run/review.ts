@@ -1,5 +1,5 @@
 import type { Json } from '../../protocol/json.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import type { RunOutcome } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
 import type { DetectedFeedback } from '../../protocol/tools.ts';
@@ -53,7 +53,7 @@ function startNextLoop(
   missed: string[],
 ): void {
   const { loop, earlier } = state;
-  earlier.steps = [...earlier.steps, ...archivedSteps(state)].slice(-LIMIT.pastSteps);
+  earlier.steps = [...earlier.steps, ...archivedSteps(state)].slice(-CAP.pastSteps);
   keepRecordsOf(state, loop.steps);
   const done = effectsTold(state);
   const rerun = { of: loop.loop_id, reason: decision.rerun_reason, missed, ...(done.length > 0 && { done }) };
@@ -88,7 +88,7 @@ export function reviewByRules(state: RunState): ReviewReport {
     reflection_persona: 'RULES',
     missed: missed.slice(-MISSED_STEPS).map((step) => {
       const { error_code: code = 'FAILED', message_preview: said = '' } = failureTold(step);
-      return `${step.call.tool} failed with ${code}: ${said}`.slice(0, LIMIT.messagePreviewChars);
+      return `${step.call.tool} failed with ${code}: ${said}`.slice(0, CAP.messagePreviewChars);
     }),
   };
 }
@@ -154,7 +154,7 @@ function viewFor({ state, ports }: Story, byRules: ReviewReport, detected: Revie
     by_rules: { ...scores(byRules), summary_valid: true },
     detected,
     left: { model_calls: model_calls ?? 0, tokens: tokens ?? 0, cost_micro_usd },
-    timeout_ms: Math.min(LIMIT.turnMs, Math.max(1, millisecondsLeft(state, ports.now()))),
+    timeout_ms: Math.min(CAP.turnMs, Math.max(1, millisecondsLeft(state, ports.now()))),
   };
 }
 

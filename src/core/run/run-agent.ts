@@ -1,4 +1,4 @@
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { closeFamily } from '../guardrails/guard-state.ts';
 import { failureTold } from './attempts.ts';
@@ -48,7 +48,7 @@ export function endAsCancelled(state: RunState, { by, reason }: Cancel): void {
 /** The state travels to the next execution, so it is brought below its cap: the store takes the outputs. */
 async function makeSmall({ state, outbox }: Story): Promise<void> {
   await outbox.settle();
-  if (sizeOf(state) <= LIMIT.stateBytes) return;
+  if (sizeOf(state) <= CAP.stateBytes) return;
   // Outputs that the store does not take cannot travel either: they count as lost, and the run goes on.
   if (!(await outbox.saveOutputs())) dropOutputs(state);
   // Inputs that a planner chose long ago are in the history; it only looks at its latest choices.

@@ -1,5 +1,5 @@
 import type { Json } from '../../protocol/json.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { wholeText } from '../../protocol/text.ts';
 import type { ReviewedStep } from './ports.ts';
 import { artifactOf, failureTold, statusOfStep } from './attempts.ts';
@@ -7,7 +7,7 @@ import type { RunState } from './state.ts';
 
 /** The steps that a reviewer judges: the latest with input and output as far as there is room, older ones by their end. */
 export function stepsToJudge({ run, loop, outbox }: RunState): ReviewedStep[] {
-  let room: number = LIMIT.reviewViewChars;
+  let room: number = CAP.reviewViewChars;
   const latestFirst = loop.steps.toReversed().map((step): ReviewedStep => {
     const { plan_index, tool } = step.call;
     const input = plan_index === null ? step.call.input : (run.plan?.steps[plan_index]?.input ?? null);
@@ -29,5 +29,5 @@ export function stepsToJudge({ run, loop, outbox }: RunState): ReviewedStep[] {
 /** Returns short values as they are, and the beginning of long ones as text. */
 export function previewOf(value: Json): Json {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length <= LIMIT.reviewedChars ? value : wholeText(`${text.slice(0, LIMIT.reviewedChars)}…`);
+  return text.length <= CAP.reviewedChars ? value : wholeText(`${text.slice(0, CAP.reviewedChars)}…`);
 }

@@ -1,6 +1,6 @@
 import type { Json } from '../../protocol/json.ts';
 import { canonicalJson, sha256Hex, subRunId } from '../../protocol/ids.ts';
-import { LIMIT } from '../../protocol/limits.ts';
+import { CAP } from '../../protocol/caps.ts';
 import type { RunOutcome } from '../../protocol/run.ts';
 import type { Grant, Loan, SubRunOutcome, SubRunResult } from '../../protocol/sub-runs.ts';
 import type { CallFailed, CallOutcome, CallSucceeded, Guidance } from '../../protocol/tools.ts';
@@ -57,9 +57,9 @@ function requestOf(input: Json, { text }: Guidance): { goal: string; input: Json
   const given = typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {};
   const { goal } = given;
   if (typeof goal !== 'string' || goal.trim() === '') return { problem: '$.goal: expected a text that is not empty' };
-  if (goal.length > LIMIT.goalChars) return { problem: `$.goal: at most ${LIMIT.goalChars} characters` };
+  if (goal.length > CAP.goalChars) return { problem: `$.goal: at most ${CAP.goalChars} characters` };
   const told = text === '' ? goal : `${goal}\n\n${text}`;
-  return { goal: told.length > LIMIT.goalChars ? goal : told, input: given['input'] ?? null };
+  return { goal: told.length > CAP.goalChars ? goal : told, input: given['input'] ?? null };
 }
 
 /**
@@ -160,7 +160,7 @@ export function outcomeOfSubRun(outcome: SubRunOutcome, isCancelled: boolean): C
   if (result.outcome === 'completed' || (result.outcome === 'finalized' && result.result !== null)) {
     return { ...succeeded(result), duration_ms };
   }
-  const why = `${AGENT_ENDED[result.outcome]}: ${result.why}`.slice(0, LIMIT.messagePreviewChars);
+  const why = `${AGENT_ENDED[result.outcome]}: ${result.why}`.slice(0, CAP.messagePreviewChars);
   return { ...notStarted(`SUB_RUN_${result.outcome.toUpperCase()}`, why), certainty: 'failed', duration_ms };
 }
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { ID_PATTERN } from '../ids.ts';
-import { LIMIT } from '../limits.ts';
+import { CAP } from '../caps.ts';
 
 export const idSchema = z.string().regex(ID_PATTERN);
 /** Derived ids may carry a run's id and a suffix; artifacts are 64 hex digits of their sha256. */
@@ -19,7 +19,7 @@ export type SignalType = z.infer<typeof signalTypeSchema>;
 export const severitySchema = z.enum(['low', 'medium', 'high', 'critical']);
 export type Severity = z.infer<typeof severitySchema>;
 
-const toolName = z.string().max(LIMIT.nameChars);
+const toolName = z.string().max(CAP.nameChars);
 
 /** What to do differently: a closed union, so that a constraint can be enforced and not only read. */
 export const recommendedAdjustmentSchema = z.discriminatedUnion('type', [
@@ -72,7 +72,7 @@ export const failureRecordSchema = z.strictObject({
   failure_id: idSchema,
   run_id: idSchema,
   step_id: z.int().min(0),
-  phase: z.string().min(1).max(LIMIT.nameChars),
+  phase: z.string().min(1).max(CAP.nameChars),
   signal_type: signalTypeSchema,
   severity: severitySchema,
   fingerprint: z.string().min(1).max(200),
@@ -85,7 +85,7 @@ export const failureRecordSchema = z.strictObject({
   observed_outcome: z.strictObject({
     kind: outcomeKindSchema,
     error_code: z.string().max(80).optional(),
-    message_preview: z.string().max(LIMIT.messagePreviewChars).optional(),
+    message_preview: z.string().max(CAP.messagePreviewChars).optional(),
     duration_ms: z.int().min(0),
   }),
   recommended_adjustment: recommendedAdjustmentSchema,

@@ -8,7 +8,7 @@ import { defineAgent } from '../../../src/define/define-agent.ts';
 import { defineTool } from '../../../src/define/define-tool.ts';
 import { prepareRun } from '../../../src/define/prepare-run.ts';
 import { createRegistry } from '../../../src/define/registry.ts';
-import { LIMIT } from '../../../src/protocol/limits.ts';
+import { CAP } from '../../../src/protocol/caps.ts';
 import { DEFAULT_POLICY } from '../../../src/protocol/policy.ts';
 import type { RequestProblem } from '../../../src/protocol/run.ts';
 
@@ -71,9 +71,9 @@ const rows: Row[] = [
   { what: 'a plan without steps', request: asked({ plan: {} }), path: '$.plan.steps', says: /expected array/ },
   {
     what: 'a step more than a plan may have',
-    request: plan(...Array.from({ length: LIMIT.planSteps + 1 }, () => look())),
+    request: plan(...Array.from({ length: CAP.planSteps + 1 }, () => look())),
     path: '$.plan.steps',
-    says: new RegExp(`<=${LIMIT.planSteps} items`),
+    says: new RegExp(`<=${CAP.planSteps} items`),
   },
   {
     what: 'a tool nobody has',
@@ -242,9 +242,9 @@ const rows: Row[] = [
 
   {
     what: 'more bytes than the cap',
-    request: asked({ input: 'ä'.repeat(LIMIT.runInputBytes / 2) }),
+    request: asked({ input: 'ä'.repeat(CAP.runInputBytes / 2) }),
     path: '$',
-    says: new RegExp(`over the cap of ${LIMIT.runInputBytes}`),
+    says: new RegExp(`over the cap of ${CAP.runInputBytes}`),
   },
   { what: 'a value that contains itself', request: asked({ input: cyclic }), path: '$.input', says: /deeper/ },
   { what: 'a big integer', request: asked({ input: 1n }), path: '$', says: /expected JSON/ },
@@ -340,7 +340,7 @@ describe('a request that is in order', () => {
   it('takes the largest plan in a moment', () => {
     const step = (n: number) => look({ id: `s${n}`, ...(n > 0 && { input: { more: { $step: `s${n - 1}` } } }) });
     const began = performance.now();
-    expect(problems(plan(...Array.from({ length: LIMIT.planSteps }, (_, n) => step(n))))).toEqual([]);
+    expect(problems(plan(...Array.from({ length: CAP.planSteps }, (_, n) => step(n))))).toEqual([]);
     expect(performance.now() - began).toBeLessThan(5_000);
   });
 });

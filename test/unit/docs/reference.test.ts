@@ -9,7 +9,7 @@ import { ROUTES } from '../../../src/api/routes/all-routes.ts';
 import { retryLimit, strategyOf } from '../../../src/core/retry/strategies.ts';
 import { receive } from '../../../src/core/run/messages.ts';
 import { openRun } from '../../../src/core/run/state.ts';
-import { LIMIT } from '../../../src/protocol/limits.ts';
+import { CAP } from '../../../src/protocol/caps.ts';
 import { FAILURE_CATEGORIES } from '../../../src/protocol/failure-categories.ts';
 import type { RunMessage } from '../../../src/protocol/messages.ts';
 import {
@@ -191,11 +191,11 @@ describe('docs/architecture.md', () => {
     const rows = tableRows(section('docs/architecture.md', 'Caps'));
     expect(rows.length).toBeGreaterThan(5);
     for (const [, name = '', value = ''] of rows) {
-      expect([name, LIMIT[bare(name) as keyof typeof LIMIT]]).toEqual([name, Number.parseInt(value, 10)]);
+      expect([name, CAP[bare(name) as keyof typeof CAP]]).toEqual([name, Number.parseInt(value, 10)]);
     }
     const decisions = pageText('docs/adr/0003-no-failure-no-tax.md');
-    expect(decisions).toContain(`${LIMIT.inlineOutputBytes / 1024} KB`);
-    expect(decisions).toContain(`${LIMIT.outboxRecords} records can wait`);
+    expect(decisions).toContain(`${CAP.inlineOutputBytes / 1024} KB`);
+    expect(decisions).toContain(`${CAP.outboxRecords} records can wait`);
   });
 
   it('rooms.json lists every folder of src, and each room imports only rooms above it', () => {

@@ -17,7 +17,7 @@ import {
 } from 'fast-check';
 import { MESSAGE_SCHEMAS } from '../../../src/api/schemas/messages.ts';
 import { problemsOf } from '../../../src/define/problems.ts';
-import { LIMIT } from '../../../src/protocol/limits.ts';
+import { CAP } from '../../../src/protocol/caps.ts';
 import {
   MESSAGE_FIELDS,
   type MessageField,
@@ -135,8 +135,8 @@ describe('a body', () => {
       { question_id: 'q', decision: 'correct', text: null, by: 'a' },
       '$.text: required with the decision correct',
     ],
-    ['feedback', { text: 'x'.repeat(LIMIT.textChars + 1), by: 'ada' }, '$.text: expected at most 4000 characters'],
-    ['cancel_run', { by: 'x'.repeat(LIMIT.nameChars + 1) }, '$.by: expected at most 128 characters'],
+    ['feedback', { text: 'x'.repeat(CAP.textChars + 1), by: 'ada' }, '$.text: expected at most 4000 characters'],
+    ['cancel_run', { by: 'x'.repeat(CAP.nameChars + 1) }, '$.by: expected at most 128 characters'],
     ['cancel_run', new Uint8Array(3), '$: expected a JSON object'],
     ['cancel_run', [], '$: expected a JSON object'],
   ])('%s with %j is refused with its path', (type, body, problem) => {

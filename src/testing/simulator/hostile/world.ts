@@ -1,7 +1,7 @@
 import type { PlannerOutcome } from '../../../core/run/ports.ts';
 import { isInfrastructure } from '../../../core/retry/strategies.ts';
 import { sha256Hex } from '../../../protocol/ids.ts';
-import { LIMIT } from '../../../protocol/limits.ts';
+import { CAP } from '../../../protocol/caps.ts';
 import type { CallFailed, CallOutcome, ReconcileOutcome, ToolCallRequest } from '../../../protocol/tools.ts';
 import type { Registry } from '../../../define/registry.ts';
 import type { Simulated, World } from '../simulate-run.ts';
@@ -141,7 +141,7 @@ type Kept = { output: number | string | null; inline: boolean; artifact_id: stri
 const keptBefore = new Map<number | string, Kept>();
 function kept(output: number | string): Kept {
   const text = JSON.stringify(output);
-  const inline = text.length <= LIMIT.inlineOutputBytes;
+  const inline = text.length <= CAP.inlineOutputBytes;
   const made = keptBefore.get(output) ?? {
     output: inline ? output : null,
     inline,

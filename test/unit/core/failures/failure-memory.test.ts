@@ -9,7 +9,7 @@ import {
 import { creditGuidance, resolveByProof, supersede } from '../../../../src/core/failures/revise-memory.ts';
 import { emptyFailureMemory } from '../../../../src/core/failures/folded-failure.ts';
 import type { FailureMemory } from '../../../../src/core/failures/folded-failure.ts';
-import { LIMIT } from '../../../../src/protocol/limits.ts';
+import { CAP } from '../../../../src/protocol/caps.ts';
 import { failureRecordSchema } from '../../../../src/protocol/schemas/failure-record.ts';
 import type { FailureRecord } from '../../../../src/protocol/schemas/failure-record.ts';
 import { recordWith } from './records.ts';
@@ -72,8 +72,8 @@ describe('the cap', () => {
     Array.from({ length: count }, (_, n) => recordWith({ fingerprint: `fp-${n}`, input_hash: `input-${n}`, ...parts }));
 
   it('keeps at most the limit, and the counts of records stay right', () => {
-    const memory = rememberAll(many(LIMIT.fingerprintsInState + 20));
-    expect(names(memory)).toHaveLength(LIMIT.fingerprintsInState);
+    const memory = rememberAll(many(CAP.fingerprintsInState + 20));
+    expect(names(memory)).toHaveLength(CAP.fingerprintsInState);
     expect(countFailures(memory)).toMatchObject({ total: 120, active: 120 });
   });
 
@@ -92,7 +92,7 @@ describe('the cap', () => {
   });
 
   it('however long names and paths are, the memory takes less than half of the run state', () => {
-    const worst = Array.from({ length: LIMIT.fingerprintsInState }, (_, n) =>
+    const worst = Array.from({ length: CAP.fingerprintsInState }, (_, n) =>
       Array.from({ length: 10 }, (_unused, m) =>
         recordWith({
           failure_id: `${'r'.repeat(100)}:s10000:a100:f${n}-${m}`,
@@ -114,7 +114,7 @@ describe('the cap', () => {
       (kept, record) => remember(kept, record, { tool_schema_hash: 'a'.repeat(64) }),
       emptyFailureMemory(),
     );
-    expect(Buffer.byteLength(JSON.stringify(memory))).toBeLessThan(LIMIT.stateBytes / 2);
+    expect(Buffer.byteLength(JSON.stringify(memory))).toBeLessThan(CAP.stateBytes / 2);
   });
 });
 

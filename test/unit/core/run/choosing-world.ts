@@ -8,7 +8,7 @@ import { createRegistry } from '../../../../src/define/registry.ts';
 import { hashOfJson } from '../../../../src/protocol/ids.ts';
 import type { Json } from '../../../../src/protocol/json.ts';
 import type { StartMemory } from '../../../../src/protocol/lessons.ts';
-import { LIMIT } from '../../../../src/protocol/limits.ts';
+import { CAP } from '../../../../src/protocol/caps.ts';
 import type { PolicyPatch } from '../../../../src/protocol/schemas/policy.ts';
 import type { CallFailed, CallOutcome, CallSucceeded, ToolCallRequest } from '../../../../src/protocol/tools.ts';
 import { simulateRun, type Simulated, type World } from '../../../../src/testing/simulator/simulate-run.ts';
@@ -85,7 +85,7 @@ export const failed = (code: string, message: string, more: Partial<CallFailed> 
   origin: 'tool',
   category: 'invalid_input',
   error_code: code,
-  message_preview: message.slice(0, LIMIT.messagePreviewChars),
+  message_preview: message.slice(0, CAP.messagePreviewChars),
   duration_ms: 1,
   ...more,
 });

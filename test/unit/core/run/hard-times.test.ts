@@ -1,7 +1,7 @@
 /** Stores that stay away, states that would grow, people who cancel: the story alone, in virtual time. */
 import { describe, expect, it } from 'vitest';
 import { sha256Hex } from '../../../../src/protocol/ids.ts';
-import { LIMIT } from '../../../../src/protocol/limits.ts';
+import { CAP } from '../../../../src/protocol/caps.ts';
 import type { CallFailed, CallOutcome, ToolCallRequest } from '../../../../src/protocol/tools.ts';
 import { simulateRun } from '../../../../src/testing/simulator/simulate-run.ts';
 import { plainRegistry, prepared } from '../../../support/fixtures.ts';
@@ -58,10 +58,9 @@ describe('a store that stays away', () => {
 
 describe('the state of a run', () => {
   it('stays within its cap when every step has the largest output that travels', async () => {
-    const large = 'x'.repeat(LIMIT.inlineOutputBytes - 10);
+    const large = 'x'.repeat(CAP.inlineOutputBytes - 10);
     const world = {
-      call: (request: ToolCallRequest) =>
-        ok(request, `${request.step_id}${large}`.slice(0, LIMIT.inlineOutputBytes - 4)),
+      call: (request: ToolCallRequest) => ok(request, `${request.step_id}${large}`.slice(0, CAP.inlineOutputBytes - 4)),
     };
     let largest = 0;
     const watching = { ...world, react: () => undefined };
@@ -72,7 +71,7 @@ describe('the state of a run', () => {
       onHandOver: (text) => (largest = Math.max(largest, text.length)),
     });
     expect(simulated.handOvers).toBeGreaterThan(10);
-    expect(largest).toBeLessThan(LIMIT.stateBytes);
+    expect(largest).toBeLessThan(CAP.stateBytes);
     expect(resultOfRun(simulated.state)).toMatchObject({ outcome: 'completed' });
   });
 });

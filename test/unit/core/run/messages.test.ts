@@ -3,7 +3,7 @@ import { describe, expect, it } from 'vitest';
 import { anything, check as tryMany, constantFrom, property } from 'fast-check';
 import { apply, ignore, receive } from '../../../../src/core/run/messages.ts';
 import { openRun, type RunState } from '../../../../src/core/run/state.ts';
-import { LIMIT } from '../../../../src/protocol/limits.ts';
+import { CAP } from '../../../../src/protocol/caps.ts';
 import type { RunMessage } from '../../../../src/protocol/messages.ts';
 import { MESSAGE } from '../../../../src/protocol/names.ts';
 import { plainRegistry, prepared } from '../../../support/fixtures.ts';
@@ -26,7 +26,7 @@ describe('a message', () => {
     ['answer', { question_id: 'q', decision: 'perhaps', by: 'ada' }, '$.decision'],
     ['answer', { question_id: 'q', decision: 'correct', by: 'ada' }, '$.text'],
     ['feedback', { text: ' ', by: 'ada' }, '$.text'],
-    ['feedback', { text: 'x'.repeat(LIMIT.textChars + 1), by: 'ada' }, '$.text'],
+    ['feedback', { text: 'x'.repeat(CAP.textChars + 1), by: 'ada' }, '$.text'],
     ['cancel_run', {}, '$.by'],
     ['cancel_run', { by: 'ada', because: 'x' }, '$.because'],
   ] as const)('%s with %j is refused at %s', (type, body, path) => {
@@ -51,9 +51,9 @@ describe('a message', () => {
 
   it('that cannot be used is kept for people, and only the latest of many', () => {
     const state = newState();
-    for (let index = 0; index < LIMIT.ignoredMessages + 5; index += 1) ignore(state, 'answer', `reason ${index}`, NOW);
-    expect(state.people.ignored).toHaveLength(LIMIT.ignoredMessages);
-    expect(state.people.ignored.at(-1)?.reason).toBe(`reason ${LIMIT.ignoredMessages + 4}`);
+    for (let index = 0; index < CAP.ignoredMessages + 5; index += 1) ignore(state, 'answer', `reason ${index}`, NOW);
+    expect(state.people.ignored).toHaveLength(CAP.ignoredMessages);
+    expect(state.people.ignored.at(-1)?.reason).toBe(`reason ${CAP.ignoredMessages + 4}`);
   });
 });
 

@@ -1,5 +1,5 @@
 /** Everything that enters history or the store has a cap. Sizes in bytes of UTF-8 JSON unless the name says chars. */
-export const LIMIT = {
+export const CAP = {
   /** The run's own state, which travels with every hand-over. */
   stateBytes: 256 * 1024,
   /** A tool output up to this size travels in the activity's result; larger ones go to the store by id. */

@@ -4,7 +4,7 @@
  */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { trigramSimilarity } from '../../../../src/core/reflections/trigram.ts';
+import { trigramSimilarity } from '../../../../src/core/lessons/trigram.ts';
 
 describe('trigram similarity', () => {
   test.each([

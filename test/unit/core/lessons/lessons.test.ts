@@ -1,16 +1,16 @@
 /** Signature, stored form, the behaviour gate, repetitions and the choice of lessons. No store. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { behaviourChanged } from '../../../../src/core/reflections/behaviour-changed.ts';
-import { errorSignature } from '../../../../src/core/reflections/signature.ts';
-import { findNearIdentical } from '../../../../src/core/reflections/near-identical.ts';
-import { firstCodePoints, trimWhiteSpace } from '../../../../src/core/reflections/text.ts';
-import { rankLessons } from '../../../../src/core/reflections/rank-lessons.ts';
-import { reflectionFromEvaluation } from '../../../../src/core/reflections/from-evaluation.ts';
-import { sameRemedy } from '../../../../src/core/reflections/same-remedy.ts';
-import { storedForm } from '../../../../src/core/reflections/stored-form.ts';
-import type { AttemptInAction } from '../../../../src/core/reflections/behaviour-changed.ts';
-import type { Lesson } from '../../../../src/core/reflections/rank-lessons.ts';
+import { behaviourChanged } from '../../../../src/core/lessons/behaviour-changed.ts';
+import { errorSignature } from '../../../../src/core/lessons/signature.ts';
+import { findNearIdentical } from '../../../../src/core/lessons/near-identical.ts';
+import { firstCodePoints, trimWhiteSpace } from '../../../../src/core/lessons/text.ts';
+import { rankLessons } from '../../../../src/core/lessons/rank-lessons.ts';
+import { reflectionFromEvaluation } from '../../../../src/core/lessons/from-evaluation.ts';
+import { sameRemedy } from '../../../../src/core/lessons/same-remedy.ts';
+import { storedForm } from '../../../../src/core/lessons/stored-form.ts';
+import type { AttemptInAction } from '../../../../src/core/lessons/behaviour-changed.ts';
+import type { Lesson } from '../../../../src/core/lessons/rank-lessons.ts';
 
 describe('a signature', () => {
   test('lower-cases as the source document’s language does: final sigma, dotted I, sharp s', () => {

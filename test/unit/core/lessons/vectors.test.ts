@@ -1,9 +1,9 @@
 /** Every case of signatures.json and reflections.json through the pure core. */
 import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
-import { errorSignature } from '../../../../src/core/reflections/signature.ts';
-import { reflectionFromEvaluation } from '../../../../src/core/reflections/from-evaluation.ts';
-import type { Evaluation, Reflection } from '../../../../src/core/reflections/from-evaluation.ts';
+import { errorSignature } from '../../../../src/core/lessons/signature.ts';
+import { reflectionFromEvaluation } from '../../../../src/core/lessons/from-evaluation.ts';
+import type { Evaluation, Reflection } from '../../../../src/core/lessons/from-evaluation.ts';
 
 const readVectors = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../../vectors/${name}`, import.meta.url), 'utf8'));
