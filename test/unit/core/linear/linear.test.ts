@@ -43,7 +43,7 @@ describe('the regular expressions of the core', () => {
   it('are all found, those that are built from strings too', () => {
     expect(regexes.length).toBeGreaterThan(400);
     expect(regexes.filter(({ where }) => where.endsWith('(built)')).length).toBeGreaterThan(10);
-    for (const room of ['feedback', 'failures', 'retry', 'redaction', 'reflections'])
+    for (const room of ['feedback', 'failures', 'retry', 'redaction', 'lessons'])
       expect(regexes.some(({ where }) => where.startsWith(`${room}/`))).toBe(true);
   });
 
