@@ -1,11 +1,11 @@
 import type { Redact } from '../core/redaction/redact.ts';
 
-/** Causes of causes; deeper ones tell nothing new. */
+/** How many nested causes of an error are redacted. */
 const MAX_DEPTH = 5;
 
 /**
- * Messages and stacks of what an activity throws go to history beside the payloads, not through their codec: so they
- * are cleaned where they are thrown.
+ * Redacts the messages and stacks of errors that activities throw. Temporal writes them to history without passing them
+ * through the payload codec, so they have to be redacted before they leave the activity.
  */
 export function withCleanErrors<Activities extends object>(redact: Redact, activities: Activities): Activities {
   const entries = Object.entries(activities).map(([name, activity]) => [name, clean(redact, activity as Activity)]);

@@ -22,15 +22,18 @@ export interface ActivityDeps {
   registry: Registry;
   store: ActivityStore & Partial<GuardArchiveStore & { reservations: Reservations }>;
   redact: Redact;
-  /** Names the model of agents that do not name one: `OPENAI_BASE_URL`, `OPENAI_API_KEY`, `MODEL`. */
+  /** Says which model to use for agents that name none: `OPENAI_BASE_URL`, `OPENAI_API_KEY`, `MODEL`. */
   environment?: Record<string, string | undefined>;
-  /** True where the server has our search attributes: a bare start learns it from here. */
+  /**
+   * True if the Temporal server has our search attributes. A run started from the bare `temporal` command learns it
+   * from `prepare`.
+   */
   searchAttributes?: boolean;
   /** Where the settings of webhooks are read from. Default: `process.env`. */
   env?: NodeJS.ProcessEnv;
 }
 
-/** Everything that a worker does for runs. */
+/** Creates all activities that a worker offers to runs and guards. */
 export function createActivities(deps: ActivityDeps) {
   return withCleanErrors(deps.redact, {
     ...createToolActivities(deps),
@@ -58,7 +61,10 @@ async function withMemory({ startMemory }: ActivityStore, prepared: PreparedRun)
   return { ...prepared, memory: await loadStartMemory(startMemory, prepared, { log: warn }) };
 }
 
-/** As a client does before a start. To reserve again what is reserved for this run changes nothing, so a retry may. */
+/**
+ * Reserves the names of a run, as a client does before a start. Reserving them again for the same run changes nothing,
+ * so the activity can be retried.
+ */
 async function reserveNames(reservations: Reservations | undefined, run: PreparedRun): Promise<RequestProblem[]> {
   try {
     await reservations?.reserve({ run_id: run.run_id, loop_id: run.loop_id }, isKnownRun);
@@ -67,7 +73,7 @@ async function reserveNames(reservations: Reservations | undefined, run: Prepare
     if (error instanceof FamilyTakenError) {
       return [{ path: '$.loop_id', message: `${error.message.replace(/\.$/, '')}; choose another loop_id` }];
     }
-    // The same id was started before, under another name.
+    // The same run id was started before, with another loop_id.
     if (error instanceof RunExistsError) {
       return [
         { path: '$.loop_id', message: `the loops of the run ${run.run_id} have another name; start another run` },

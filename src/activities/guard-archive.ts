@@ -1,20 +1,20 @@
 import type { GuardArchive } from '../core/guardrails/loop-guard.ts';
 
-/** What the end of a guard needs from a store. */
+/** The parts of the store that are written when a guard ends. */
 export interface GuardArchiveStore {
   archivedGuards: { put(guard: GuardArchive): Promise<unknown> };
   biasCounts: { add(seen: { family: string; loop_id: string; tags: readonly string[] }): Promise<unknown> };
 }
 
 /**
- * `archiveGuard`: the one write of a guard. Both parts may arrive twice and count once. A worker whose store keeps no
- * guards does not offer it, so the write waits for one that does.
+ * Creates `archiveGuard`, the only write of a guard. It can be retried safely: both parts ignore a repeated write. A
+ * worker whose store keeps no guards does not offer this activity, so the write waits for a worker that does.
  */
 export function createGuardArchiveActivities({ archivedGuards, biasCounts }: Partial<GuardArchiveStore>) {
   if (archivedGuards === undefined || biasCounts === undefined) return {};
   return {
     archiveGuard: async (guard: GuardArchive): Promise<void> => {
-      // The row last: when it is there, the counts are.
+      // The guard's row is written last, so if it exists, its bias counts exist too.
       for (const { loop_id, verdict } of guard.ending.state?.loops ?? []) {
         const tags = Object.keys(verdict?.repetition_counts ?? {});
         if (tags.length > 0) await biasCounts.add({ family: guard.family, loop_id, tags });

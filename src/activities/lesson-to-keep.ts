@@ -3,7 +3,7 @@ import { storedForm } from '../core/lessons/stored-form.ts';
 import type { LearntLesson } from '../protocol/lessons.ts';
 import { CAP } from '../protocol/caps.ts';
 
-/** What a run learnt, in the form in which the memory keeps it. */
+/** Turns a lesson that a run learnt into the row that the store keeps. */
 export function lessonToKeep(lesson: LearntLesson, { run_id, agent }: { run_id: string; agent: string }) {
   const content = lesson.content.slice(0, CAP.textChars);
   const error_signature = errorSignature(lesson.error_type, content);

@@ -3,10 +3,13 @@ import type { Json } from '../protocol/json.ts';
 import type { ActivityStore } from './store-port.ts';
 
 const JSON_TYPE = 'application/json';
-/** A long conversation is read at every turn: what a worker has just read or written it need not read again. */
+/** A long conversation is read at every turn. The worker caches what it has just read or written, up to this size. */
 const CACHED_CHARS = 32 * 1024 * 1024;
 
-/** Messages by their hash, in the store of artifacts, with the latest at hand: what is content-addressed never changes. */
+/**
+ * Stores messages as artifacts, by their hash, and caches the latest ones. The cache is never stale, because content
+ * under a hash never changes.
+ */
 export function createMessageStore(artifacts: ActivityStore['artifacts']): MessageStore {
   const cache = new Map<string, { value: Json; chars: number }>();
   let held = 0;

@@ -3,7 +3,7 @@ import type { QuestionNotice } from '../protocol/notices.ts';
 import { sendWebhook, type WebhookSettings } from './webhooks/send-webhook.ts';
 import type { WarnLog } from './write-parts.ts';
 
-/** Four tries of five seconds and the waits between them: well within what the activity is given. */
+/** Four tries of five seconds plus the waits between them stay well within the activity's timeout. */
 const TRY_MS = 5_000;
 const WAITS_MS = [500, 1_000, 2_000];
 
@@ -14,13 +14,19 @@ export interface NotifySettings {
   waitsMs?: readonly number[];
 }
 
-/** How many webhooks took a notice. Never their addresses: a path may be a secret, as chat services have it. */
+/**
+ * How many webhooks accepted a notice. It does not contain their URLs, because a URL's path can be a secret (chat
+ * services do this).
+ */
 export interface NoticeDelivery {
   delivered: number;
   failed: number;
 }
 
-/** `notify`: tells webhooks that a question is open. It never fails: a question waits whether anybody was told or not. */
+/**
+ * Creates `notify`, which tells webhooks that a question is open. It never fails, because the question stays open
+ * whether or not a notice was delivered.
+ */
 export function createNotifyActivities({ env, log = activityLog, timeoutMs, waitsMs }: NotifySettings) {
   const secret = env['SECONDWIND_WEBHOOK_SECRET'] || undefined;
   const settings: WebhookSettings = {
@@ -29,15 +35,15 @@ export function createNotifyActivities({ env, log = activityLog, timeoutMs, wait
     timeoutMs: timeoutMs ?? TRY_MS,
     waitsMs: waitsMs ?? WAITS_MS,
   };
-  let saidUnsigned = secret !== undefined;
+  let warnedUnsigned = secret !== undefined;
   return {
     notify: async (notice: QuestionNotice): Promise<NoticeDelivery> => {
-      if (!saidUnsigned && notice.urls.length > 0) {
-        saidUnsigned = true;
+      if (!warnedUnsigned && notice.urls.length > 0) {
+        warnedUnsigned = true;
         log.warn('webhook_unsigned', { reason: 'set SECONDWIND_WEBHOOK_SECRET to have webhooks signed' });
       }
       const deliveryId = `${notice.question.question_id}:${notice.escalation}`;
-      const body = JSON.stringify(bodyOf(notice, deliveryId, env['SECONDWIND_PUBLIC_URL']));
+      const body = JSON.stringify(buildBody(notice, deliveryId, env['SECONDWIND_PUBLIC_URL']));
       const outcomes = await Promise.all(
         notice.urls.map(async (url) => {
           const outcome = await sendWebhook({ url, deliveryId, body }, settings);
@@ -59,8 +65,8 @@ export function createNotifyActivities({ env, log = activityLog, timeoutMs, wait
   };
 }
 
-/** What a webhook gets to read. */
-function bodyOf({ urls: _urls, ...notice }: QuestionNotice, deliveryId: string, publicUrl: string | undefined) {
+/** Builds the body that a webhook receives. */
+function buildBody({ urls: _urls, ...notice }: QuestionNotice, deliveryId: string, publicUrl: string | undefined) {
   return {
     type: notice.escalation === 0 ? 'question_asked' : 'question_escalated',
     delivery_id: deliveryId,
@@ -69,7 +75,10 @@ function bodyOf({ urls: _urls, ...notice }: QuestionNotice, deliveryId: string, 
   };
 }
 
-/** Where a POST of `{question_id, decision, by}` answers; null as long as nobody has said where the API is to be found. */
+/**
+ * The URL to which `{question_id, decision, by}` can be posted as an answer, or null if no public URL of the API is
+ * configured.
+ */
 function answerUrl(publicUrl: string | undefined, runId: string): string | null {
   if (publicUrl === undefined || !URL.canParse(publicUrl)) return null;
   return new URL(`v1/runs/${encodeURIComponent(runId)}/answer`, `${publicUrl.replace(/\/+$/, '')}/`).href;

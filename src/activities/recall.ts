@@ -6,10 +6,13 @@ import { within } from '../protocol/within.ts';
 import type { ActivityStore } from './store-port.ts';
 import type { WarnLog } from './write-parts.ts';
 
-/** Within the two seconds that a run waits, with room for the way back. */
+/** A run waits two seconds for lessons; this leaves time for the answer to travel back. */
 const DEADLINE_MS = 1_800;
 
-/** `recall`: lessons about a failure. Memory is a help, never a gate: one that is late or away has seen nothing. */
+/**
+ * Creates `recall`, which finds lessons about a failure. A run does not depend on it: if the store is slow or
+ * unavailable, it returns no lessons.
+ */
 export function createRecallActivities(
   { reflections }: Pick<ActivityStore, 'reflections'>,
   log: WarnLog = activityLog,
@@ -19,7 +22,7 @@ export function createRecallActivities(
     recall: async ({ run_id, ...query }: RecallQuery): Promise<RunLesson[]> => {
       if (reflections === undefined) return [];
       try {
-        // The server is told the deadline too, so that nobody goes on searching for one who has left.
+        // Postgres gets the deadline too, so that it stops a search whose result is no longer wanted.
         const limits = { limit: MAX_LESSONS, timeout_ms: deadlineMs };
         const found = await within(deadlineMs, () => reflections.recallForFailure({ ...query, ...limits }));
         return found.slice(0, MAX_LESSONS).map(toRunLesson);

@@ -6,25 +6,28 @@ import type { Json } from '../protocol/json.ts';
 import type { RecordBatch, RunArchive, TextArtifact } from '../protocol/records.ts';
 import { lessonToKeep } from './lesson-to-keep.ts';
 import type { ActivityStore } from './store-port.ts';
-import { openPartWriter, type PartWriter, type WarnLog } from './write-parts.ts';
+import { createPartWriter, type PartWriter, type WarnLog } from './write-parts.ts';
 
 const JSON_TYPE = 'application/json';
 
-/** `record` and `archive`: the two writes of a run. Every part has its own id, so a repetition changes nothing. */
+/**
+ * Creates `record` and `archive`, the two writes of a run. Every part has its own id, so repeating a write changes
+ * nothing.
+ */
 export function createRecordActivities(
   store: ActivityStore,
   redact: Redact = (text) => text,
   log: WarnLog = activityLog,
 ) {
   const writeBatch = async (batch: RecordBatch, parts: PartWriter): Promise<void> => {
-    // Artifacts first: a record must never point to something that is not there.
+    // Artifacts are written first, so that a record never refers to an artifact that does not exist.
     await store.artifacts.putMany(
       artifactsOf(batch)
-        .flatMap((artifact) => intact(artifact, log))
+        .flatMap((artifact) => keepIfUnchanged(artifact, log))
         .map(artifactRow),
     );
     if (batch.records.length > 0) {
-      // A workflow that is not ours has its own converter, so what it sends is cleaned here too.
+      // A workflow of the user's own may use another data converter, so the records are redacted here too.
       const records = redactJson(batch.records, redact) as unknown as RecordBatch['records'];
       const { refused } = await store.records.append(records, { agent: batch.agent });
       for (const { failure_id, reason } of refused)
@@ -72,12 +75,12 @@ export function createRecordActivities(
 
   return {
     record: async (batch: RecordBatch): Promise<void> => {
-      const parts = openPartWriter(store, batch.run_id, log);
+      const parts = createPartWriter(store, batch.run_id, log);
       await writeBatch(batch, parts);
       parts.finish();
     },
     archive: async (archive: RunArchive): Promise<void> => {
-      const parts = openPartWriter(store, archive.run_id, log);
+      const parts = createPartWriter(store, archive.run_id, log);
       await writeBatch(archive.pending, parts);
       const { biasCounts } = store;
       await parts.write(
@@ -106,7 +109,7 @@ export function createRecordActivities(
   };
 }
 
-/** Loops that were flagged with a bias, by the family that they belong to. */
+/** Loops that were flagged with a bias, with the family they belong to. */
 function flaggedLoops(trace: readonly Json[]): { family: string; loop_id: string; tags: string[] }[] {
   return trace.flatMap((item) => {
     if (typeof item !== 'object' || item === null || Array.isArray(item)) return [];
@@ -117,14 +120,17 @@ function flaggedLoops(trace: readonly Json[]): { family: string; loop_id: string
   });
 }
 
-/** Outputs travel as JSON; what their ids name is the canonical text. */
+/** Outputs travel as JSON, but their ids are hashes of the canonical text, so the canonical text is stored. */
 const artifactsOf = (batch: RecordBatch): TextArtifact[] => [
   ...batch.artifacts,
   ...batch.outputs.map(({ id, output }) => ({ id, text: canonicalJson(output) })),
 ];
 
-/** A text that was redacted after its id was made no longer fits it. It is left out; the rest must not suffer for it. */
-function intact(artifact: TextArtifact, log: WarnLog): TextArtifact[] {
+/**
+ * Leaves out an artifact whose text no longer matches its id because it was redacted after the id was computed. The
+ * other artifacts are still written.
+ */
+function keepIfUnchanged(artifact: TextArtifact, log: WarnLog): TextArtifact[] {
   if (sha256Hex(artifact.text) === artifact.id) return [artifact];
   log.warn('artifact_left_out', { id: artifact.id, reason: 'its text does not have this hash' });
   return [];

@@ -5,7 +5,7 @@ import type { Agent, ReviewOf } from '../define/define-agent.ts';
 import type { Registry } from '../define/registry.ts';
 import type { Json } from '../protocol/json.ts';
 import { CAP } from '../protocol/caps.ts';
-import { askOrLeave, type TurnEnvironment } from './left-behind.ts';
+import { askWithTimeout, type TurnEnvironment } from './ask-with-timeout.ts';
 import { returnOrThrow, withHeartbeat } from './run-in-activity.ts';
 import type { ActivityStore } from './store-port.ts';
 
@@ -13,26 +13,29 @@ export interface ReviewDeps {
   registry: Registry;
   store: Pick<ActivityStore, 'artifacts'>;
   redact: Redact;
-  /** Where a model is named that neither the reviewer nor its agent names. */
+  /** Says which model to use if neither the reviewer nor its agent names one. */
   environment?: Record<string, string | undefined>;
 }
 
-/** `review`: the agent's own judgement of a finished loop, outside the workflow, because it is the user's code. */
+/** Creates `review`: asks the agent's reviewer to judge a finished loop. */
 export function createReviewActivities({ registry, store, redact, environment = {} }: ReviewDeps) {
   return {
     review: (view: ReviewView): Promise<Reviewed> =>
-      withHeartbeat(async (around) => {
-        const env = { ...around, redact, now: () => Date.now(), environment };
+      withHeartbeat(async (call) => {
+        const env = { ...call, redact, now: () => Date.now(), environment };
         const whole = await withStoredOutputs(view, store.artifacts);
-        return returnOrThrow<Reviewed>(await reviewBy(registry.agents.get(view.agent), whole, env));
+        return returnOrThrow<Reviewed>(await askReviewer(registry.agents.get(view.agent), whole, env));
       }),
   };
 }
 
-/** Only the latest are fetched: a review must not read the whole store. */
+/** Only the latest outputs are fetched, so that a review does not read the whole store. */
 const STORED_OUTPUTS = 20;
 
-/** What the run no longer holds itself is shown from the store; without it a step is judged by how it ended. */
+/**
+ * Adds outputs that the run no longer holds, from the store. A step whose output is not found is judged by how it
+ * ended.
+ */
 export async function withStoredOutputs(
   view: ReviewView,
   artifacts: Pick<ActivityStore['artifacts'], 'getMany'>,
@@ -42,9 +45,9 @@ export async function withStoredOutputs(
     .flatMap(({ artifact_id }) => artifact_id ?? [])
     .slice(-STORED_OUTPUTS);
   if (missing.length === 0) return view;
-  // A store that is away must not hold up a judgement.
+  // A review does not depend on the store: if it is unavailable, the outputs are left out.
   const found = await artifacts.getMany([...new Set(missing)]).catch(() => []);
-  const shown = new Map(found.map(({ id, bytes }) => [id, outputIn(bytes)]));
+  const shown = new Map(found.map(({ id, bytes }) => [id, previewOfBytes(bytes)]));
   const steps = view.steps.map((step) => {
     const output = step.output === undefined && step.artifact_id !== null ? shown.get(step.artifact_id) : undefined;
     return output === undefined ? step : { ...step, output };
@@ -52,7 +55,7 @@ export async function withStoredOutputs(
   return { ...view, steps };
 }
 
-function outputIn(bytes: Uint8Array): Json {
+function previewOfBytes(bytes: Uint8Array): Json {
   const text = new TextDecoder().decode(bytes.subarray(0, 4 * CAP.reviewedChars + 4));
   try {
     return previewOf(JSON.parse(text) as Json);
@@ -61,8 +64,8 @@ function outputIn(bytes: Uint8Array): Json {
   }
 }
 
-/** Asks an agent's reviewer. What it used is told whichever way it ended. */
-export async function reviewBy(
+/** Asks an agent's reviewer. The outcome contains the tokens and cost it used, even if the review failed. */
+export async function askReviewer(
   agent: Agent | undefined,
   view: ReviewView,
   env: TurnEnvironment & { environment: Record<string, string | undefined> },
@@ -74,7 +77,7 @@ export async function reviewBy(
     used.model_calls += use.model_calls;
   };
   const { signal, redact, now, environment } = env;
-  const asked = await askOrLeave(
+  const asked = await askWithTimeout(
     () => {
       if (agent?.review === undefined) throw new TypeError(`The agent ${view.agent} has no reviewer on this worker.`);
       return agent.review(typedView(agent, view), { agent, signal, redact, now, environment, spend });
@@ -83,12 +86,15 @@ export async function reviewBy(
     env,
   );
   if (asked.class === 'cancelled') return asked;
-  // A reviewer that asks no model adds nothing to history.
+  // A reviewer that calls no model adds no usage fields to history.
   const told = used.model_calls === 0 ? {} : used;
   return asked.class === 'ok' ? { class: 'ok', review: asked.value, ...told } : { ...asked, ...told };
 }
 
-/** What a schema cannot take, or cannot be asked at once, is no output of its type. */
+/**
+ * Parses the output with the agent's schema. If it does not fit, or the schema is asynchronous, the view has no typed
+ * output.
+ */
 function typedView({ output: schema }: Agent, view: ReviewView): ReviewOf {
   const { output: raw } = view;
   if (schema === undefined) return { ...view, raw_output: raw };

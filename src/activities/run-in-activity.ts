@@ -2,23 +2,26 @@ import { activityInfo, ApplicationFailure, CancelledFailure, Context } from '@te
 import type { Json } from '../protocol/json.ts';
 import type { CallCancelled, CallFailed } from '../protocol/tools.ts';
 
-/** The runner keeps the heart beating, so that a tool need not and a lost worker is noticed within seconds. */
+/** The runner sends heartbeats, so that tools do not have to and a lost worker is noticed within seconds. */
 const BEAT_MS = 1_000;
 
-/** What a call gets from Temporal's activity context, in plain words. */
-export interface Surroundings {
+/** What a call gets from Temporal's activity context. */
+export interface ActivityCall {
   signal: AbortSignal;
   stopped: () => 'cancelled' | 'shutdown' | null;
   heartbeat(details?: Json): void;
 }
 
-/** Beats while the work runs and tells apart the two reasons to stop it: a cancel and a worker that has to go. */
-export async function withHeartbeat<T>(work: (around: Surroundings) => Promise<T>): Promise<T> {
+/**
+ * Sends heartbeats while the work runs, and tells the two reasons to stop it apart: a cancel and a worker that shuts
+ * down.
+ */
+export async function withHeartbeat<T>(work: (call: ActivityCall) => Promise<T>): Promise<T> {
   const context = Context.current();
   let latest: Json = null;
   const beat = setInterval(() => context.heartbeat(latest), BEAT_MS);
   beat.unref();
-  const around: Surroundings = {
+  const call: ActivityCall = {
     signal: context.cancellationSignal,
     stopped: () => {
       if (!context.cancellationSignal.aborted) return null;
@@ -32,15 +35,15 @@ export async function withHeartbeat<T>(work: (around: Surroundings) => Promise<T
     },
   };
   try {
-    return await work(around);
+    return await work(call);
   } finally {
     clearInterval(beat);
   }
 }
 
 /**
- * How an outcome leaves an activity. A failed attempt is a failed activity, red in every view of Temporal, with the whole
- * outcome in its details.
+ * Returns a successful outcome and throws any other. A failed attempt becomes a failed activity, so that Temporal's UI
+ * shows it as failed, with the whole outcome in its details.
  */
 export function returnOrThrow<Ok extends { class: 'ok' }>(outcome: Ok | CallFailed | CallCancelled): Ok {
   if (outcome.class === 'ok') return outcome;

@@ -3,7 +3,7 @@ import type { FeedbackEntry, LessonUse, StepEvaluation } from '../protocol/lesso
 import type { FailureRevision } from '../protocol/records.ts';
 import type { FailureRecord } from '../protocol/schemas/failure-record.ts';
 
-/** What the activities need from a store; the real one is src/store. */
+/** What the activities need from a store. The real implementation is src/store. */
 export interface ActivityStore extends Partial<MemoryStore> {
   records: {
     append(
@@ -34,7 +34,7 @@ export interface ActivityStore extends Partial<MemoryStore> {
   };
 }
 
-/** The memory beyond runs. Each part of it may be missing: a run goes on without it. */
+/** The memory that spans runs. Each part can be missing, because a run works without it. */
 export interface MemoryStore {
   startMemory: Pick<StartMemoryReader, 'read'>;
   reflections: {

@@ -1,26 +1,29 @@
 import type { ActivityStore } from './store-port.ts';
 
-/** The one line that activities need of a log; Temporal's own has it. */
+/** The part of a log that activities need. Temporal's own log has it. */
 export interface WarnLog {
   warn(message: string, fields: Record<string, unknown>): void;
 }
 
 export interface PartWriter {
-  /** Writes these parts. One that cannot be stored is refused with its reason, once, and the others go in. */
+  /** Writes these parts. If a part cannot be stored, it is refused with a reason, and the others are still written. */
   write<T>(kind: string, parts: readonly T[], idOf: (part: T) => string, store: Write<T>): Promise<void>;
   refuse(kind: string, partId: string, reason: string): Promise<void>;
-  /** Throws what made a part wait for another try. Every other part has had its turn by then. */
+  /** Throws the first error that is worth a retry. All other parts have been written by then. */
   finish(): void;
 }
 type Write<T> = ((parts: readonly T[]) => Promise<unknown>) | undefined;
 
-/** The parts of one run's write, each for itself: a bad one must not cost the others, and an outage none of them. */
-export function openPartWriter(store: ActivityStore, runId: string, log: WarnLog): PartWriter {
+/**
+ * Writes the parts of one run independently: an invalid part does not stop the others, and an outage loses none,
+ * because the activity is retried.
+ */
+export function createPartWriter(store: ActivityStore, runId: string, log: WarnLog): PartWriter {
   const away: unknown[] = [];
 
   const refuse = async (kind: string, partId: string, reason: string): Promise<void> => {
     const told = { run_id: runId, kind, part_id: partId, reason };
-    // A repeated write is refused again; it is told the first time.
+    // A retried write is refused again; the warning is logged only the first time.
     const kept = await store.refusedParts?.put([told]).catch(() => undefined);
     if (kept?.written !== 0) log.warn('record_refused', told);
   };
@@ -57,7 +60,7 @@ export function openPartWriter(store: ActivityStore, runId: string, log: WarnLog
   };
 }
 
-/** Writing it again would fail again: a value that no schema or no column takes. Anything else may pass. */
+/** True if a retry would fail again, because no schema or column accepts the value. */
 function isRefusal(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return true;
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';

@@ -1,6 +1,6 @@
-import { choose } from '../../src/activities/choose.ts';
-import { reviewBy } from '../../src/activities/review.ts';
-import type { ToolEnvironment } from '../../src/activities/tools/environment.ts';
+import { askPlanner } from '../../src/activities/ask-planner.ts';
+import { askReviewer } from '../../src/activities/review.ts';
+import type { ToolEnvironment } from '../../src/activities/tools/tool-environment.ts';
 import { executeTool, reconcileTool } from '../../src/activities/tools/execute-tool.ts';
 import type { RunState } from '../../src/core/run/state.ts';
 import type { Registry } from '../../src/define/registry.ts';
@@ -49,12 +49,12 @@ function worldOf(registry: Registry, scenario: Pick<Scenario, 'answers' | 'atOnc
     reconcile: (request) => reconcileTool(toolOf(request.tool), request, environment),
     plan: (view) => {
       const agent = registry.agents.get(view.agent);
-      return choose(agent?.planner, view, environment, agent?.tools);
+      return askPlanner(agent?.planner, view, environment, agent?.tools);
     },
     // Nobody speaks to those who work for it: scenarios are about one run's people.
     subRun: async (request) =>
       (await simulateSubRun(request, registry, () => ({ ...world, react: () => undefined }))).outcome,
-    review: (view) => reviewBy(registry.agents.get(view.agent), view, { ...environment, environment: {} }),
+    review: (view) => askReviewer(registry.agents.get(view.agent), view, { ...environment, environment: {} }),
     react: (shown, send) => {
       if (!started) for (const message of scenario.atOnce ?? []) send(0, message.type, message.body);
       started = true;

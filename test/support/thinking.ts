@@ -1,6 +1,6 @@
 /** Agents that think, in virtual time: the story, the real turn, real tools, and a scripted model in process. */
-import { reviewBy } from '../../src/activities/review.ts';
-import type { ToolEnvironment } from '../../src/activities/tools/environment.ts';
+import { askReviewer } from '../../src/activities/review.ts';
+import type { ToolEnvironment } from '../../src/activities/tools/tool-environment.ts';
 import { executeTool } from '../../src/activities/tools/execute-tool.ts';
 import type { PlannerView } from '../../src/core/run/ports.ts';
 import type { Agent } from '../../src/define/define-agent.ts';
@@ -59,7 +59,7 @@ export async function liveThinking(
           const timeout_ms = turnMs ?? view.timeout_ms;
           return planTurn(agent, { ...view, timeout_ms }, { ...quietEnvironment, store, environment: {} });
         },
-        review: (view) => reviewBy(agent, view, { ...quietEnvironment, environment: {} }),
+        review: (view) => askReviewer(agent, view, { ...quietEnvironment, environment: {} }),
         ...world,
       },
     },

@@ -1,6 +1,6 @@
 /** What a tool's attempt has around it, without Temporal: a store in memory, a log that can be read, the real redactor. */
 import { createHash } from 'node:crypto';
-import type { LogEvent, ToolEnvironment } from '../../src/activities/tools/environment.ts';
+import type { LogEvent, ToolEnvironment } from '../../src/activities/tools/tool-environment.ts';
 import { executeTool } from '../../src/activities/tools/execute-tool.ts';
 import { createRedactor } from '../../src/core/redaction/redact.ts';
 import type { Tool } from '../../src/define/define-tool.ts';

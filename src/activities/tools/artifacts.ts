@@ -2,16 +2,19 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redact } from '../../core/redaction/redact.ts';
 import type { KeptArtifact } from '../../protocol/tools.ts';
-import type { ToolEnvironment } from './environment.ts';
-import { orNothing } from './with-timeout.ts';
+import type { ToolEnvironment } from './tool-environment.ts';
+import { tryWithin } from './with-timeout.ts';
 
 const SAVE_TRIES = 5;
 const SAVE_PAUSE_MS = 2_000;
-/** What only helps to look back is not waited for longer than this. */
-const BRIEFLY_MS = 2_000;
+/** Timeout for saving what is only needed for inspection later. */
+const SAVE_ONCE_MS = 2_000;
 
-/** The tool has done its work: a store that is away must not make that work look undone, or be done again. */
-export async function savePatiently(env: ToolEnvironment, id: string, text: string): Promise<boolean> {
+/**
+ * Saves a tool's output and retries if the store is unavailable. The tool has already done its work, so a store outage
+ * must not make the work look undone and be repeated.
+ */
+export async function saveWithRetries(env: ToolEnvironment, id: string, text: string): Promise<boolean> {
   for (let tried = 1; ; tried += 1) {
     try {
       await env.saveArtifact(id, text);
@@ -23,21 +26,24 @@ export async function savePatiently(env: ToolEnvironment, id: string, text: stri
   }
 }
 
-/** One try: a store that is away never stands in the way. Gives the id, null when it could not be kept. */
-export async function saveBriefly(
+/**
+ * Tries once to save a text, because a run does not depend on it. Returns the artifact's id, or null if it could not be
+ * saved.
+ */
+export async function saveOnce(
   env: ToolEnvironment,
   content: string | Uint8Array,
   mediaType: string,
 ): Promise<string | null> {
   const id = createHash('sha256').update(content).digest('hex');
-  const saved = await orNothing(BRIEFLY_MS, async () => {
+  const saved = await tryWithin(SAVE_ONCE_MS, async () => {
     await env.saveArtifact(id, content, mediaType);
     return true;
   });
   return saved === true ? id : null;
 }
 
-/** Bytes as they came, without the secrets that can be read in them. */
+/** Saves bytes as an artifact, after redacting the secrets that can be found in them. */
 export async function keepBytes(
   env: ToolEnvironment,
   what: string,
@@ -45,11 +51,13 @@ export async function keepBytes(
   mediaType: string,
 ): Promise<KeptArtifact | null> {
   const clean = redactBytes(bytes, env.redact);
-  const artifact_id = await saveBriefly(env, clean, mediaType);
+  const artifact_id = await saveOnce(env, clean, mediaType);
   return artifact_id === null ? null : { artifact_id, what: what.slice(0, 40), bytes: clean.byteLength };
 }
 
-/** What is no UTF-8 is looked at byte by byte: secrets are mostly ASCII, and everything else comes out as it went in. */
+/**
+ * Bytes that are not UTF-8 are searched byte by byte, because most secrets are ASCII. All other bytes stay unchanged.
+ */
 export function redactBytes(bytes: Uint8Array, redact: Redact): Uint8Array {
   const text = utf8OrNull(bytes);
   const readable = text ?? Buffer.from(bytes).toString('latin1');

@@ -6,29 +6,29 @@ import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
 import { type Json, pathTooDeep } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { CallFailed, CallSucceeded, ToolCallRequest } from '../../protocol/tools.ts';
-import { savePatiently } from './artifacts.ts';
+import { saveWithRetries } from './artifacts.ts';
 import type { AttemptNotes } from './attempt-notes.ts';
-import type { ToolEnvironment } from './environment.ts';
-import type { Failer } from './failed-attempt.ts';
-import { chunkIdsOf, problemOfRetrieval } from './retrieval.ts';
-import { bytesOf, shorten } from './shorten.ts';
+import type { ToolEnvironment } from './tool-environment.ts';
+import type { BuildFailure } from './failed-attempt.ts';
+import { chunkIdsOf, findRetrievalProblem } from './retrieval.ts';
+import { bytesOf, shorten } from './shorten-json.ts';
 
 type Problem = { path: string; message: string };
 type Checked = { ok: true; output: Json } | { ok: false; problems: Problem[] };
 
-/** Is the answer what the tool promised, what the plan asked for, and small enough? Then it is kept. */
+/** Checks that the output fits the tool's schema, the plan's expectations and the size cap, and then stores it. */
 export async function checkOutput(
   tool: Tool,
   request: ToolCallRequest,
   value: unknown,
   env: ToolEnvironment,
   notes: AttemptNotes,
-  fail: Failer,
+  fail: BuildFailure,
 ): Promise<CallFailed | Omit<CallSucceeded, 'duration_ms'>> {
-  // It ran and answered: if that answer is unusable, running a side effect again would do it twice.
+  // The tool ran. If its output is unusable, repeating a side effect would apply it twice.
   const certainty = tool.effect === 'side_effect' ? 'unknown' : 'failed';
   const violated = (problems: Problem[]): CallFailed =>
-    fail({ category: 'contract_violation', error_code: 'INVALID_OUTPUT', certainty }, sentence(problems), problems);
+    fail({ category: 'contract_violation', error_code: 'INVALID_OUTPUT', certainty }, joinProblems(problems), problems);
   const tooLarge = (bytes: number, max_bytes: number): CallFailed =>
     fail(
       { category: 'unknown_error', error_code: 'OUTPUT_TOO_LARGE', certainty, max_bytes },
@@ -44,9 +44,10 @@ export async function checkOutput(
   if (bytes > cap) return tooLarge(bytes, cap);
 
   const answer = JSON.parse(text) as Json;
-  const checked = await checkedBySchemas(tool, request, answer);
+  const checked = await checkSchemas(tool, request, answer);
   if (!checked.ok) return violated(checked.problems);
-  const problem = tool.manifest.kind === 'retrieval' ? problemOfRetrieval(answer, tool.manifest.min_confidence) : null;
+  const problem =
+    tool.manifest.kind === 'retrieval' ? findRetrievalProblem(answer, tool.manifest.min_confidence) : null;
   if (problem !== null) {
     const chunk_ids = chunkIdsOf(answer, env.redact);
     const how = { category: 'retrieval_failure', error_code: problem.code, certainty: 'failed' } as const;
@@ -57,13 +58,13 @@ export async function checkOutput(
   if (allowed === undefined || bytesOf(clean) <= allowed) return { class: 'ok', ...(await keepOutput(clean, env)) };
 
   const shorter = shorten(redactJson(answer, env.redact), allowed);
-  const again = shorter === null ? null : await checkedBySchemas(tool, request, shorter);
+  const again = shorter === null ? null : await checkSchemas(tool, request, shorter);
   if (again === null || !again.ok || bytesOf(again.output) > allowed) return tooLarge(bytesOf(clean), allowed);
   await keepWhole(clean, env, notes);
   return { class: 'ok', ...(await keepOutput(again.output, env)) };
 }
 
-async function checkedBySchemas(tool: Tool, request: ToolCallRequest, answer: Json): Promise<Checked> {
+async function checkSchemas(tool: Tool, request: ToolCallRequest, answer: Json): Promise<Checked> {
   const parsed = await tool.output.safeParseAsync(answer);
   if (!parsed.success) return { ok: false, problems: problemsOf(parsed.error) };
   if (request.output_schema !== undefined) {
@@ -73,17 +74,17 @@ async function checkedBySchemas(tool: Tool, request: ToolCallRequest, answer: Js
   return { ok: true, output: asJson(parsed.data) ?? answer };
 }
 
-/** What a constraint left out is not lost: the whole stays in the store, and the outcome names it. */
+/** Stores the full output when a constraint made the returned one shorter, and names it in the outcome. */
 async function keepWhole(output: Json, env: ToolEnvironment, notes: AttemptNotes): Promise<void> {
   const text = canonicalJson(output);
   const artifact_id = sha256Hex(text);
   const bytes = Buffer.byteLength(text);
-  if (!(await savePatiently(env, artifact_id, text))) return;
+  if (!(await saveWithRetries(env, artifact_id, text))) return;
   notes.kept({ artifact_id, what: 'output', bytes });
   notes.log({ event: 'output_shortened', artifact_id, bytes });
 }
 
-/** Small outputs travel; large ones are stored here, by the activity that made them, and only their id travels. */
+/** Small outputs travel inline. The activity stores large ones, and only their id travels. */
 export async function keepOutput(
   output: Json,
   env: ToolEnvironment,
@@ -92,7 +93,7 @@ export async function keepOutput(
   const artifact_id = sha256Hex(text);
   const bytes = Buffer.byteLength(text);
   const inline = bytes <= CAP.inlineOutputBytes;
-  const saved = inline || (await savePatiently(env, artifact_id, text));
+  const saved = inline || (await saveWithRetries(env, artifact_id, text));
   return { output: inline ? output : null, artifact_id, bytes, inline, ...(saved ? {} : { unsaved: true as const }) };
 }
 
@@ -110,7 +111,7 @@ function jsonText(value: unknown): string | undefined {
   }
 }
 
-export const sentence = (problems: Problem[]): string =>
+export const joinProblems = (problems: Problem[]): string =>
   problems
     .slice(0, 3)
     .map((problem) => `${problem.path}: ${problem.message}`)

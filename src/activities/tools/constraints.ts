@@ -4,32 +4,38 @@ import { hostOf, isHost } from '../../define/hosts.ts';
 
 export interface Denial {
   message: string;
-  /** JSON path of what must not be there. */
+  /** JSON path of the denied value. */
   path: string;
   origin: ConstraintOrigin | undefined;
 }
 
-/** What of the input a failure has ruled out for this run, or null. Refused before the call, so nothing has happened. */
-export function deniedBy(constraints: Constraints, input: Json): Denial | null {
+/**
+ * Finds a value in the input that an earlier failure has ruled out for this run, or returns null. The call is refused
+ * before it starts, so it has no effect.
+ */
+export function findDenial(constraints: Constraints, input: Json): Denial | null {
   for (const [index, name] of (constraints.denied_arguments ?? []).entries()) {
     if (!hasArgument(input, name)) continue;
-    return denial(originOf(constraints, 'denied_arguments', index), `$.${name}`, `the argument ${name}`);
+    return buildDenial(originOf(constraints, 'denied_arguments', index), `$.${name}`, `the argument ${name}`);
   }
   for (const [index, host] of (constraints.denied_hosts ?? []).entries()) {
     const path = pathOfHost(input, host);
-    if (path !== null) return denial(originOf(constraints, 'denied_hosts', index), path, `the host ${host}`);
+    if (path !== null) return buildDenial(originOf(constraints, 'denied_hosts', index), path, `the host ${host}`);
   }
   return null;
 }
 
-/** The origins of one kind of constraint stand in the order of what they deny. */
+/** The origins of one kind of constraint are listed in the order of the values they deny. */
 function originOf(constraints: Constraints, constraint: ConstraintOrigin['constraint'], index: number) {
   const ofThisKind = (constraints.origins ?? []).filter((origin) => origin.constraint === constraint);
   return ofThisKind[index] ?? ofThisKind[0];
 }
 
-/** The failure is named by its fingerprint, which is the same in every run: its id would make each refusal a new kind. */
-function denial(origin: ConstraintOrigin | undefined, path: string, what: string): Denial {
+/**
+ * The message names the failure by its fingerprint, which is the same in every run. With the failure's id, every
+ * refusal would look like a new kind of failure.
+ */
+function buildDenial(origin: ConstraintOrigin | undefined, path: string, what: string): Denial {
   const because = origin === undefined ? '' : ` since failure ${origin.fingerprint}`;
   return { message: `${what} is denied to this run${because}; leave it out`, path, origin };
 }
@@ -48,7 +54,7 @@ function pathOfHost(value: Json, denied: string, path = '$'): string | null {
   return null;
 }
 
-/** Longer texts are no addresses. */
+/** Longer texts are not checked for hosts, because they are not URLs. */
 const ADDRESS_CHARS = 4_000;
 
 const namesHost = (text: string, denied: string): boolean => {

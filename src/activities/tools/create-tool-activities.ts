@@ -5,9 +5,9 @@ import type { Registry } from '../../define/registry.ts';
 import type { Json } from '../../protocol/json.ts';
 import { toolActivity } from '../../protocol/names.ts';
 import type { CallSucceeded, ReconcileOutcome, ToolCallRequest } from '../../protocol/tools.ts';
-import { returnOrThrow, type Surroundings, withHeartbeat } from '../run-in-activity.ts';
+import { returnOrThrow, type ActivityCall, withHeartbeat } from '../run-in-activity.ts';
 import type { ActivityStore } from '../store-port.ts';
-import type { ToolEnvironment } from './environment.ts';
+import type { ToolEnvironment } from './tool-environment.ts';
 import { executeTool, reconcileTool } from './execute-tool.ts';
 
 export interface ToolActivityDeps {
@@ -16,10 +16,13 @@ export interface ToolActivityDeps {
   redact: Redact;
 }
 
-/** Each tool is the activity `tool.<name>`; one more asks a tool what became of an attempt without an answer. */
+/**
+ * Creates an activity `tool.<name>` for each tool, and `reconcile`, which asks a tool what became of an attempt without
+ * an answer.
+ */
 export function createToolActivities({ registry, store, redact }: ToolActivityDeps) {
-  const environment = (around: Surroundings): ToolEnvironment => ({
-    ...around,
+  const environment = (call: ActivityCall): ToolEnvironment => ({
+    ...call,
     redact,
     now: () => Date.now(),
     log: ({ event, ...fields }) => log.info(event, fields),
@@ -37,11 +40,11 @@ export function createToolActivities({ registry, store, redact }: ToolActivityDe
   const call =
     (tool: Tool) =>
     async (request: ToolCallRequest): Promise<CallSucceeded> =>
-      returnOrThrow(await withHeartbeat((around) => executeTool(tool, request, environment(around))));
+      returnOrThrow(await withHeartbeat((call) => executeTool(tool, request, environment(call))));
   const reconcile = async (request: ToolCallRequest): Promise<ReconcileOutcome> => {
     const tool = registry.tools.get(request.tool);
     if (tool === undefined) return { verdict: 'unknown' };
-    return withHeartbeat((around) => reconcileTool(tool, request, environment(around)));
+    return withHeartbeat((call) => reconcileTool(tool, request, environment(call)));
   };
   const own = [...registry.tools.values()].filter(({ agent }) => agent === undefined);
   const tools = Object.fromEntries(own.map((tool) => [toolActivity(tool.name), call(tool)]));

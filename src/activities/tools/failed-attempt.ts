@@ -3,18 +3,18 @@ import { factsOfError } from '../../core/retry/facts-of-error.ts';
 import { validationFailed } from '../../core/retry/log-events.ts';
 import type { Tool } from '../../define/define-tool.ts';
 import type { CallFailed, CallOutcome } from '../../protocol/tools.ts';
-import type { LogEvent, ToolEnvironment } from './environment.ts';
-import { preview } from './text.ts';
-import { exitCodeOf, toldByError } from './told-by-error.ts';
+import type { LogEvent, ToolEnvironment } from './tool-environment.ts';
+import { preview } from './shorten-text.ts';
+import { exitCodeOf, readErrorDetails } from './error-details.ts';
 
-export type Failer = (
+export type BuildFailure = (
   how: Pick<CallFailed, 'category' | 'error_code' | 'certainty'> & Partial<CallFailed>,
   message: string,
   problems?: { path: string }[],
 ) => CallFailed;
 
-export const failer =
-  (env: ToolEnvironment, duration: () => number): Failer =>
+export const failureBuilder =
+  (env: ToolEnvironment, duration: () => number): BuildFailure =>
   (how, message, problems) => ({
     class: 'failed',
     origin: 'tool',
@@ -24,33 +24,36 @@ export const failer =
     duration_ms: Math.max(0, duration()),
   });
 
-export function outcomeOfThrown(
+export function classifyThrown(
   error: unknown,
   tool: Tool,
   env: ToolEnvironment,
-  fail: Failer,
+  fail: BuildFailure,
   log: (event: LogEvent) => void,
 ): CallOutcome {
   const stopped = env.stopped();
   const lost = { category: 'worker_lost', error_code: 'WORKER_SHUTDOWN', origin: 'infrastructure' } as const;
   if (stopped === 'shutdown') {
-    return fail({ ...lost, certainty: 'unknown' }, `the worker had to stop while ${tool.name} was running`);
+    return fail({ ...lost, certainty: 'unknown' }, `the worker shut down while ${tool.name} was running`);
   }
   if (stopped === 'cancelled') return { class: 'cancelled', duration_ms: 0 };
   const facts = factsOfError(error);
   const classified = classifyError(facts, env.now());
-  const told = toldByError(error, env.redact);
+  const told = readErrorDetails(error, env.redact);
   const exit_code = exitCodeOf(error);
   const isValidation = classified.category.startsWith('validation_');
-  // A failure report that cannot be read is one of a validation, too.
+  // A failure report that cannot be parsed also counts as a failed validation.
   if (isValidation || (classified.category === 'contract_violation' && exit_code !== null)) {
     log(validationFailed({ ...classified, exit_code, missing: told.missed }));
   }
   return fail({ ...classified, ...told }, facts.message || facts.name || 'the tool threw nothing readable');
 }
 
-/** Time is up. Only the tool can know that nothing had left yet; then it says so when it is told to stop. */
-export function outcomeOfTimeout(error: unknown, tool: Tool, timeoutMs: number, fail: Failer): CallFailed {
+/**
+ * Builds the failure of a call that timed out. The effect is unknown unless the tool's own error says that nothing was
+ * sent.
+ */
+export function buildTimeoutFailure(error: unknown, tool: Tool, timeoutMs: number, fail: BuildFailure): CallFailed {
   const facts = factsOfError(error);
   const nothingSent = facts.request_sent === false || facts.certainty === 'not_started';
   const certainty = nothingSent ? 'not_started' : 'unknown';

@@ -3,7 +3,7 @@ import type { Json } from '../../protocol/json.ts';
 
 export type ResolvedInput = { ok: true; input: Json } | { ok: false; id: string };
 
-/** Puts what the store has in the place of each `{"$artifact": id}`; the first that is missing is told. */
+/** Replaces each `{"$artifact": id}` with the stored content. Reports the first artifact that is missing. */
 export async function resolveArtifacts(
   input: Json,
   load: (id: string) => Promise<Json | undefined>,

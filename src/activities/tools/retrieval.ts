@@ -3,13 +3,13 @@ import type { Tool } from '../../define/define-tool.ts';
 import { sha256Hex } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
 import { wholeText } from '../../protocol/text.ts';
-import { cutTo } from './text.ts';
+import { truncate } from './shorten-text.ts';
 
 /**
- * A retrieval tool answers with a list of results, bare or as `{results: […]}`; a result may carry a `score`. Nothing
- * found, nothing good enough, or the plain word NO_EVIDENCE is a failure signal of its own, not a success.
+ * Checks the output of a retrieval tool: a list of results, bare or as `{results: […]}`, where a result may have a
+ * `score`. An empty list, scores that are all too low, and the word NO_EVIDENCE count as failures.
  */
-export function problemOfRetrieval(output: Json, minConfidence: number): { code: string; message: string } | null {
+export function findRetrievalProblem(output: Json, minConfidence: number): { code: string; message: string } | null {
   if (saysNoEvidence(output)) return { code: 'NO_EVIDENCE', message: 'the retrieval found no evidence' };
   const results = resultsOf(output);
   if (results === null) return null;
@@ -25,11 +25,11 @@ export function problemOfRetrieval(output: Json, minConfidence: number): { code:
 
 const QUERY_CHARS = 500;
 
-/** What a retrieval asked for: the tool knows, else it is the input's `query` or `q`. */
+/** The query of a retrieval: what the tool's `queryOf` returns, or else the input's `query` or `q`. */
 export function queryOf(tool: Tool, input: unknown, redact: Redact): string | undefined {
   if (tool.manifest.kind !== 'retrieval') return undefined;
   const query = tool.queryOf === undefined ? queryIn(input) : orUndefined(() => tool.queryOf?.(input));
-  return typeof query === 'string' && query !== '' ? cutTo(wholeText(redact(query)), QUERY_CHARS) : undefined;
+  return typeof query === 'string' && query !== '' ? truncate(wholeText(redact(query)), QUERY_CHARS) : undefined;
 }
 
 function queryIn(input: unknown): unknown {
@@ -46,18 +46,21 @@ function orUndefined<T>(ask: () => T): T | undefined {
   }
 }
 
-const MOST_CHUNKS = 50;
+const MAX_CHUNKS = 50;
 const CHUNK_CHARS = 128;
 
-/** The ids of what was found, sorted. Of very many the first travel, with a hash of them all: the set stays told apart. */
+/**
+ * The sorted ids of the results. If there are too many, only the first ones travel, with a hash of all ids, so that
+ * different sets still differ.
+ */
 export function chunkIdsOf(output: Json, redact: Redact): string[] {
   const ids = (resultsOf(output) ?? []).flatMap((result) => {
     const id = isObject(result) ? (result['id'] ?? result['chunk_id']) : undefined;
     return typeof id === 'string' || typeof id === 'number' ? [wholeText(redact(String(id)))] : [];
   });
   const sorted = [...new Set(ids)].sort();
-  const travelling = sorted.slice(0, MOST_CHUNKS).map((id) => cutTo(id, CHUNK_CHARS));
-  return sorted.length <= MOST_CHUNKS ? travelling : [...travelling, `all:${sha256Hex(JSON.stringify(sorted))}`];
+  const travelling = sorted.slice(0, MAX_CHUNKS).map((id) => truncate(id, CHUNK_CHARS));
+  return sorted.length <= MAX_CHUNKS ? travelling : [...travelling, `all:${sha256Hex(JSON.stringify(sorted))}`];
 }
 
 const isObject = (value: Json | undefined): value is { [key: string]: Json } =>

@@ -3,15 +3,16 @@ import { within } from '../../protocol/within.ts';
 export type Timed<T> =
   | { kind: 'returned'; value: T }
   | { kind: 'threw'; error: unknown }
-  /** `error` is what it threw when it was told to stop, if it still did in time. */
+  /** `error` is what the tool threw after its signal was aborted, if it did so within the grace period. */
   | { kind: 'timed_out'; error?: unknown };
 
-/** How long a tool may take to react to its signal before it is left behind: a command is first asked, then killed. */
+/** How long a tool may take to stop after its signal is aborted. A command is first asked to stop, then killed. */
 const STOP_GRACE_MS = 3_000;
 
 /**
- * Runs a tool within its time. When that is up, or the work has to stop, its signal is aborted and it gets a moment to
- * tidy up, so that a retry never meets the attempt before it. One that ignores its signal is left behind.
+ * Runs a tool with a timeout. When the time is up, or the work has to stop, its signal is aborted and the tool gets a
+ * grace period to clean up, so that a retry does not overlap with this attempt. A tool that ignores its signal is not
+ * waited for any longer.
  */
 export async function withTimeout<T>(
   outer: AbortSignal,
@@ -36,7 +37,7 @@ export async function withTimeout<T>(
     await after(STOP_GRACE_MS, over.signal);
     return { kind: 'threw', error: outer.reason };
   });
-  // Once the time is up it is too late, even for an answer that comes while the tool tidies up.
+  // An answer after the timeout is ignored, even if it arrives during the grace period.
   const inTime = attempt.then((end) => (own.signal.aborted ? late : end));
   try {
     return await Promise.race([inTime, late, stopped]);
@@ -45,7 +46,7 @@ export async function withTimeout<T>(
   }
 }
 
-/** Resolves after the time, and never once the whole is over. */
+/** Resolves after the time, and never after `over` is aborted. */
 const after = (ms: number, over: AbortSignal): Promise<undefined> =>
   new Promise((resolve) => {
     const timer = setTimeout(resolve, ms, undefined);
@@ -58,8 +59,11 @@ const aborted = (signal: AbortSignal, over: AbortSignal): Promise<void> =>
     else signal.addEventListener('abort', () => resolve(), { once: true, signal: over });
   });
 
-/** What a helper says within its time; undefined when it takes longer or throws. Never in the way. */
-export const orNothing = <T>(ms: number, ask: () => Promise<T> | T): Promise<T | undefined> =>
+/**
+ * Calls a helper with a timeout. Returns undefined if the helper throws or takes too long, so that it never blocks a
+ * call.
+ */
+export const tryWithin = <T>(ms: number, ask: () => Promise<T> | T): Promise<T | undefined> =>
   within<T | undefined>(
     ms,
     async () => ask(),

@@ -1,7 +1,10 @@
 import { lookup, type LookupAddress } from 'node:dns';
 import { BlockList, isIP, type LookupFunction } from 'node:net';
 
-/** Addresses that reach this machine, its network or nobody. IPv4 ones count in their IPv6 clothes too. */
+/**
+ * Addresses of this machine, of private networks, and reserved ones. `BlockList` also matches IPv4 addresses that are
+ * mapped to IPv6.
+ */
 const NOT_PUBLIC: [string, number, 'ipv4' | 'ipv6'][] = [
   ['0.0.0.0', 8, 'ipv4'],
   ['10.0.0.0', 8, 'ipv4'],
@@ -39,20 +42,20 @@ export const isPublicAddress = (address: string): boolean => {
 
 export class PrivateAddressError extends Error {
   constructor(host: string) {
-    super(`${host} is no public address; set SECONDWIND_WEBHOOK_ALLOW_PRIVATE=1 to allow such`);
+    super(`${host} is not a public address; set SECONDWIND_WEBHOOK_ALLOW_PRIVATE=1 to allow private addresses`);
     this.name = 'PrivateAddressError';
   }
 }
 
-/** Refuses an address that is written out in the URL: nothing is looked up for it. */
+/** Refuses a private IP address in the URL itself, for which no DNS lookup happens. */
 export function refusePrivateHost(url: URL): void {
   const host = url.hostname.replace(/^\[|\]$/g, '');
   if (isIP(host) !== 0 && !isPublicAddress(host)) throw new PrivateAddressError(host);
 }
 
 /**
- * Looks a name up and refuses it when any of its addresses is private. As the connection's own lookup, so that what was
- * checked is what is connected to: a name that answers differently the second time gains nothing.
+ * Resolves a host name and refuses it if any of its addresses is private. The connection uses this function as its own
+ * lookup, so the address that was checked is the one that is connected to. This defeats DNS rebinding.
  */
 export const lookupPublic: LookupFunction = (hostname, options, callback) => {
   lookup(hostname, { ...options, all: true }, (error, addresses: LookupAddress[]) => {

@@ -5,25 +5,25 @@ import { setTimeout as pause } from 'node:timers/promises';
 import { lookupPublic, PrivateAddressError, refusePrivateHost } from './public-address.ts';
 
 export interface WebhookSettings {
-  /** Signs what is sent; without one it goes unsigned. */
+  /** Key for the signature. Without it, webhooks are sent unsigned. */
   secret: string | undefined;
   allowPrivate: boolean;
-  /** For each try, from the first packet to the head of the answer. */
+  /** Timeout of each try, until the response headers arrive. */
   timeoutMs: number;
-  /** Before each further try. */
+  /** Waits before the second, third, … try. */
   waitsMs: readonly number[];
 }
 
 export interface Webhook {
   url: string;
-  /** The same for every try, so that a receiver can tell a repetition. */
+  /** The same for every try, so that a receiver can recognize a repeated delivery. */
   deliveryId: string;
   body: string;
 }
 
 export type Delivery = { ok: true; tries: number } | { ok: false; tries: number; reason: string };
 
-/** Sends it until it is taken, a few times at most. Redirects are not followed: they could lead anywhere. */
+/** Sends a webhook, with a few retries. Redirects are not followed, because they could lead to a private address. */
 export async function sendWebhook(webhook: Webhook, settings: WebhookSettings): Promise<Delivery> {
   for (let tries = 1; ; tries += 1) {
     const outcome = await tryOnce(webhook, settings);
@@ -52,7 +52,7 @@ async function tryOnce(webhook: Webhook, settings: WebhookSettings): Promise<Try
 function post({ url, deliveryId, body }: Webhook, settings: WebhookSettings): Promise<number> {
   const target = new URL(url);
   if (target.protocol !== 'https:' && target.protocol !== 'http:') {
-    throw new TypeError('only http and https addresses are called');
+    throw new TypeError('only http and https URLs can be called');
   }
   if (!settings.allowPrivate) refusePrivateHost(target);
   const request = target.protocol === 'https:' ? requestHttps : requestHttp;
@@ -63,7 +63,7 @@ function post({ url, deliveryId, body }: Webhook, settings: WebhookSettings): Pr
       {
         method: 'POST',
         signal: tooLate,
-        // A connection of its own: one that lies idle may have died since.
+        // A new connection for each try, because an idle connection may have been closed by the other side.
         agent: false,
         ...(settings.allowPrivate ? {} : { lookup: lookupPublic }),
         headers: {
@@ -71,11 +71,11 @@ function post({ url, deliveryId, body }: Webhook, settings: WebhookSettings): Pr
           'content-length': Buffer.byteLength(body),
           'user-agent': 'secondwind',
           'secondwind-delivery': deliveryId,
-          ...(settings.secret === undefined ? {} : { 'secondwind-signature': signatureOf(body, settings.secret) }),
+          ...(settings.secret === undefined ? {} : { 'secondwind-signature': sign(body, settings.secret) }),
         },
       },
       (response) => {
-        // What it says beyond its status is not asked for, and could be endless.
+        // The body of the response is not needed and could be endless.
         response.destroy();
         resolve(response.statusCode ?? 0);
       },
@@ -87,8 +87,8 @@ function post({ url, deliveryId, body }: Webhook, settings: WebhookSettings): Pr
   });
 }
 
-/** `t` is in it, so that a receiver can refuse what somebody recorded and sends again. */
-const signatureOf = (body: string, secret: string): string => {
+/** The signature contains the time, so that a receiver can refuse a replayed request. */
+const sign = (body: string, secret: string): string => {
   const seconds = Math.floor(Date.now() / 1_000);
   return `t=${seconds},v1=${createHmac('sha256', secret).update(`${seconds}.${body}`).digest('hex')}`;
 };

@@ -152,7 +152,7 @@ describe('an address that is not public', () => {
       const target = url.replace('127.0.0.1', host);
       expect(await notify(noticeTo([target]))).toEqual({ delivered: 0, failed: 1 });
       expect(received).toEqual([]);
-      expect(lines[0]?.[1]).toMatchObject({ tries: 1, reason: expect.stringContaining('is no public address') });
+      expect(lines[0]?.[1]).toMatchObject({ tries: 1, reason: expect.stringContaining('is not a public address') });
     },
   );
 

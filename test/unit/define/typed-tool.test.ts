@@ -1,7 +1,7 @@
 /** What a tool takes and gives has the types of its schemas, also after it is made; lists hold tools of all types. */
 import { describe, expect, expectTypeOf, it } from 'vitest';
 import { z } from 'zod';
-import { reviewBy } from '../../../src/activities/review.ts';
+import { askReviewer } from '../../../src/activities/review.ts';
 import type { ReviewView } from '../../../src/core/run/ports.ts';
 import { type Agent, defineAgent, type Reviewer } from '../../../src/define/define-agent.ts';
 import { defineTool, type Tool } from '../../../src/define/define-tool.ts';
@@ -70,7 +70,7 @@ describe('what a reviewer judges', () => {
   const judge = async (agent: Agent, said: Json) => {
     const view = { agent: agent.name, output: said, timeout_ms: 1_000 } as ReviewView;
     const env = { ...quietEnvironment, environment: {}, log: () => {} };
-    return reviewBy(agent, view, env);
+    return askReviewer(agent, view, env);
   };
 
   it('is typed by the agent’s schema, and parsed by it', async () => {

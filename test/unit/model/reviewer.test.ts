@@ -10,7 +10,7 @@ import type { ReviewView } from '../../../src/core/run/ports.ts';
 import type { PolicyPatch } from '../../../src/protocol/schemas/policy.ts';
 import { scriptedModel, type Script, type ScriptedTurn } from '../../../src/testing.ts';
 import { liveThinking } from '../../support/thinking.ts';
-import { reviewBy, withStoredOutputs } from '../../../src/activities/review.ts';
+import { askReviewer, withStoredOutputs } from '../../../src/activities/review.ts';
 import { quietEnvironment } from '../../support/thinking.ts';
 
 const look = defineTool({
@@ -232,7 +232,7 @@ describe('a plan that a model reviews', () => {
   it('says what to set when no model is named', async () => {
     const nameless = defineAgent({ name: 'planned', tools: [look], plan, review: modelReviewer() });
     const view = { agent: 'planned', timeout_ms: 1_000, left: {} } as unknown as ReviewView;
-    const outcome = await reviewBy(nameless, view, { ...quietEnvironment, environment: {} });
+    const outcome = await askReviewer(nameless, view, { ...quietEnvironment, environment: {} });
     expect(outcome).toMatchObject({ class: 'failed', message_preview: expect.stringContaining('set MODEL') });
   });
 });

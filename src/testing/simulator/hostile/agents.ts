@@ -5,7 +5,7 @@ import { type Agent, type Choice, defineAgent } from '../../../define/define-age
 import { defineTool, type ToolDefinition } from '../../../define/define-tool.ts';
 import { ToolError } from '../../../define/tool-error.ts';
 import { turnOf } from './planner-behaviour.ts';
-import { reviewBy } from './reviewer-behaviour.ts';
+import { askReviewer } from './reviewer-behaviour.ts';
 import { type Scene, seedOfGoal, seedOfInput } from './scene.ts';
 import { behaviourOf, type Failing, reconcileVerdict } from './tool-behaviour.ts';
 import { ASK_HELPER, HOSTILE_TOOLS } from './tool-table.ts';
@@ -37,7 +37,7 @@ export function hostileAgents(sceneOf: (seed: number) => Scene): Agent[] {
   const helping: Agent['planner'] = { choose: (view) => chosen(sceneOf(seedOfInput(view.input)), view) };
   const helper = defineAgent({ name: 'hostile.helper', tools, planner: helping, policy: PATIENT });
   const asking = [...tools, agentTool(helper, { name: ASK_HELPER })];
-  const review: Agent['review'] = (view) => reviewBy(sceneOf(seedOfGoal(view.goal)), view.loop_id);
+  const review: Agent['review'] = (view) => askReviewer(sceneOf(seedOfGoal(view.goal)), view.loop_id);
   return [
     defineAgent({ name: 'hostile', tools: asking }),
     defineAgent({ name: 'hostile.judged', tools: asking, review }),

@@ -4,7 +4,7 @@ import { diceOf } from './dice.ts';
 import { DICE, type Scene } from './scene.ts';
 
 /** What a reviewer says of one loop, from seed and loop alone. */
-export function reviewBy(scene: Scene, loopId: string): ReviewReport {
+export function askReviewer(scene: Scene, loopId: string): ReviewReport {
   const depth = rerunDepth(loopId);
   const dice = diceOf(scene.seed, DICE.reviewer, depth);
   const score = (): number => Math.round(dice.share() * 1_000) / 1_000;

@@ -9,7 +9,7 @@ import { simulateSubRun } from '../sub-run.ts';
 import { diceOf } from './dice.ts';
 import { repliesTo, unasked } from './people.ts';
 import { turnOf } from './planner-behaviour.ts';
-import { reviewBy } from './reviewer-behaviour.ts';
+import { askReviewer } from './reviewer-behaviour.ts';
 import { DICE, drawScene, type Scene, seedOfInput } from './scene.ts';
 import { behaviourOf, type Failing, reconcileVerdict } from './tool-behaviour.ts';
 import { effectOfTool } from './tool-table.ts';
@@ -79,7 +79,7 @@ export function hostileWorld(
     },
     review: ({ loop_id }) => {
       seen.reviews += 1;
-      return reviewBy(scene, loop_id);
+      return askReviewer(scene, loop_id);
     },
     react: (shown, send) => {
       shownBefore += 1;

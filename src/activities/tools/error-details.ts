@@ -1,20 +1,23 @@
 import type { Redact } from '../../core/redaction/redact.ts';
 import type { CallFailed } from '../../protocol/tools.ts';
 import { wholeText } from '../../protocol/text.ts';
-import { cutTo } from './text.ts';
+import { truncate } from './shorten-text.ts';
 
-const MOST_MISSED = 20;
+const MAX_MISSED = 20;
 const MISSED_CHARS = 200;
 
-type Told = Pick<CallFailed, 'missed' | 'denied' | 'max_bytes'>;
+type ErrorDetails = Pick<CallFailed, 'missed' | 'denied' | 'max_bytes'>;
 
-/** What a thrown error says beyond its class, of the right types and capped; asked by its shape, never trusted. */
-export function toldByError(error: unknown, redact: Redact): Told {
+/**
+ * Reads details from a thrown error, such as missed items and denied arguments. The error can be any value, so each
+ * field is checked and capped.
+ */
+export function readErrorDetails(error: unknown, redact: Redact): ErrorDetails {
   if (typeof error !== 'object' || error === null) return {};
   const { missed, denied, max_bytes } = error as Record<string, unknown>;
   const text = (value: unknown): string | undefined =>
-    typeof value === 'string' && value !== '' ? cutTo(wholeText(redact(value)), MISSED_CHARS) : undefined;
-  const listed = Array.isArray(missed) ? missed.slice(0, MOST_MISSED).flatMap((entry) => text(entry) ?? []) : [];
+    typeof value === 'string' && value !== '' ? truncate(wholeText(redact(value)), MISSED_CHARS) : undefined;
+  const listed = Array.isArray(missed) ? missed.slice(0, MAX_MISSED).flatMap((entry) => text(entry) ?? []) : [];
   const { argument, host } = (typeof denied === 'object' && denied !== null ? denied : {}) as Record<string, unknown>;
   const ruledOut = {
     ...(text(argument) === undefined ? {} : { argument: text(argument) }),
@@ -27,8 +30,8 @@ export function toldByError(error: unknown, redact: Redact): Told {
   };
 }
 
-/** All that the work said; the message where it said no more. */
-export function wordsOf(error: unknown, message: string): string {
+/** The full text of a failure: the error's `said` field, or else its message. */
+export function fullTextOf(error: unknown, message: string): string {
   const said = typeof error === 'object' && error !== null ? (error as Record<string, unknown>)['said'] : undefined;
   return typeof said === 'string' ? said : message;
 }

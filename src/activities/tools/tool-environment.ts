@@ -3,7 +3,10 @@ import type { Json } from '../../protocol/json.ts';
 
 export type LogEvent = { event: string; [field: string]: Json };
 
-/** What a call needs from around it; no Temporal in here, so the simulator runs tools by the same code. */
+/**
+ * What a tool call needs from its caller. It has no Temporal types, so that the simulator can run tools with the same
+ * code.
+ */
 export interface ToolEnvironment {
   /** Aborted when the run is cancelled or the worker has to stop. */
   signal: AbortSignal;

@@ -2,16 +2,18 @@ import type { PlannerChoice, PlannerOutcome, PlannerView } from '../core/run/por
 import type { Planner } from '../define/define-agent.ts';
 import type { Tool } from '../define/define-tool.ts';
 import { CAP } from '../protocol/caps.ts';
-import { askOrLeave, type TurnEnvironment } from './left-behind.ts';
+import { askWithTimeout, type TurnEnvironment } from './ask-with-timeout.ts';
 
-/** Asks a planner for its choice. */
-export async function choose(
+/**
+ * Asks a planner for its next calls. A planner that throws or takes too long gives a failed outcome, not an exception.
+ */
+export async function askPlanner(
   planner: Planner | undefined,
   view: PlannerView,
   env: TurnEnvironment,
   tools: readonly Tool[] = [],
 ): Promise<PlannerOutcome> {
-  const asked = await askOrLeave(
+  const asked = await askWithTimeout(
     () => {
       if (planner === undefined) throw new TypeError(`The agent ${view.agent} has no planner on this worker.`);
       return planner.choose(view);
@@ -25,7 +27,10 @@ export async function choose(
   return { ...choice, calls, class: 'ok', tokens, cost_micro_usd, duration_ms: asked.duration_ms };
 }
 
-/** A tool that says itself what makes two calls the same is asked here, where its code is; the workflow only compares. */
+/**
+ * Adds each tool's own loop key to its calls. The key is computed here because only the worker has the tool's code; the
+ * workflow only compares keys.
+ */
 export function withLoopKeys(calls: PlannerChoice['calls'], tools: readonly Tool[]): PlannerChoice['calls'] {
   if (!Array.isArray(calls)) return calls;
   return calls.map((call) => {
@@ -37,7 +42,7 @@ export function withLoopKeys(calls: PlannerChoice['calls'], tools: readonly Tool
   });
 }
 
-/** Input that does not fit the tool has no key: the call itself will say so. */
+/** Input that does not fit the tool has no loop key: the call itself is going to fail with that problem. */
 function loopKeyOf(tool: Tool | undefined, input: unknown): string | null {
   if (tool?.loopKey === undefined) return null;
   try {

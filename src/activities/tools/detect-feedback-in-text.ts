@@ -3,13 +3,13 @@ import type { Redact } from '../../core/redaction/redact.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { DetectedFeedback } from '../../protocol/tools.ts';
 import { wholeText } from '../../protocol/text.ts';
-import { cutTo, headAndTail } from './text.ts';
+import { truncate, headAndTail } from './shorten-text.ts';
 
 const SCANNED_CHARS = 64 * 1024;
 const SIGNAL_CHARS = 600;
 
-/** What a tool's words say about its work: a runner's "2 failed" counts, whatever its exit code was. */
-export function detectIn(text: string, redact: Redact): DetectedFeedback | undefined {
+/** Detects feedback in a tool's text. A test runner's "2 failed" counts, whatever its exit code was. */
+export function detectFeedbackInText(text: string, redact: Redact): DetectedFeedback | undefined {
   const scanned = redact(headAndTail(text, SCANNED_CHARS));
   const found = detectFeedback(scanned);
   if (found.feedback_type === null) return undefined;
@@ -17,14 +17,14 @@ export function detectIn(text: string, redact: Redact): DetectedFeedback | undef
   const told = found.matches.filter((match) => match.feedback_type === feedback_type).map((match) => match.text);
   const { error_message, test_name, expected, actual } = found.context;
   const words = [...told, test_name, error_message, expected, actual].filter((word) => word !== undefined);
-  return { feedback_type, confidence, signal: signalOf(scanned, words, feedback_type) };
+  return { feedback_type, confidence, signal: extractSignal(scanned, words, feedback_type) };
 }
 
 /**
- * The lines that told, short; whoever reads them must find the same in them, for the prompt of a retry is refined by
- * them. Where single lines do not tell it any more, the end of the text does.
+ * Extracts the lines that led to the detection. Detecting again in the extract has to give the same type, because the
+ * prompt of a retry is refined from it. If single lines are not enough for that, the end of the text is used.
  */
-function signalOf(text: string, words: string[], type: string): string {
+function extractSignal(text: string, words: string[], type: string): string {
   const lines = text
     .split('\n')
     .map((line) => line.replaceAll(/\s+/g, ' ').trim())
@@ -36,14 +36,14 @@ function signalOf(text: string, words: string[], type: string): string {
 
 /* oxlint-disable no-control-regex -- control characters are what is to be removed */
 const clean = (text: string): string =>
-  cutTo(
+  truncate(
     wholeText(text.replaceAll(/\u001b\[[0-9;:?]{0,40}[A-Za-z]/g, '').replaceAll(/[\u0000-\u0009\u000b-\u001f]/g, ' ')),
     SIGNAL_CHARS,
   );
 /* oxlint-enable no-control-regex */
 
-/** Every text inside an output, in order, up to what will be read of it. */
-export function textOf(output: Json): string {
+/** Collects every text inside an output, in order, up to the number of characters that the detection reads. */
+export function collectText(output: Json): string {
   const texts: string[] = [];
   const visit = (value: Json): void => {
     if (typeof value === 'string') texts.push(value);

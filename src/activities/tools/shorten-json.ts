@@ -1,14 +1,14 @@
 import type { Json } from '../../protocol/json.ts';
 
-/** Texts are not cut below this: less tells nobody anything. */
+/** Texts are not cut below this length, because a shorter text would be useless. */
 const SHORTEST_TEXT = 200;
 
-/** Canonical JSON has the same length: only the order of keys differs. */
+/** Size as JSON. Canonical JSON has the same length, because it differs only in the order of keys. */
 export const bytesOf = (value: Json): number => Buffer.byteLength(JSON.stringify(value));
 
 /**
- * The same value within so many bytes: the longest texts lose their middle, and when that is not enough lists lose their
- * ends. Null when even that is too large.
+ * Shortens a value to a number of bytes: first the longest texts lose their middle, then lists lose their last items.
+ * Returns null if the value is still too large.
  */
 export function shorten(value: Json, maxBytes: number): Json | null {
   const sizes = measure(value);
@@ -19,7 +19,10 @@ export function shorten(value: Json, maxBytes: number): Json | null {
   return items === null ? null : cut(value, SHORTEST_TEXT, items);
 }
 
-/** The largest number between two for which it holds, when it holds for all smaller ones too. */
+/**
+ * Binary search for the largest number in a range for which `holds` is true. `holds` has to be true for all smaller
+ * numbers too.
+ */
 function largest(from: number, to: number, holds: (value: number) => boolean): number | null {
   if (from > to || !holds(from)) return null;
   let [low, high] = [from, to];
@@ -51,7 +54,7 @@ function cut(value: Json, textChars: number, items: number): Json {
   return Object.fromEntries(Object.entries(value).map(([key, inner]) => [key, cut(inner, textChars, items)]));
 }
 
-/** Longer than the longest mark, so that a cut text is never longer than the whole one. */
+/** Longer than the longest mark, so that a cut text is never longer than the original. */
 const MARK_CHARS = 60;
 
 export function withoutMiddle(text: string, chars: number): string {
@@ -65,7 +68,7 @@ export function withoutMiddle(text: string, chars: number): string {
   return `${text.slice(0, head)}\n… ${left} bytes left out …\n${text.slice(tail)}`;
 }
 
-/** Would a cut here take a surrogate pair apart? */
+/** True if a cut here would split a surrogate pair. */
 const isHalf = (text: string, at: number): boolean => {
   const before = text.charCodeAt(at - 1);
   const after = text.charCodeAt(at);

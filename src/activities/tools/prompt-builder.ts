@@ -4,8 +4,8 @@ import { enhancePrompt } from '../../core/retry/enhancement.ts';
 import { promptEnhanced } from '../../core/retry/log-events.ts';
 import type { RetryContext, PromptUse } from '../../protocol/tools.ts';
 import { isoTime } from '../../protocol/time.ts';
-import { saveBriefly } from './artifacts.ts';
-import type { LogEvent, ToolEnvironment } from './environment.ts';
+import { saveOnce } from './artifacts.ts';
+import type { LogEvent, ToolEnvironment } from './tool-environment.ts';
 
 interface UsedPrompt {
   original: string;
@@ -13,27 +13,29 @@ interface UsedPrompt {
   enhancement: string;
 }
 
-/** The prompts of one attempt: enhances them on a retry and keeps what was really used. */
-export interface PromptDesk {
+/** Builds the prompts of one attempt: enhances them on a retry and stores the prompt that was really used. */
+export interface PromptBuilder {
   enhance(prompt: string, options?: { provider?: string }): string;
-  /** The prompt that the attempt used last, in the store; undefined when it asked for none or it could not be kept. */
+  /**
+   * Stores the prompt that the attempt used last. Returns undefined if the attempt used none or it could not be stored.
+   */
   used(ended: 'ok' | 'failed'): Promise<PromptUse | undefined>;
 }
 
-export function openPromptDesk(
+export function createPromptBuilder(
   retryContext: RetryContext | undefined,
   env: ToolEnvironment,
   log: (event: LogEvent) => void,
-): PromptDesk {
+): PromptBuilder {
   let latest: UsedPrompt | null = null;
   return {
     enhance: (prompt, options) => {
-      latest = mended(prompt, retryContext, options?.provider, env, log);
+      latest = enhanceForRetry(prompt, retryContext, options?.provider, env, log);
       return latest.used;
     },
     used: async (ended) => {
       if (latest === null) return undefined;
-      // No failure, no tax: the unchanged prompt of an attempt that succeeded is nothing to look back at.
+      // The unchanged prompt of an attempt that succeeded is not stored, because nobody needs to inspect it.
       if (ended === 'ok' && retryContext === undefined) return undefined;
       const kept = await keep(latest, env);
       if (kept === undefined) log({ event: 'prompt_not_kept', enhancement: latest.enhancement });
@@ -42,8 +44,10 @@ export function openPromptDesk(
   };
 }
 
-/** A help, never in the way: when a part of it fails, the prompt goes out without that part. */
-function mended(
+/**
+ * Enhances the prompt with the retry context. If a part of the enhancement fails, the prompt is used without that part.
+ */
+function enhanceForRetry(
   original: string,
   retryContext: RetryContext | undefined,
   provider: string | undefined,
@@ -52,7 +56,7 @@ function mended(
 ): UsedPrompt {
   if (retryContext === undefined || retryContext.retry < 1) return { original, used: original, enhancement: 'none' };
   const { category, retry, missed } = retryContext;
-  const refined = refinedBy(original, retryContext, env, log);
+  const refined = refineByFeedback(original, retryContext, env, log);
   const enhanced = enhancePrompt({ prompt: refined, category, retry, missed, provider: provider?.toLowerCase() });
   log(promptEnhanced({ category, retry, ...enhanced }));
   const parts = [
@@ -62,7 +66,7 @@ function mended(
   return { original, used: enhanced.prompt, enhancement: parts.join('+') || 'none' };
 }
 
-function refinedBy(
+function refineByFeedback(
   prompt: string,
   { feedback }: RetryContext,
   env: ToolEnvironment,
@@ -84,7 +88,7 @@ async function keep({ original, used, enhancement }: UsedPrompt, env: ToolEnviro
   const before = env.redact(original);
   const after = env.redact(used);
   const patch = before === after ? null : createTwoFilesPatch('original', 'enhanced', before, after);
-  const save = (text: string, mediaType: string) => saveBriefly(env, text, mediaType);
+  const save = (text: string, mediaType: string) => saveOnce(env, text, mediaType);
   const [original_id, enhanced_id, diff_id] = await Promise.all([
     save(before, 'text/plain'),
     save(after, 'text/plain'),

@@ -5,7 +5,10 @@ import { factsOfError } from '../core/retry/facts-of-error.ts';
 import { CAP } from '../protocol/caps.ts';
 import type { CallCancelled, CallFailed } from '../protocol/tools.ts';
 
-/** What a planner's turn or a review has around it. No Temporal in here: the simulator asks the same way. */
+/**
+ * What a planner's turn or a review needs from its caller. It has no Temporal types, so that the simulator can use the
+ * same code.
+ */
 export interface TurnEnvironment {
   redact: Redact;
   now: () => number;
@@ -14,10 +17,11 @@ export interface TurnEnvironment {
 }
 
 /**
- * Asks code that knows no signal. When the work has to stop, or its time is up, it is left behind: its late answer is not
- * waited for. What it threw is told as a value.
+ * Calls code that does not take an abort signal. If the work has to stop or the timeout passes, this function returns
+ * without waiting any longer, and a late answer is ignored. An error that the code throws is returned as a failed
+ * outcome.
  */
-export async function askOrLeave<T>(
+export async function askWithTimeout<T>(
   ask: () => Promise<T> | T,
   timeoutMs: number,
   env: TurnEnvironment,
@@ -27,14 +31,14 @@ export async function askOrLeave<T>(
   try {
     const value = await Promise.race([
       ask(),
-      rejectedBy(env.signal, over.signal),
-      rejectedAfter(timeoutMs, over.signal),
+      rejectOnAbort(env.signal, over.signal),
+      rejectAfter(timeoutMs, over.signal),
     ]);
     return { class: 'ok', value, duration_ms: env.now() - startedAt };
   } catch (error) {
     const duration_ms = env.now() - startedAt;
     if (env.stopped() === 'cancelled') return { class: 'cancelled', duration_ms };
-    if (env.stopped() === 'shutdown') return { ...WORKER_HAD_TO_STOP, duration_ms };
+    if (env.stopped() === 'shutdown') return { ...WORKER_SHUTDOWN_FAILURE, duration_ms };
     const facts = factsOfError(error);
     return {
       class: 'failed',
@@ -48,25 +52,25 @@ export async function askOrLeave<T>(
   }
 }
 
-/** A deploy must not look like code that fails. */
-export const WORKER_HAD_TO_STOP = {
+/** Used when a worker shuts down, so that a deploy is not reported as a failure of the user's code. */
+export const WORKER_SHUTDOWN_FAILURE = {
   class: 'failed',
   certainty: 'unknown',
   origin: 'infrastructure',
   category: 'worker_lost',
   error_code: 'WORKER_SHUTDOWN',
-  message_preview: 'the worker had to stop in the middle of it',
+  message_preview: 'the worker shut down during the call',
   duration_ms: 0,
 } as const;
 
-const rejectedBy = (signal: AbortSignal, over: AbortSignal): Promise<never> =>
+const rejectOnAbort = (signal: AbortSignal, over: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     const stop = (): void => reject(signal.reason as Error);
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true, signal: over });
   });
 
-const rejectedAfter = (ms: number, over: AbortSignal): Promise<never> =>
+const rejectAfter = (ms: number, over: AbortSignal): Promise<never> =>
   new Promise((_, reject) => {
     const late = (): void => reject(Object.assign(new Error(`gave no answer within ${ms} ms`), { timed_out: true }));
     const timer = setTimeout(late, ms);
