@@ -96,5 +96,5 @@ export type StoppedRun = { state: 'ended'; status: RunStatus } | { state: 'stopp
 /** How a run ended. `reason`, `loops` and `questions` are null once nobody remembers more than the outcome. */
 export type RunEnd<Output = Json> = Pick<
   RunResult<Output>,
-  'run_id' | 'agent' | 'outcome' | 'result' | 'used' | 'bound' | 'failures' | 'started_at' | 'ended_at'
-> & { reason: string | null; why: string; loops: number | null; questions: number | null };
+  'run_id' | 'agent' | 'outcome' | 'result' | 'used' | 'failures' | 'started_at' | 'ended_at'
+> & { reason: string | null; why: string; loops: number | null; questions: number | null; bound: Bound | null };

@@ -39,6 +39,7 @@ export const ACTIVITY = {
   notify: 'notify',
   record: 'record',
   archive: 'archive',
+  archiveGuard: 'archiveGuard',
 } as const;
 
 const TOOL_PREFIX = 'tool.';

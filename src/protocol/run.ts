@@ -139,7 +139,8 @@ export interface RunStatus {
   attempt: number;
   guardrails: Record<string, Json>;
   budget: { limit: AmountLimits; used: Amounts; left: AmountLimits };
-  bound: Bound;
+  /** Null when nobody knows it: a bare start that no worker has prepared, or a run that was closed from outside. */
+  bound: Bound | null;
   failures: { total: number; active: number; by_signal: Record<string, number> };
   pending_question?: PendingQuestion;
   next_action: string;

@@ -1,6 +1,8 @@
 /** What can be read of runs over HTTP, on a real Temporal, store and worker. Events have a file of their own. */
 import { afterAll, beforeAll, describe, expect, it, vi } from 'vitest';
 import type { AskedQuestion, FailureItem, ListedRun, ProjectedStep } from '../../src/client/views.ts';
+import { workflowIdOfRun } from '../../src/protocol/ids.ts';
+import { WORKFLOW_TYPE } from '../../src/protocol/names.ts';
 import type { RunStatus } from '../../src/protocol/run.ts';
 import { apiAgents, endlessPlan } from '../support/api-agents.ts';
 import { type ApiWorld, openApiWorld } from '../support/api-world.ts';
@@ -225,5 +227,19 @@ describe('without a worker', () => {
       trace: [{ status: 'finalized' }],
     });
     stopWorker = await world.startWorker();
+  });
+
+  it('the limit of a bare start that nobody has prepared is null, not zeros', async () => {
+    await stopWorker();
+    const runId = world.newRunId('unprepared');
+    await world.client.workflow.start(WORKFLOW_TYPE.agentRun, {
+      workflowId: workflowIdOfRun(runId),
+      taskQueue: world.taskQueue,
+      args: [{ agent: 'demo', goal: 'wait for a worker' }],
+    });
+    expect((await world.ask('GET', `/v1/runs/${runId}`)).body).toMatchObject({ state: 'running', bound: null });
+    stopWorker = await world.startWorker();
+    await ended(runId);
+    expect((await world.ask('GET', `/v1/runs/${runId}`)).body).toMatchObject({ bound: { steps: expect.any(Number) } });
   });
 });

@@ -63,7 +63,7 @@ const runStatus: z.ZodType<RunStatus> = z.strictObject({
   attempt: z.int(),
   guardrails: z.record(z.string(), z.json()),
   budget: z.strictObject({ limit: limits, used: amountsOf(z.number()), left: limits }),
-  bound,
+  bound: bound.nullable(),
   failures: z.strictObject({ total: z.int(), active: z.int(), by_signal: z.record(z.string(), z.int()) }),
   pending_question: pendingQuestion.optional(),
   next_action: z.string(),

@@ -115,7 +115,7 @@ async function live(parts: DemoParts, request: RunRequest, decision: Decision = 
 }
 
 const summary = ({ outcome, used, bound }: RunEnd): string =>
-  `${colours.bold(outcome)}, ${used.attempts} of at most ${bound.attempts} attempts`;
+  `${colours.bold(outcome)}, ${used.attempts} of at most ${bound?.attempts ?? '?'} attempts`;
 
 async function answer(
   { runs, say }: DemoParts,

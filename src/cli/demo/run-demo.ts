@@ -24,7 +24,7 @@ export interface DemoRun {
   run_id: string;
   outcome: RunEnd['outcome'];
   attempts: number;
-  attempts_at_most: number;
+  attempts_at_most: number | null;
   failures: number;
 }
 export interface DemoFigures {
@@ -94,6 +94,6 @@ const figuresOf = ({ run_id, outcome, used, bound, failures }: RunEnd): DemoRun 
   run_id,
   outcome,
   attempts: used.attempts,
-  attempts_at_most: bound.attempts,
+  attempts_at_most: bound?.attempts ?? null,
   failures: failures.total,
 });

@@ -107,16 +107,6 @@ export function statusOfResult(result: RunResult, goal = ''): RunStatus {
 const NO_LIMITS = { steps: null, attempts: null, model_calls: null, tokens: null, cost_micro_usd: null, seconds: null };
 const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-/** A bare start that no worker has prepared yet has no bound that anybody could know. */
-const UNKNOWN_BOUND: Bound = {
-  loops: 0,
-  steps: 0,
-  attempts: 0,
-  model_calls: 0,
-  tokens: 0,
-  cost_micro_usd: null,
-  wait_ms: 0,
-};
 const NOTHING: Amounts = { steps: 0, attempts: 0, model_calls: 0, tokens: 0, cost_micro_usd: 0, seconds: 0 };
 
 /** The server's view alone: nobody is there to answer for the run. */
@@ -142,7 +132,8 @@ async function fallbackStatus(
     attempt: 0,
     guardrails: {},
     budget: { limit: NO_LIMITS, used: NOTHING, left: NO_LIMITS },
-    bound: (description.memo?.[MEMO.bound] as Bound | undefined) ?? UNKNOWN_BOUND,
+    // A bare start that no worker has prepared yet has no limit that anybody knows.
+    bound: (description.memo?.[MEMO.bound] as Bound | undefined) ?? null,
     failures: { total: 0, active: 0, by_signal: {} },
     ...(question === null ? {} : { pending_question: question }),
     next_action: closed ? 'nothing: the run has ended' : 'start a worker: `secondwind worker`',
