@@ -1,30 +1,32 @@
-/** Everything that enters history or the store has a cap. Sizes in bytes of UTF-8 JSON unless the name says chars. */
+/** Caps on everything that enters history or the store. Sizes are bytes of UTF-8 JSON unless the name says chars. */
 export const CAP = {
-  /** The run's own state, which travels with every hand-over. */
+  /** The run's state, which travels with every continue-as-new. */
   stateBytes: 256 * 1024,
-  /** A tool output up to this size travels in the activity's result; larger ones go to the store by id. */
+  /**
+   * A tool output up to this size travels in the activity's result. A larger one goes to the store and travels by id.
+   */
   inlineOutputBytes: 8 * 1024,
-  /** What a door accepts as one run: goal, input and plan together. They live in the state, so this is part of its cap. */
+  /** Goal, input and plan of one run together. They are part of the state, so this is part of its cap. */
   runInputBytes: 96 * 1024,
-  /** Outputs that only the state holds; beyond it they are written to the store early. */
+  /** Outputs that only the state holds. If they grow beyond this, they are written to the store early. */
   heldOutputBytes: 48 * 1024,
-  /** How deep JSON may be nested. */
+  /** Levels of nesting in JSON. */
   jsonLevels: 100,
-  /** What a planner may put into one call. */
+  /** The input of one call that a planner chooses. */
   chosenInputBytes: 16 * 1024,
-  /** What it may put into all calls of one turn together, and into its final answer. */
+  /** The inputs of all calls of one planner turn together, and the planner's final answer. */
   chosenTogetherBytes: 64 * 1024,
   chosenOutputBytes: 32 * 1024,
-  /** What a planner gets to see of its earlier steps, in characters. */
+  /** What a planner sees of its earlier steps, in characters. */
   plannerViewChars: 96 * 1024,
-  /** What a reviewer gets to see of the steps it judges, and of each input and output among them, in characters. */
+  /** What a reviewer sees of the steps it judges, and of each of their inputs and outputs, in characters. */
   reviewViewChars: 48 * 1024,
   reviewedChars: 2_000,
-  /** The longest that one turn of a planner or one review may take. */
+  /** Timeout of one planner turn or one review. */
   turnMs: 600_000,
-  /** What people said that the state keeps, in characters. */
+  /** What the state keeps of people's feedback, in characters. */
   feedbackChars: 32 * 1024,
-  /** The goal with what people asked for added to it. */
+  /** The goal together with the changes that people asked for. */
   refinedGoalChars: 8_000,
   /** Steps of earlier passes that the archive lists. */
   pastSteps: 200,
@@ -34,12 +36,12 @@ export const CAP = {
   textChars: 4_000,
   nameChars: 128,
   labels: 20,
-  /** Distinct fingerprints kept in a run's state; the least useful are folded away beyond it. */
+  /** Distinct fingerprints in a run's state. Beyond this the least useful ones are dropped. */
   fingerprintsInState: 100,
   outboxRecords: 20,
-  /** Uses of lessons and evaluations that wait for the next write. */
+  /** Uses of lessons, and evaluations, that wait for the next write. */
   outboxUses: 100,
-  /** Lessons of earlier runs that a run carries, and how much of each it shows. */
+  /** Lessons of earlier runs that a run carries, and how many characters of each it shows. */
   lessonsInState: 20,
   lessonChars: 400,
   ignoredMessages: 20,

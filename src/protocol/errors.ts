@@ -1,6 +1,6 @@
 import type { RequestProblem } from './run.ts';
 
-/** Every error that a caller can meet: what happened, and what to do next. */
+/** Base class of every error that a caller can get. The message says what happened, and `nextStep` what to do. */
 export class SecondwindError extends Error {
   override readonly name: string = 'SecondwindError';
   readonly code: string;
@@ -13,7 +13,7 @@ export class SecondwindError extends Error {
   }
 }
 
-/** The request cannot become a run; nothing was started. */
+/** The request is invalid, and nothing was started. `problems` lists what to correct. */
 export class RunRequestError extends SecondwindError {
   override readonly name = 'RunRequestError';
   readonly problems: RequestProblem[];
@@ -63,7 +63,7 @@ export class IdempotencyConflictError extends SecondwindError {
   }
 }
 
-/** A family of loops has one owner for ever: a run, or the guard of loops that run elsewhere. */
+/** The loop family belongs to another run or guard. A family keeps its owner forever. */
 export class FamilyTakenError extends SecondwindError {
   override readonly name = 'FamilyTakenError';
   constructor(family: string, owner: string, cause?: unknown) {
@@ -71,7 +71,7 @@ export class FamilyTakenError extends SecondwindError {
   }
 }
 
-/** The run looked at the message and did not take it; nothing has changed. */
+/** The run refused the message. Nothing has changed. */
 export class MessageRefusedError extends SecondwindError {
   override readonly name = 'MessageRefusedError';
   readonly problem: string;

@@ -1,6 +1,6 @@
 /**
- * What a failed attempt was, as far as retrying is concerned (S5). Made in one place, the classifier in
- * core/retry/, and read by the strategy table beside it.
+ * Categories of failed attempts, which decide how a step is retried (S5). Only the classifier in core/retry assigns
+ * them; the strategy table beside it reads them.
  */
 export const FAILURE_CATEGORIES = [
   'validation_grounding',

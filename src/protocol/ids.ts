@@ -3,19 +3,23 @@ import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
 import { canonicalize } from 'json-canonicalize';
 
 /**
- * Ids are derived from run, step and attempt, never random: they are equal in both worlds, and writing a record twice
- * is writing it once.
+ * Ids are derived from run, step and attempt, never random. So the simulator and Temporal produce the same ids, and
+ * writing a record twice has the same effect as writing it once.
  */
 export const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 export const isId = (text: unknown): text is string => typeof text === 'string' && ID_PATTERN.test(text);
 
 export const sha256Hex = (text: string): string => bytesToHex(sha256(utf8ToBytes(text)));
 
-/** RFC 8785, so that key order never matters. `undefined` members are dropped as JSON does. */
+/**
+ * Canonical JSON (RFC 8785), in which the order of keys does not matter. `undefined` members are dropped, as in JSON.
+ */
 export const canonicalJson = (value: unknown): string => canonicalize(value ?? null);
 export const hashOfJson = (value: unknown): string => sha256Hex(canonicalJson(value));
 
-/** Ids have 128 characters at most, and so has a run's id: long ones are shortened by their hash, to leave room. */
+/**
+ * Ids have at most 128 characters. A long run id is shortened and gets its hash, to leave room for the rest of the id.
+ */
 const runPart = (runId: string): string =>
   runId.length <= 80 ? runId : `${runId.slice(0, 60)}-${sha256Hex(runId).slice(0, 16)}`;
 
@@ -28,7 +32,7 @@ export const workflowIdOfGuard = (family: string): string => GUARD_PREFIX + fami
 export const familyOfGuardWorkflow = (workflowId: string): string | null =>
   workflowId.startsWith(GUARD_PREFIX) ? workflowId.slice(GUARD_PREFIX.length) : null;
 
-/** `loop_<run>`; a run called `r7` must not get a loop that looks like the seventh rerun of something. */
+/** `loop_<run>`. A run called `r7` must not get a loop id that looks like the seventh rerun of another loop. */
 export const defaultLoopId = (runId: string): string => {
   const id = `loop_${runPart(runId)}`;
   return /_r\d+$/.test(id) ? `${id}:1` : id;
@@ -38,9 +42,9 @@ export const toolCallId = (runId: string, stepId: number, attempt: number): stri
   `${runPart(runId)}:s${stepId}:a${attempt}`;
 export const failureId = (runId: string, stepId: number, attempt: number, ordinal: number): string =>
   `${runPart(runId)}:s${stepId}:a${attempt}:f${ordinal}`;
-/** A step's own run: who looks at its id sees whose it is. */
+/** The id of a sub-run, which names its parent run, step and attempt. */
 export const subRunId = (runId: string, stepId: number, attempt: number): string =>
   `${runPart(runId)}.s${stepId}.a${attempt}`;
 export const questionId = (runId: string, ordinal: number): string => `${runPart(runId)}:q${ordinal}`;
-/** The same for all attempts of a step: the receiver can tell a repetition from a new order. */
+/** The same for all attempts of a step, so that the receiver can recognize a repeated request. */
 export const idempotencyKey = (runId: string, stepId: number): string => `${runId}:${stepId}`;

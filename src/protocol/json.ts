@@ -2,7 +2,7 @@ import { CAP } from './caps.ts';
 
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
-/** Is this an object whose own `field` is a text? What comes from outside is asked, never trusted. */
+/** True if the value is an object with a string in its own `field`. Checks values that come from outside. */
 export const isNamed = (value: unknown, field: string): boolean =>
   typeof value === 'object' && value !== null && typeof (value as Record<string, unknown>)[field] === 'string';
 
@@ -10,8 +10,8 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
 /**
- * Where a value is nested deeper than JSON may be here, or null. What hashes and checks JSON walks it by recursion, so
- * deeper input would end in a stack overflow; for the same reason this is a loop.
+ * Returns the path at which a value is nested more deeply than the cap allows, or null. The functions that hash and
+ * check JSON are recursive, so deeper input would overflow the stack. For the same reason this function is a loop.
  */
 export function pathTooDeep(value: unknown): string | null {
   const isOpen = typeof value === 'object' && value !== null;

@@ -1,31 +1,31 @@
 import type { FailureCategory } from './failure-categories.ts';
 
-/** A lesson as a run carries it: read before the workflow starts, or recalled at the first failure of a kind. */
+/** A lesson that a run carries: read before the workflow starts, or recalled at the first failure of its kind. */
 export interface RunLesson {
   reflection_id: number;
-  /** What went wrong and what worked, as a person or an earlier run left it. */
+  /** What went wrong and what worked, written by a person or an earlier run. */
   content: string;
-  /** The tools that it concerns; none: any. */
+  /** The tools it is about; an empty list means any tool. */
   tools: string[];
-  /** Of the failure it was learnt from; null for a lesson that came from outside. */
+  /** The fingerprint of the failure it was learnt from; null for an imported lesson. */
   fingerprint: string | null;
 }
 
-/** "Have I seen this error before?", asked once per fingerprint. */
+/** A search for lessons about a failure, made once per fingerprint. */
 export interface RecallQuery {
   run_id: string;
   agent: string;
   scope: 'agent' | 'global';
   error_type: string;
   fingerprint: string;
-  /** The failure in one line, as a lesson about it would begin. */
+  /** The failure in one line, in the words with which a lesson about it begins. */
   description: string;
   similarity_threshold: number;
 }
 
-/** What a run learnt: a failure, and what was done differently and did better. */
+/** A lesson that a run has learnt: a failure, and what was different when the retry worked. */
 export interface LearntLesson {
-  /** Derived from run, step and attempt: a repeated write is one occurrence. */
+  /** Derived from run, step and attempt, so that a repeated write counts as one occurrence. */
   occurrence_id: string;
   scope: 'agent' | 'global';
   error_type: string;
@@ -39,7 +39,7 @@ export interface LearntLesson {
   similarity_threshold: number;
 }
 
-/** A lesson was shown before an attempt: did the attempt succeed? */
+/** A lesson was shown before an attempt; records whether that attempt succeeded. */
 export interface LessonUse {
   use_id: string;
   reflection_id: number;
@@ -66,7 +66,7 @@ export interface StepEvaluation {
   created_at: string;
 }
 
-/** One entry of the feedback log, in the seed's shape. */
+/** One entry of the feedback log. */
 export interface FeedbackEntry {
   entry_id: string;
   run_id: string;
@@ -80,12 +80,12 @@ export interface FeedbackEntry {
   success: boolean;
 }
 
-/** What the memory beyond runs has to say when a run starts; nothing of it can hold up a start. */
+/** What the memory of earlier runs contributes when a run starts. A start does not depend on it. */
 export interface StartMemory {
   lessons: RunLesson[];
-  /** Off: the automatic switch has turned prompt enhancement off for this agent, and why. */
+  /** Whether retries enhance prompts. The automatic switch can turn this off for an agent; `why` gives the reason. */
   enhancement: { on: true } | { on: false; why: string };
-  /** Counts of bias tags in all other families, for a policy that counts globally; null otherwise. */
+  /** Counts of bias tags in all other families if the policy counts globally, else null. */
   bias_elsewhere: Record<string, number> | null;
 }
 

@@ -4,9 +4,9 @@ import { suggestion } from './nearest-name.ts';
 import { DECISIONS, type RequestProblem } from './run.ts';
 
 /**
- * What people send to a run or to a guard, described once. The same bodies travel as signals, updates and HTTP requests.
- * Everything that receives one calls `parseMessage`, which is the only function that checks a body; behind it a message
- * travels parsed. The OpenAPI document is made from the same fields.
+ * The messages that people send to a run or a guard. The same bodies travel as signals, updates and HTTP requests.
+ * Every receiver calls `parseMessage`, the only function that checks a body; after that a message travels parsed. The
+ * OpenAPI document is made from the same fields.
  */
 interface Field {
   optional: boolean;
@@ -31,7 +31,7 @@ const flag = (sentence: string) => ({ type: 'flag', optional: true, sentence }) 
 const text = (sentence: string) =>
   ({ type: 'text', optional: false, mayBeBlank: false, maxChars: CAP.textChars, sentence }) as const;
 const optionalText = (sentence: string) => ({ ...text(sentence), optional: true, mayBeBlank: true }) as const;
-/** Decisions, guidance and audits show it, and they have room for a name. */
+/** Names are shown in decisions, guidance and audits, so they are capped. */
 const name = (sentence: string) => ({ ...text(sentence), maxChars: CAP.nameChars }) as const;
 
 export const MESSAGE_FIELDS = {
@@ -109,7 +109,7 @@ export type ParsedMessage<Message = RunMessage> =
  */
 export function parseMessage<Type extends MessageType>(type: Type, body: unknown): ParsedMessage<MessageOf<Type>>;
 export function parseMessage(type: MessageType, body: unknown): ParsedMessage {
-  // Bytes are what Temporal hands over for a payload that it cannot decode.
+  // Temporal passes bytes if it cannot decode a payload.
   if (!isRecord(body) || ArrayBuffer.isView(body)) return refused([{ path: '$', message: 'expected a JSON object' }]);
   const fields: Record<string, MessageField> = MESSAGE_FIELDS[type];
   const known = Object.keys(fields);
@@ -125,7 +125,7 @@ export function parseMessage(type: MessageType, body: unknown): ParsedMessage {
   return together.length > 0 ? refused(together) : { ok: true, message };
 }
 
-/** What is wrong with these fields of a body, each by itself. */
+/** Checks each of these fields of a body by itself and returns the problems. */
 export function problemsOfFields(
   fields: Readonly<Record<string, MessageField>>,
   body: Record<string, unknown>,
@@ -150,7 +150,7 @@ function problemOfField(field: MessageField, value: unknown): string | null {
   }
 }
 
-/** What no field shows by itself. */
+/** Checks rules that concern several fields together. */
 function problemsTogether(message: RunMessage): RequestProblem[] {
   switch (message.type) {
     case 'override':

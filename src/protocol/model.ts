@@ -6,13 +6,13 @@ export interface ModelUsage {
   output_tokens: number;
   /** The part of `input_tokens` that the provider had in its cache. */
   cached_input_tokens?: number;
-  /** The provider told no numbers: counted from the bytes, rather too many than too few. */
+  /** The provider reported no usage, so it was estimated from the bytes, rather too high than too low. */
   estimated?: true;
 }
 
-/** Why a call that a model asked for cannot be made, in words for the model. */
+/** Why a tool call that a model asked for is invalid, in words that the model gets to read. */
 export interface ModelCallProblem {
-  /** `UNREADABLE_ARGUMENTS`: no JSON object at all, so that nobody can tell what was meant. */
+  /** `UNREADABLE_ARGUMENTS`: the arguments are not a JSON object. */
   error_code: 'UNKNOWN_TOOL' | 'INVALID_ARGUMENTS' | 'UNREADABLE_ARGUMENTS';
   message: string;
   paths: string[];
@@ -25,27 +25,27 @@ export interface ModelCall {
   problem?: ModelCallProblem;
 }
 
-/** A usable answer: words, calls, or JSON that fits the schema that was asked for. */
+/** A usable answer: text, tool calls, or JSON that fits the requested schema. */
 export interface ModelAnswer {
   class: 'ok';
   text?: string;
   calls: ModelCall[];
-  /** What the provider wants back with this answer, unchanged. */
+  /** Provider state that has to be sent back unchanged with this answer. */
   state?: Json;
-  /** Only where an output schema was given and nothing is called. */
+  /** Set if an output schema was given and the answer contains no tool calls. */
   output?: Json;
   finish: 'stop' | 'tool_calls' | 'other';
   usage: ModelUsage;
   model: string;
-  /** How often it was asked, where that is not once. */
+  /** How often the model was called, if more than once. */
   model_calls?: number;
   duration_ms: number;
 }
 
-/** `usage` is null where nobody knows what was used (`certainty: unknown`): then the reservation stays. */
+/** `usage` is null if it is unknown how much was used (`certainty: unknown`). Then the reservation counts as used. */
 export interface ModelFailed extends CallFailed {
   usage: ModelUsage | null;
-  /** What the model said, where it said something unusable: to be shown to it in a repair. */
+  /** The model's text if it could not be used. It is shown to the model in the next attempt. */
   text?: string;
 }
 

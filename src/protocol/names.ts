@@ -1,12 +1,12 @@
 /**
- * Every name that Temporal, its command line or another client can see. They are stable: a name changes only with a
- * new major version, and no other module spells one of them as a string.
+ * Every name that Temporal, its command line or another client can see. They are stable: a name changes only with a new
+ * major version. No other module contains one of them as a string.
  */
 export const TASK_QUEUE = 'secondwind';
 
 export const WORKFLOW_TYPE = { agentRun: 'agentRun', loopGuard: 'loopGuard' } as const;
 
-/** The same names serve as signals and as updates. */
+/** Each name is both a signal and an update. */
 export const MESSAGE = {
   override: 'override',
   feedback: 'feedback',
@@ -14,10 +14,13 @@ export const MESSAGE = {
   cancelRun: 'cancel_run',
 } as const;
 
-/** Between a run and one that was started elsewhere to work for it: an update, and a signal when that one ends. */
+/**
+ * Messages between a run and a sub-run that was started elsewhere: an update that asks for budget, and a signal when
+ * the sub-run ends.
+ */
 export const BUDGET_MESSAGE = { lend: 'lend_budget', giveBack: 'give_back_budget' } as const;
 
-/** What a guard of another orchestrator's loops takes; each a signal too, as with runs. */
+/** Messages to a guard of another orchestrator's loops. As with runs, each is both a signal and an update. */
 export const GUARD_MESSAGE = { loopComplete: 'loop_complete', override: MESSAGE.override } as const;
 
 export const QUERY = {
@@ -25,11 +28,11 @@ export const QUERY = {
   guardrails: 'guardrails',
   failures: 'failures',
   trace: 'trace',
-  /** The typed ending, also of a run that Temporal closed as cancelled; null before. */
+  /** The run's result, also if Temporal closed it as cancelled; null while it is open. */
   result: 'result',
 } as const;
 
-/** Activities of the runtime itself; each tool is the activity `tool.<name>`. */
+/** Activities of the runtime itself. Each tool is an activity `tool.<name>`. */
 export const ACTIVITY = {
   prepare: 'prepare',
   callModel: 'callModel',
@@ -47,7 +50,7 @@ export const toolActivity = (toolName: string): string => TOOL_PREFIX + toolName
 export const toolOfActivity = (activityType: string): string | null =>
   activityType.startsWith(TOOL_PREFIX) ? activityType.slice(TOOL_PREFIX.length) : null;
 
-/** SQL visibility offers 10 Keyword and 3 Int attributes to a whole namespace; we take four and one. */
+/** SQL visibility has 10 Keyword and 3 Int attributes for a whole namespace. We use four and one. */
 export const SEARCH_ATTRIBUTE = {
   agent: 'SecondwindAgent',
   state: 'SecondwindState',
@@ -64,15 +67,18 @@ export const SEARCH_ATTRIBUTE_TYPES: Record<string, 'Keyword' | 'KeywordList' | 
   [SEARCH_ATTRIBUTE.attempts]: 'Int',
 };
 
-/** What the memo of a run holds for those who cannot or need not ask the workflow itself. */
+/** Fields of a run's memo, which can be read without querying the workflow. */
 export const MEMO = {
   pendingQuestion: 'pending_question',
   outcome: 'outcome',
-  /** What was decided about the latest pass that another follows; the last one is in the archive. */
+  /**
+   * The decision about the latest pass that is followed by another one. The decision about the last pass is in the
+   * archive.
+   */
   decided: 'decided',
   requestHash: 'request_hash',
   startKey: 'start_key',
-  /** The name that its loops share. */
+  /** The name that the loops of a run or guard share. */
   family: 'family',
   agent: 'agent',
   goal: 'goal',

@@ -1,4 +1,4 @@
-/** `; did you mean …?`, or nothing when no known name is near. */
+/** Returns `; did you mean …?`, or an empty text if no known name is similar. */
 export function suggestion(wrong: string, known: string[]): string {
   const nearest = known
     .map((name) => ({ name, distance: editDistance(wrong.slice(0, 60), name) }))

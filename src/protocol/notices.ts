@@ -1,14 +1,14 @@
 import type { PendingQuestion } from './run.ts';
 
-/** An open question on its way to people who are not looking: what the webhooks of `humans.notify` carry. */
+/** Notice of an open question, as it is sent to the webhooks of `humans.notify`. */
 export interface QuestionNotice {
   run_id: string;
   agent: string;
   goal: string;
   question: PendingQuestion;
-  /** How often it was passed on to the next of the chain. */
+  /** How often the question was escalated to the next person. */
   escalation: number;
-  /** Whose turn it is; null for the first. */
+  /** The person who is asked now; null for the first. */
   to: string | null;
   urls: string[];
 }

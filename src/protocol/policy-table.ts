@@ -13,7 +13,7 @@ export interface NumberSetting extends Described {
   default: number;
 }
 export interface CapSetting extends Described {
-  /** A whole number, or null for no cap. */
+  /** A whole number, or null for no limit. */
   type: 'integer_or_null';
   min: number;
   max: number;

@@ -15,11 +15,11 @@ function defaultsOf(settings: Record<string, Setting | SettingGroup>): Record<st
   return Object.fromEntries(defaults) as Record<string, unknown>;
 }
 
-/** What the table has under a key of the policy; undefined for an unknown key. */
+/** The row or group of the table under a key of the policy; undefined for an unknown key. */
 export const policyEntry = (key: PropertyKey): Setting | SettingGroup | undefined =>
   Object.hasOwn(entries, key) ? entries[String(key)] : undefined;
 
-/** The keys that a policy, or the group that `path` leads to in it, may have. */
+/** The keys that are allowed in a policy, or in the group at `path`. */
 export function policyKeysAt(path: readonly PropertyKey[]): string[] {
   const [key, ...deeper] = path;
   if (key === undefined) return Object.keys(entries);
@@ -27,7 +27,7 @@ export function policyKeysAt(path: readonly PropertyKey[]): string[] {
   return entry?.type === 'group' && deeper.length === 0 ? Object.keys(entry.settings) : [];
 }
 
-/** What the value of a setting has to be, as a problem message. `value` is what was given instead. */
+/** Describes the expected value of a setting, as a problem message. `value` is the invalid value. */
 export function expectationOf(setting: Setting, value?: unknown): string {
   switch (setting.type) {
     case 'integer':

@@ -3,7 +3,7 @@ import type { FeedbackEntry, LearntLesson, LessonUse, StepEvaluation } from './l
 import type { FailureRecord } from './schemas/failure-record.ts';
 import type { RunResult } from './run.ts';
 
-/** Text that a record or a manifest points to; its id is the sha256 of the text. */
+/** A text that a record or a manifest refers to. Its id is the sha256 of the text. */
 export interface TextArtifact {
   id: string;
   text: string;
@@ -14,12 +14,12 @@ export interface HeldOutput {
   output: Json;
 }
 
-/** How a shown row of guidance turned out, or how a failure came to rest: appended, never changed. */
+/** A change of a failure's status, or of how useful its guidance was. Revisions are appended and never changed. */
 export interface FailureRevision {
   revision_id: string;
   run_id: string;
   fingerprint: string;
-  /** The latest occurrence that this speaks of. */
+  /** The latest occurrence of the failure at that time. */
   failure_id: string;
   kind: 'resolved' | 'superseded' | 'shown_helpful' | 'shown_harmful';
   step_id: number;
@@ -27,14 +27,14 @@ export interface FailureRevision {
   created_at: string;
 }
 
-/** One write of the activity `record`; every part of it may arrive twice and counts once. */
+/** One write of the activity `record`. A part that arrives twice counts once. */
 export interface RecordBatch {
   run_id: string;
   agent: string;
   records: FailureRecord[];
   revisions: FailureRevision[];
   artifacts: TextArtifact[];
-  /** Outputs of steps by artifact id; the id is the sha256 of their canonical JSON, which the activity makes. */
+  /** Outputs of steps. The id is the sha256 of the canonical JSON, which the activity computes. */
   outputs: HeldOutput[];
   lessons: LearntLesson[];
   lesson_uses: LessonUse[];
@@ -42,7 +42,7 @@ export interface RecordBatch {
   feedback: FeedbackEntry[];
 }
 
-/** One finished step as the archive keeps it. */
+/** One finished step in the archive. */
 export interface ArchivedStep {
   loop_id: string;
   step_id: number;
@@ -53,7 +53,7 @@ export interface ArchivedStep {
   artifact_id: string | null;
 }
 
-/** The one write at the end of a run, for when Temporal's retention has passed. */
+/** The write at the end of a run. It outlives Temporal's retention. */
 export interface RunArchive {
   run_id: string;
   agent: string;
@@ -62,7 +62,7 @@ export interface RunArchive {
   result: RunResult;
   steps: ArchivedStep[];
   trace: Json[];
-  /** Whatever was still in the outbox travels along, so that an ending is one write. */
+  /** What was left in the outbox, so that the end of a run needs only one write. */
   pending: RecordBatch;
 }
 

@@ -7,19 +7,19 @@ import type { ToolManifest } from './tools.ts';
 /** The version of `RunState`; core/run/upgrades.ts has its history. */
 export const STORY_VERSION = 2;
 
-/** The most that a run can take, computed before it starts; the run never exceeds any figure of it. */
+/** The most that a run can take, computed before it starts. The run never exceeds any of these numbers. */
 export interface Bound {
   loops: number;
   steps: number;
   attempts: number;
   model_calls: number;
   tokens: number;
-  /** null: no prices are known and no cap is set, so no honest figure can be given. */
+  /** null if no prices are known and no cap is set, because then the cost cannot be computed. */
   cost_micro_usd: number | null;
   wait_ms: number;
 }
 
-/** What a person asks for, at any door. */
+/** The request to start a run. */
 export interface RunRequest {
   agent: string;
   goal: string;
@@ -32,7 +32,7 @@ export interface RunRequest {
   parent_run_id?: string;
 }
 
-/** A request with everything resolved: what the run keeps for its whole life. */
+/** A request with everything resolved. The run keeps it until it ends. */
 export interface PreparedRun {
   run_id: string;
   agent: string;
@@ -41,32 +41,34 @@ export interface PreparedRun {
   /** `given`: the steps are fixed in `plan`. `chooses`: the agent's planner or model decides each next batch. */
   planner: 'given' | 'chooses';
   plan: Plan | null;
-  /** What it hands back has a schema: nothing else may stand in for it. */
+  /** The agent's output has a schema, so only output that fits it can be returned. */
   typed_output?: true;
-  /** The model that chooses, by name; null for a planner in code and for a given plan. */
+  /** Name of the agent's model; null for a planner in code and for a given plan. */
   model: string | null;
-  /** `rules` costs nothing; `own` is a function of the agent's, called as an activity; `model` is one that asks a model. */
+  /**
+   * `rules` is free; `own` is a function of the agent, called as an activity; `model` is a reviewer that asks a model.
+   */
   reviewer: 'rules' | 'own' | 'model';
   policy: Policy;
   manifest: ToolManifest;
-  /** Of an agent that others work for: what the bound has to know of them. */
+  /** Set if the agent can start runs of other agents: what the limit has to include for them. */
   helpers?: Helpers;
   bound: Bound;
   loop_id: string;
   labels: string[];
   parent_run_id: string | null;
-  /** What the memory beyond runs had to say at the start. */
+  /** What the memory of earlier runs contributed at the start. */
   memory: StartMemory;
 }
 
-/** The agents that a run may start runs of, all together, theirs included. */
+/** All agents that a run may start runs of, directly or indirectly. */
 export interface Helpers {
   asks_model: boolean;
   /** The longest wait per call that any of their policies allows. */
   wait_per_call_ms: number;
 }
 
-/** Why a request cannot become a run: JSON paths and what to do. */
+/** Why a request is refused: a JSON path, and what to change. */
 export interface RequestProblem {
   path: string;
   message: string;
@@ -78,7 +80,7 @@ export type PrepareOutcome =
 export type RunLifeState = 'running' | 'backing_off' | 'waiting_for_human' | 'reviewing' | 'stopping' | 'ended';
 export type RunOutcome = 'completed' | 'finalized' | 'system_error' | 'budget_exhausted' | 'cancelled';
 
-/** The six things a run can use up. `seconds` leaves out the time spent waiting for a person. */
+/** The six amounts that a run uses. `seconds` does not include the time spent waiting for a person. */
 export interface Amounts {
   steps: number;
   attempts: number;
@@ -96,17 +98,17 @@ export interface PendingQuestion {
   question_id: string;
   text: string;
   fingerprint?: string;
-  /** What was tried before asking, one line an attempt. */
+  /** The attempts before the question, one line each. */
   tried: string[];
   options: Decision[];
   asked_at: string;
   deadline: string;
 }
 
-/** How a question came to its end. The four are different facts, and the model is told which one it was. */
+/** How a question was closed. A timeout is not a denial, and the model is told which one happened. */
 export type AnswerKind = 'answered' | 'denied' | 'timed_out' | 'policy';
 
-/** The workflow's result: the run's typed ending. */
+/** The result of the workflow: how the run ended. */
 export interface RunResult<Output = Json> {
   run_id: string;
   agent: string;
@@ -117,10 +119,10 @@ export interface RunResult<Output = Json> {
   loops: number;
   used: Amounts;
   bound: Bound;
-  /** How often people were asked, by its sub-runs too. */
+  /** How many questions people were asked, including those of sub-runs. */
   questions: number;
   failures: { total: number; active: number; by_signal: Record<string, number> };
-  /** What could not be written to the store before the end; zero when all is safe. */
+  /** What could not be written to the store before the end; zero if everything was written. */
   unsaved: { records: number; archive: boolean };
   started_at: string;
   ended_at: string;
@@ -145,7 +147,7 @@ export interface RunStatus {
   pending_question?: PendingQuestion;
   next_action: string;
   why: string;
-  /** Set when prompts of retries are not enhanced for this agent any more, and why. */
+  /** The reason why retries no longer enhance prompts for this agent, if they do not. */
   enhancement?: string;
   result?: RunResult['result'];
   started_at: string;

@@ -4,8 +4,7 @@ import type { Policy } from './schemas/policy.ts';
 import type { Guidance } from './tools.ts';
 
 /**
- * What a run lets another one use at most, out of what it has left itself. People are the parent's: whoever is
- * responsible for a run is asked by those that work for it too.
+ * The budget that a run grants to another run, out of what it has left. Sub-runs ask the same people as their parent.
  */
 export interface Grant {
   budget: Pick<
@@ -15,15 +14,15 @@ export interface Grant {
   humans: Policy['humans'];
 }
 
-/** What a run answers to one that was started elsewhere to work for it. */
+/** A run's answer to a sub-run that was started elsewhere and asks for budget. */
 export interface Loan {
-  /** Null: nothing is left to draw on, or it has ended. */
+  /** Null if nothing is left, or the run has ended. */
   grant: Grant | null;
-  /** False where the same run had asked before. */
+  /** False if the same sub-run has asked before. */
   is_new: boolean;
 }
 
-/** Where a run that is a step of another stands in it. */
+/** The place of a sub-run in its parent. */
 export interface SubRunPlace {
   run_id: string;
   loop_id: string;
@@ -42,11 +41,11 @@ export interface SubRunRequest extends SubRunPlace {
   grant: Grant;
 }
 
-/** How it ended, as far as its parent has to know. */
+/** The part of a sub-run's result that its parent needs. */
 export type SubRunResult = Pick<RunResult, 'outcome' | 'why' | 'result' | 'used' | 'questions'>;
 
 export type SubRunOutcome =
   | { class: 'ended'; result: SubRunResult; duration_ms: number }
-  /** Nobody can say how far it came: what it was granted counts as used. */
+  /** It is unknown how far the sub-run got, so its whole grant counts as used. */
   | { class: 'lost'; why: string; duration_ms: number }
   | { class: 'not_started'; why: string; duration_ms: number };

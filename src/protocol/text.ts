@@ -1,10 +1,10 @@
 /**
- * Half a surrogate pair does not survive being stored, and what was hashed with one would no longer have its own hash.
- * Under the `u` flag a surrogate matches only when it is alone; `toWellFormed` is not in our ES2023 lib.
+ * Replaces lone surrogates with U+FFFD. A lone surrogate cannot be stored, so a text with one would no longer match its
+ * hash. With the `u` flag the pattern matches only lone surrogates; `toWellFormed` is not in our ES2023 lib.
  */
 export const wholeText = (text: string): string => text.replaceAll(/\p{Surrogate}/gu, '\uFFFD');
 
-/** What happened and what to do, one after the other; each ends as a sentence does, whoever wrote it. */
+/** Joins parts into sentences and adds a missing full stop between them. */
 export const inSentences = (...parts: (string | null)[]): string =>
   parts
     .map((part) => part?.trim() ?? '')

@@ -1,4 +1,4 @@
-/** RFC 3339 UTC of a point in time; pure, because the time is given. */
+/** A time as RFC 3339 in UTC. It is pure, because the time is an argument. */
 export function isoTime(epochMs: number): string {
   const known = texts.get(epochMs);
   if (known !== undefined) return known;
@@ -8,6 +8,6 @@ export function isoTime(epochMs: number): string {
   return text;
 }
 
-/** Much happens in the same millisecond, and writing one down takes longer than most of it. */
+/** Formatting a time is slow, and many events share a millisecond, so the latest results are cached. */
 const texts = new Map<number, string>();
 const KEPT = 64;

@@ -3,7 +3,7 @@ import type { FailureCategory } from './failure-categories.ts';
 
 export type ToolEffect = 'read' | 'idempotent' | 'side_effect';
 
-/** What a tool is, fixed in the run's input: a new deployment never changes an open run. */
+/** A tool's properties, fixed in the run's input, so that a new deployment never changes an open run. */
 export interface ToolManifestEntry {
   name: string;
   effect: ToolEffect;
@@ -12,10 +12,10 @@ export interface ToolManifestEntry {
   timeout_ms: number;
   approval: boolean;
   reconcile: boolean;
-  /** Its work is checked, so that its steps count in the monitors of retries. */
+  /** The tool's work is checked, so its steps count in the retry monitors. */
   evaluates: boolean;
   schema_hash: string;
-  /** Another agent does its work, as a run of its own that draws on this one's budget. */
+  /** Set if another agent does the work, in a sub-run with a share of this run's budget. */
   agent?: string;
 }
 export type ToolManifest = Record<string, ToolManifestEntry>;
@@ -31,7 +31,7 @@ export interface GuidanceRow {
 }
 export interface Guidance {
   rows: GuidanceRow[];
-  /** The exact bytes that the attempt gets to see; empty when there are no rows. */
+  /** The exact text that the attempt sees; empty if there are no rows. */
   text: string;
 }
 
@@ -40,7 +40,7 @@ export interface Constraints {
   max_output_bytes?: number;
   timeout_ms?: number;
   page_size?: number;
-  /** Names of arguments that must not be given any more. */
+  /** Names of arguments that must no longer be passed. */
   denied_arguments?: string[];
   denied_hosts?: string[];
   origins?: ConstraintOrigin[];
@@ -51,42 +51,42 @@ export interface ConstraintOrigin {
   fingerprint: string;
 }
 
-/** Why an attempt is a retry, for a prompt that says what was missed. */
+/** Why an attempt is a retry. Used to add to the prompt what the last attempt missed. */
 export interface RetryContext {
   category: FailureCategory;
-  /** From 1. */
+  /** The number of the retry, from 1. */
   retry: number;
-  /** What a failure report listed as missing. */
+  /** The items that a failure report listed as missing. */
   missed: string[];
-  /** What the failed attempt said, where the detector found feedback in it. */
+  /** Feedback that was detected in the output of the failed attempt. */
   feedback?: DetectedFeedback;
 }
 
-/** What the feedback detector found in a tool's output or message. */
+/** Feedback that was detected in a tool's output or error message. */
 export interface DetectedFeedback {
   feedback_type: string;
   confidence: number;
-  /** The part of the text that told, short. */
+  /** The part of the text that led to the detection. */
   signal: string;
 }
 
-/** The prompt that an attempt really used, by artifact ids, where it asked for one to be enhanced. */
+/** The prompt that an attempt used, by artifact ids. Set if the tool asked to enhance one. */
 export interface PromptUse {
   original_id: string;
   enhanced_id: string;
-  /** null when nothing was added. */
+  /** null if nothing was added. */
   diff_id: string | null;
   enhancement: string;
 }
 
 export interface KeptArtifact {
   artifact_id: string;
-  /** `stdout`, `stderr`, `body`, `output`, or a tool's own word. */
+  /** `stdout`, `stderr`, `body`, `output`, or a name that the tool chose. */
   what: string;
   bytes: number;
 }
 
-/** One attempt, as it travels to the activity `tool.<name>`. */
+/** One attempt, as it is sent to the activity `tool.<name>`. */
 export interface ToolCallRequest {
   run_id: string;
   agent: string;
@@ -97,56 +97,56 @@ export interface ToolCallRequest {
   tool: string;
   input: Json;
   output_schema?: Json;
-  /** The input is what a model wrote: nothing in it is a pointer. */
+  /** A model wrote the input, so nothing in it is resolved as an artifact pointer. */
   literal?: true;
   guidance: Guidance;
   constraints: Constraints;
-  /** On retries, unless enhancement is off. */
+  /** Set on retries, unless enhancement is off. */
   retry_context?: RetryContext;
   idempotency_key: string;
   timeout_ms: number;
-  /** What the run has left of its time: nobody waits longer than that for a worker to take the call. */
+  /** How much time the run has left. The call does not wait longer than this for a worker. */
   time_left_ms: number;
-  /** The back-off that came before this attempt; what history's timers show, told where the attempt is. */
+  /** The backoff before this attempt. History shows it as a timer; here it is part of the attempt. */
   waited_ms: number;
 }
 
-/** `unknown`: it was started and gave no answer, so nobody can tell whether its effect happened. */
+/** `unknown`: the call was started and gave no answer, so it is unknown whether its effect happened. */
 export type Certainty = 'not_started' | 'failed' | 'unknown';
 export type Origin = 'tool' | 'infrastructure';
 
-/** What an attempt can tell beside its end, whichever it was. */
+/** What an attempt reports beside its outcome, whether it succeeded or failed. */
 export interface ToldByAttempt {
-  /** What the tool says it did differently (`ctx.changed`). */
+  /** What the tool did differently this time, as it reported with `ctx.changed`. */
   changed?: string;
   prompt?: PromptUse;
-  /** What the tool's `probe` saw after the call, as a hash: a changed one is progress. */
+  /** Hash of what the tool's `probe` returned after the call. A changed hash counts as progress. */
   probe_hash?: string;
   detected?: DetectedFeedback;
-  /** What it left in the store beside its output: the bytes of a command, or an output before it was shortened. */
+  /** Artifacts beside the output: the bytes of a command, or an output before it was shortened. */
   kept?: KeptArtifact[];
-  /** What a retrieval asked for and the chunks that it gave. */
+  /** The query of a retrieval, and the chunks it returned. */
   query?: string;
   chunk_ids?: string[];
   tokens?: number;
   cost_micro_usd?: number;
-  /** The model that the work asked by itself. */
+  /** The model that the tool called. */
   model?: string;
-  /** Models that were asked on the way. */
+  /** How often models were called. */
   model_calls?: number;
-  /** How long it waited for people, which does not count as the run's time. */
+  /** How long the call waited for people. This does not count as the run's time. */
   person_ms?: number;
 }
 
 export interface CallSucceeded extends ToldByAttempt {
   class: 'ok';
-  /** null when it was too large to travel: then the store has it under `artifact_id`. */
+  /** null if the output is too large to travel. Then the store has it under `artifact_id`. */
   output: Json;
   inline: boolean;
   artifact_id: string;
   bytes: number;
   duration_ms: number;
-  /** The store was away, so a large output could not be kept: the step succeeded, its output is gone. */
+  /** The store was unavailable, so a large output could not be kept. The step still succeeded. */
   unsaved?: true;
 }
 export interface CallFailed extends ToldByAttempt {
@@ -156,31 +156,31 @@ export interface CallFailed extends ToldByAttempt {
   category: FailureCategory;
   error_code: string;
   message_preview: string;
-  /** JSON paths of what broke a schema, for `fix_schema` and `change_arguments`. */
+  /** JSON paths of the values that a schema refused, for `fix_schema` and `change_arguments`. */
   paths?: string[];
   retry_after_ms?: number;
-  /** What a failure report listed as missing. */
+  /** The items that a failure report listed as missing. */
   missed?: string[];
-  /** What a model said that could not be used, as an artifact: its next attempt mends it. */
+  /** Artifact id of a model's unusable answer, which its next attempt corrects. */
   repair?: string;
-  /** The run's budget leaves no room for this: it ends there, and nothing was sent. */
+  /** The run's budget has no room for this call. Nothing was sent, and the run ends. */
   over_budget?: 'tokens' | 'cost_micro_usd';
-  /** The cap that the output broke. */
+  /** The cap that the output exceeded. */
   max_bytes?: number;
-  /** What the tool's own rules refuse for good: it becomes a constraint. */
+  /** An argument or a host that the tool's own rules refuse. It becomes a constraint. */
   denied?: { argument?: string; host?: string };
   duration_ms: number;
 }
 export interface CallCancelled {
   class: 'cancelled';
-  /** What a turn had reserved when it was stopped: nobody can tell how much of it was used. */
+  /** What the turn had reserved when it was stopped. It is unknown how much of it was used. */
   tokens?: number;
   cost_micro_usd?: number;
   duration_ms: number;
 }
 export type CallOutcome = CallSucceeded | CallFailed | CallCancelled;
 
-/** What a tool's `reconcile` found out about an attempt that gave no answer. */
+/** What a tool's `reconcile` found out about an attempt without an answer. */
 export type ReconcileOutcome =
   | { verdict: 'done'; output: Json; artifact_id: string; inline: boolean; bytes: number }
   | { verdict: 'not_done' }

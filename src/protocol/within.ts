@@ -1,6 +1,6 @@
 /**
- * What `work` gives, or what `onTimeout` gives once the time is up; without `onTimeout` that is an error. A result that comes
- * later is dropped, also when it is an error.
+ * Runs `work` with a timeout. When the time is up it returns what `onTimeout` returns; the default throws an error. A
+ * later result or error of `work` is ignored.
  */
 export async function within<T>(
   timeoutMs: number,

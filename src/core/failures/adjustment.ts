@@ -7,10 +7,10 @@ const DEFAULT_MAX_BYTES = 64 * 1024;
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PATHS = 10;
 const PATH_CHARS = 120;
-/** Stands where a failure has no tool: what a model wrote as its plan or message. */
+/** Used if a failure has no tool, such as an invalid plan or message of a model. */
 const NO_TOOL = 'plan';
 
-/** Codes that the runtime gives itself when an output was cut or refused for its size. */
+/** Error codes that the runtime assigns when an output was cut or refused because of its size. */
 const TOO_LARGE = ['OUTPUT_TOO_LARGE', 'RESPONSE_TOO_LARGE', 'PAYLOAD_TOO_LARGE', 'HTTP_413'];
 
 /** What is known about a failed attempt when its record is made. */
@@ -20,18 +20,21 @@ export interface SeenForAdjustment {
   category?: FailureCategory | undefined;
   tool_name: string | null;
   error_code?: string | null | undefined;
-  /** The time limit that the attempt had, and the longest that the tool's manifest allows. */
+  /** The timeout of the attempt, and the longest timeout that the tool's manifest allows. */
   timeout_ms?: number | undefined;
   max_timeout_ms?: number | undefined;
-  /** The cap that the output broke. */
+  /** The cap that the output exceeded. */
   max_bytes?: number | undefined;
-  /** Set when the tool can answer in pages. */
+  /** Set if the tool can return its output in pages. */
   page_size?: number | undefined;
-  /** JSON paths of what a schema refused. */
+  /** JSON paths of the values that a schema refused. */
   paths?: readonly string[] | undefined;
   /** Which budget is under pressure. */
   budget?: string | undefined;
-  /** What a person or the tool's own policy ruled out. Only this makes a `deny`: it is enforced, so nothing guesses it. */
+  /**
+   * Arguments or hosts that a person or the tool's own policy ruled out. Only these lead to a `deny`, because it is
+   * enforced and must not be a guess.
+   */
   denied?: { argument?: string; host?: string } | undefined;
 }
 
@@ -42,7 +45,7 @@ const longerTimeout = (seen: SeenForAdjustment, tool_name: string): RecommendedA
   const now = seen.timeout_ms ?? DEFAULT_TIMEOUT_MS;
   const longest = seen.max_timeout_ms ?? Math.max(LONGEST_TIMEOUT_MS, now);
   const timeout_ms = Math.min(Math.ceil(now * 2), longest);
-  // Already at the longest: more time is not to be had, so less work is what is left.
+  // The timeout is already the longest that is allowed, so the advice is to do less work per call.
   return timeout_ms > now
     ? { type: 'set_timeout', tool_name, timeout_ms }
     : { type: 'reduce_scope', budget: 'seconds' };
@@ -67,7 +70,7 @@ const byCategory = (seen: SeenForAdjustment, tool_name: string): RecommendedAdju
       return { type: 'reduce_scope', budget: 'requests' };
     case 'context_length':
       return { type: 'reduce_scope', budget: 'tokens' };
-    // The retry waits by itself. What is left to say to whoever can choose: if it fails again, go another way.
+    // Backoff is automatic. The only advice left is to take another approach if the call fails again.
     case 'network':
     case 'server_error':
     case 'not_registered':
@@ -95,8 +98,8 @@ const byCategory = (seen: SeenForAdjustment, tool_name: string): RecommendedAdju
 };
 
 /**
- * What to do differently, made by the runtime from what it knows, never by a model: the same outcome always gives the
- * same adjustment. Outcomes speak first, then the category of an exception.
+ * Decides what to do differently after a failure. The runtime derives it from the outcome, never a model, so the same
+ * outcome always gives the same adjustment. The outcome's kind takes precedence over the category of an exception.
  */
 export const adjustmentFor = (seen: SeenForAdjustment): RecommendedAdjustment => {
   const tool_name = seen.tool_name ?? NO_TOOL;
@@ -111,7 +114,7 @@ export const adjustmentFor = (seen: SeenForAdjustment): RecommendedAdjustment =>
     case 'no_evidence':
       return { type: 'broaden_query', tool_name };
     case 'schema_violation':
-      // Bad arguments are the caller's to change; a bad output or plan is its author's to mend.
+      // The caller can change bad arguments; a bad output or plan has to be corrected by its author.
       return seen.category === 'invalid_input'
         ? { type: 'change_arguments', tool_name, paths: cutPaths(seen.paths) }
         : byCategory({ ...seen, category: seen.category ?? 'contract_violation' }, tool_name);

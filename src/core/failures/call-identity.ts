@@ -2,30 +2,34 @@ import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
 import { oneSpace } from './clean-text.ts';
 import { HEX, ISO_TIME, TIME_OF_DAY, UUID } from './volatile-parts.ts';
 
-/** A call that an agent chose, as far as repeating it goes. */
+/** A call that an agent chose, with the fields that decide whether it repeats another call. */
 export interface ChosenCall {
   tool_name: string;
   args: unknown;
-  /** What the tool's own `loopKey` made of the arguments: then it alone says what is asked for. */
+  /** The result of the tool's own `loopKey`, if it has one. It then replaces the arguments. */
   loop_key?: string | null | undefined;
 }
 
 const IDENTITY_CHARS = 24;
-/** Longer texts are compared as they are: scanning has a bound, and two long texts are seldom alike by accident. */
+/** Longer texts are compared unchanged, to limit the work per call. Two long texts are rarely equal by accident. */
 const SCANNED_CHARS = 32_000;
 const MAX_DEPTH = 64;
 
-/** Arguments that are different on every call by their very name. */
+/** Names of arguments that differ in every call. */
 const NONCE_KEY =
   /^(?:_|cb|nonce|ts|timestamp|rand|random|cache_?buster|(?:request|req|trace|span|correlation|transaction)_?id|idempotency_?key)$/i;
 const NONCE_IN_ADDRESS = /([?&;](?:_|cb|nonce|ts|timestamp|rand|random|cache_?buster|request_?id)=)[^&#\s]{1,500}/gi;
-/** Milliseconds since 1970 for the years 2017 to 2033; ten digits could as well be an order's number. */
+/**
+ * Milliseconds since 1970 for the years 2017 to 2033. Ten digits (seconds) are not matched, because they could be an
+ * order number.
+ */
 const EPOCH_MS = /(?<!\w)(?:1[5-9]|20)\d{11}(?!\w)/g;
 const isEpochMs = (value: number): boolean => Number.isInteger(value) && value >= 1.5e12 && value < 2.1e12;
 
 /**
- * A text without what a caller makes up anew each time. Unlike in messages, short numbers, dates, names and paths stay:
- * they are what is asked for. So do long numbers: hex has a letter.
+ * Removes the parts of a text that a caller generates anew for each call. Unlike in error messages, short and long
+ * numbers, dates, names and paths stay, because they are part of what is asked for. A hex id is recognized by its
+ * letters.
  */
 export const steadyText = (text: string): string =>
   text.length > SCANNED_CHARS
@@ -47,7 +51,7 @@ const steadyValue = (value: unknown, depth: number): unknown => {
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [
       key,
-      // `null` and flags are no nonces, whatever their name.
+      // `null` and booleans are not nonces, whatever the name of the argument is.
       NONCE_KEY.test(key) && (typeof member === 'string' || typeof member === 'number')
         ? '<nonce>'
         : steadyValue(member, depth + 1),
@@ -55,12 +59,15 @@ const steadyValue = (value: unknown, depth: number): unknown => {
   );
 };
 
-/** The same for two calls that ask for the same: tool and arguments (RFC 8785), without nonces, times and random ids. */
+/**
+ * Identifies a call: equal for two calls with the same tool and arguments (RFC 8785), ignoring nonces, times and random
+ * ids.
+ */
 export const callIdentity = ({ tool_name, args, loop_key }: ChosenCall): string => {
   const asked = typeof loop_key === 'string' ? { loop_key } : { args: steadyValue(args, 0) };
   return sha256Hex(canonicalJson({ tool_name, ...asked })).slice(0, IDENTITY_CHARS);
 };
 
-/** The same for two messages of an agent that say the same; only ever compared, never shown or made part of a name. */
+/** Identifies an agent's message. It is only compared, never shown and never part of a name. */
 export const messageIdentity = (text: string): string =>
   sha256Hex(steadyText(oneSpace(text).toLowerCase())).slice(0, IDENTITY_CHARS);

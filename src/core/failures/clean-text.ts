@@ -1,8 +1,11 @@
-/** The most of one message that is ever scanned: its head and its tail, since a traceback says at its end what it is. */
+/** How much of a message is scanned: its start and its end, because a traceback has the error at its end. */
 const HEAD_CHARS = 8_000;
 const TAIL_CHARS = 8_000;
 
-/** Cuts a long text to its head and tail; the tail starts with a whole line, so that no half line looks like one. */
+/**
+ * Cuts a long text to its start and end. The end begins at a whole line, so that no partial line is mistaken for a
+ * whole one.
+ */
 export const headAndTail = (text: string): string => {
   if (text.length <= HEAD_CHARS + TAIL_CHARS) return text;
   const tail = text.slice(text.length - TAIL_CHARS);
@@ -16,12 +19,15 @@ const LINE_BREAK = /\r\n|[\r\u0085\u2028\u2029]/g;
 const OTHER_CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g;
 /* oxlint-enable no-control-regex */
 
-/** Colours, cursor moves and control characters say nothing about a failure; a lone CR (progress bars) ends a line. */
+/** Removes colours, cursor moves and control characters. A lone CR, as progress bars print it, becomes a line break. */
 export const withoutControls = (text: string): string =>
   text.replace(ANSI_COMMAND, '').replace(ANSI_TITLE, '').replace(LINE_BREAK, '\n').replace(OTHER_CONTROL, ' ');
 
 export const oneSpace = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
-/** A name as it may stand in an identifier or a sentence that a model reads: no spaces, so no sentence can hide in it. */
+/**
+ * Cleans a name for identifiers and for sentences that a model reads. It has no spaces, so it cannot contain an
+ * instruction.
+ */
 export const cleanName = (name: string, maxChars: number): string =>
   name.slice(0, maxChars).replace(/[^A-Za-z0-9._-]/g, '_');

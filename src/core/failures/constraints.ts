@@ -4,8 +4,8 @@ import type { FailureMemory, FoldedFailure } from './folded-failure.ts';
 const NONE: Constraints = {};
 
 /**
- * The limits that a tool's failures imply: enforced by the run, not only told. A resolved failure still counts, for it may
- * be the constraint that resolved it; a superseded one does not, for it speaks of a tool that is no more.
+ * The constraints that follow from a tool's failures; the run enforces them. A resolved failure still counts, because
+ * its constraint may be what resolved it. A superseded one does not, because it is about an old version of the tool.
  */
 export function constraintsFor(memory: FailureMemory, toolName: string): Constraints {
   const told = memory.by_fingerprint.filter(
@@ -23,7 +23,10 @@ export function constraintsFor(memory: FailureMemory, toolName: string): Constra
   return origins.length === 0 ? NONE : { ...constraints, origins };
 }
 
-/** Of two caps the smaller holds, of two time limits the longer, and what was ruled out stays ruled out. */
+/**
+ * Merges a failure into the constraints: the smaller of two caps and the longer of two timeouts applies, and denied
+ * values stay denied.
+ */
 function tighten(constraints: Constraints, failure: FoldedFailure): ConstraintOrigin['constraint'] | null {
   const advice = failure.recommended_adjustment;
   switch (advice.type) {

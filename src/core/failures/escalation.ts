@@ -2,20 +2,20 @@ import type { FailureCategory } from '../../protocol/failure-categories.ts';
 import type { OutcomeKind } from '../../protocol/schemas/failure-record.ts';
 import type { Certainty, ToolEffect } from '../../protocol/tools.ts';
 
-/** A failure at the moment when somebody has to decide what comes next: what happened, by outcome or by category. */
+/** A failure for which the next action has to be decided. */
 export interface FailureToDecide {
   kind?: OutcomeKind | undefined;
   category?: FailureCategory | undefined;
-  /** A given plan cannot choose another way; a model can. */
+  /** A given plan has no alternative, but an agent's planner can choose another call. */
   planner: 'given' | 'chooses';
-  /** The step's strategy has no retry left, or allows none. True unless told otherwise. */
+  /** The step has no retry left, or its strategy allows none. Default: true. */
   exhausted?: boolean | undefined;
-  /** How often the fingerprint occurred since the last progress, this occurrence included. */
+  /** Occurrences of the fingerprint since the last progress, including this one. */
   occurrences_since_progress: number;
   escalate_at: number;
   effect?: ToolEffect | undefined;
   certainty?: Certainty | undefined;
-  /** For a stall: how often this stall was recorded in the run, this one included. */
+  /** For a stall: how often it was recorded in this run, including this time. */
   stalls_of_fingerprint?: number | undefined;
 }
 
@@ -49,7 +49,8 @@ export const ESCALATION_TABLE: readonly Row[] = [
     gives: () => askHuman('the same calls repeated without progress, and guidance did not help'),
   },
   {
-    // Before the retries: a side effect that may have happened is never run again silently, whatever is left.
+    // This row comes before the retries, because a side effect that may have happened must not be repeated without a
+    // decision.
     name: 'a side effect whose outcome is unknown',
     holds: ({ kind, effect, certainty }) =>
       kind === 'side_effect_unknown' || (effect === 'side_effect' && certainty === 'unknown'),
@@ -72,7 +73,7 @@ export const ESCALATION_TABLE: readonly Row[] = [
   },
   {
     name: 'a schema that could not be repaired',
-    // Every retry of a contract violation is a repair: none left means that repairing is exhausted.
+    // Every retry of a contract violation is a repair, so no retries left means that repairs are exhausted.
     holds: ({ kind, category }) => kind === 'repair_exhausted' || category === 'contract_violation',
     gives: () => systemError('the data still did not fit its schema after every repair'),
   },
@@ -89,15 +90,15 @@ export const ESCALATION_TABLE: readonly Row[] = [
   },
 ];
 
-/** What happens after a failure: one table for every kind of run. Recording a failure never replaces stopping. */
+/** Decides what happens after a failure, with one table for every kind of run. */
 export const escalate = (failure: FailureToDecide): Escalation => {
   for (const row of ESCALATION_TABLE) if (row.holds(failure)) return row.gives(failure);
   return adapt('whoever plans can choose another way, and is shown what failed');
 };
 
 /**
- * For failures that another system reports: nothing is known of its retries or planner, so only the count speaks, and
- * the kind says whether an answer could help.
+ * Decides about failures that another system reports. Its retries and planner are unknown, so only the number of
+ * occurrences counts, and the kind decides whether a person's answer could help.
  */
 export const escalationOfRepeats = (seen: {
   kind: OutcomeKind;

@@ -7,25 +7,28 @@ import { triggerKeys } from './trigger.ts';
 
 export interface RememberOptions {
   tool_schema_hash?: string | null | undefined;
-  /** The query of a retrieval: then the query, not the whole input, is what must pass again. */
+  /**
+   * The query of a retrieval. If set, a later success with the same query resolves the failure, even if the rest of the
+   * input differs.
+   */
   query?: string | null | undefined;
-  /** Distinct fingerprints to keep; only benchmarks and stores choose another number. */
+  /** How many distinct fingerprints to keep. Only benchmarks and stores change it. */
   max_fingerprints?: number | undefined;
 }
 
 export const failureOf = (memory: FailureMemory, fingerprint: string): FoldedFailure | undefined =>
   memory.by_fingerprint.find((failure) => failure.fingerprint === fingerprint);
 
-/** Least useful first: what is settled, then the least severe, then the longest unseen. */
+/** Sorts the least useful failure first: resolved ones, then the least severe, then the longest unseen. */
 const lessUseful = (a: FoldedFailure, b: FoldedFailure): number =>
   Number(a.status === 'active') - Number(b.status === 'active') ||
   severityRank(a.severity) - severityRank(b.severity) ||
   a.last_ordinal - b.last_ordinal ||
   (a.fingerprint < b.fingerprint ? -1 : 1);
 
-/** Kept in a run's state, where much else has to fit: about a third of it, however long names and paths are. */
+/** The memory is part of the run's state and may take about a third of it, however long names and paths are. */
 const MEMORY_CHARS = 64 * 1024;
-/** So few always fit, so they need no measuring. */
+/** This few always fit, so they are not measured. */
 const SURELY_FIT = 25;
 
 const withinCap = (memory: FailureMemory, latest: FoldedFailure, max: number): FailureMemory => {
@@ -55,7 +58,7 @@ const replaced = (memory: FailureMemory, known: FoldedFailure | undefined, next:
     ? memory.by_fingerprint.map((failure) => (failure === known ? next : failure))
     : [...memory.by_fingerprint, next];
 
-/** One more record. The same record twice in a row is one: a handler may be given it again. */
+/** Adds a record. The same record twice in a row counts once, because a handler may be called again with it. */
 export const remember = (
   memory: FailureMemory,
   record: FailureRecord,
@@ -84,11 +87,14 @@ export const changeFailures = (
   change: (failure: FoldedFailure) => FoldedFailure,
 ): FailureMemory => ({ ...memory, by_fingerprint: memory.by_fingerprint.map(change) });
 
-/** A step succeeded with a new artifact: nothing repeats "without progress" any more. */
+/** Notes that a step succeeded with a new artifact, which resets the counts "since progress". */
 export const noteProgress = (memory: FailureMemory): FailureMemory =>
   changeFailures(memory, (failure) => (failure.since_progress === 0 ? failure : { ...failure, since_progress: 0 }));
 
-/** A person answered about this failure: progress for it, once, so that answers cannot keep a hopeless run alive. */
+/**
+ * Notes that a person answered about this failure. This counts as progress only once, so that answers cannot keep a
+ * hopeless run going.
+ */
 export const noteHumanAnswer = (memory: FailureMemory, fingerprint: string): FailureMemory => {
   const failure = failureOf(memory, fingerprint);
   if (!failure || failure.human_answered) return memory;
@@ -99,9 +105,9 @@ export const noteHumanAnswer = (memory: FailureMemory, fingerprint: string): Fai
 };
 
 export interface FailureCounts {
-  /** Records. */
+  /** Number of records. */
   total: number;
-  /** Fingerprints. */
+  /** Number of fingerprints that are active. */
   active: number;
   by_signal: Record<string, number>;
 }

@@ -4,11 +4,11 @@ import type { LoopPolicy, Stall } from './loop-watch.ts';
 import { openLoopWatch } from './loop-watch.ts';
 
 export interface FoundLoop extends Stall {
-  /** The call that made it a stall; the first one that would not have run is the next equal one. */
+  /** The call that completed the stall. With the detector active, the next equal call would not run. */
   detected_at: number;
 }
 
-/** The loops in a transcript of calls that all ran: each once, as long as it went on. */
+/** Finds the loops in a transcript of calls that all ran. Each loop is reported once, with its full length. */
 export const findLoops = (
   transcript: readonly { call: LoopCall; outcome: LoopOutcome }[],
   policy: LoopPolicy,

@@ -4,7 +4,7 @@ import { cleanName, oneSpace } from './clean-text.ts';
 import { normaliseMessage } from './normalise-message.ts';
 import { salientLine } from './salient-line.ts';
 
-/** Raised when the same failure would get another fingerprint than before. */
+/** Incremented when a change would give the same failure another fingerprint. */
 const FINGERPRINT_VERSION = 'fp1';
 const HASH_CHARS = 16;
 const TOOL_CHARS = 80;
@@ -14,11 +14,11 @@ export interface FingerprintFields {
   signal_type: SignalType;
   tool_name: string | null;
   error_code?: string | null | undefined;
-  /** What a retrieval asked for, or the signature of the call of a stall. */
+  /** The query of a retrieval, or the signature of the call in a stall. */
   query?: string | null | undefined;
-  /** The chunks that a retrieval gave; their order means nothing. */
+  /** The chunks that a retrieval returned, in any order. */
   chunk_ids?: readonly string[] | null | undefined;
-  /** What the tool, compiler or server said, whole. Never what an agent wrote. */
+  /** The full message of the tool, compiler or server. Never text that an agent wrote. */
   message?: string | null | undefined;
 }
 
@@ -27,8 +27,8 @@ export const normaliseQuery = (query: string): string => oneSpace(query.normaliz
 const chunkSet = (ids: readonly string[]): string[] => [...new Set(ids)].sort();
 
 /**
- * The name of a failure: a prefix to read and a hash over every field, so that two tools, codes or queries that look
- * alike in the prefix still differ. Equal on any machine.
+ * Computes the fingerprint of a failure: a readable prefix and a hash over every field, so that failures with an equal
+ * prefix still differ. It is the same on every machine.
  */
 export const fingerprintOf = (fields: FingerprintFields): string => {
   const { signal_type, tool_name, error_code, query, chunk_ids, message } = fields;
@@ -41,7 +41,10 @@ export const fingerprintOf = (fields: FingerprintFields): string => {
   return fingerprint;
 };
 
-/** A call that fails mostly fails again in the same way, and the work is in the message. */
+/**
+ * A failing call usually fails again in the same way, and normalising the message is slow, so the latest results are
+ * cached.
+ */
 const fingerprints = new Map<string, string>();
 const KEPT = 100;
 const KEPT_CHARS = 2_000;

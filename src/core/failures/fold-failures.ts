@@ -6,7 +6,7 @@ export type RecordToFold = Pick<FailureRecord, 'failure_id' | 'run_id' | 'step_i
 export type RevisionToFold = Pick<MadeRevision, 'revision_id' | 'fingerprint' | 'kind'> & {
   run_id: string;
   step_id: number;
-  /** None when a person says so. */
+  /** Missing if a person made the revision. */
   attempt?: number | null | undefined;
   created_at: string;
 };
@@ -24,14 +24,14 @@ export interface FailureStanding {
 
 const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
-/** Which of two records is the later one. Ids count up at their end, so the shorter of two is the earlier. */
+/** Compares which record is later. Ids end in a counter, so of two ids the shorter one is earlier. */
 const laterRecord = (a: RecordToFold, b: RecordToFold): number =>
   compare(a.created_at, b.created_at) ||
   a.step_id - b.step_id ||
   a.failure_id.length - b.failure_id.length ||
   compare(a.failure_id, b.failure_id);
 
-/** Which of two words about a status is the later one; of two at the same moment, superseded stands before resolved. */
+/** Compares which revision of a status is later. At the same moment, superseded comes before resolved. */
 const laterWord = (a: RevisionToFold, b: RevisionToFold): number =>
   compare(a.created_at, b.created_at) ||
   a.step_id - b.step_id ||
@@ -49,7 +49,7 @@ const distinct = <T>(rows: readonly T[], idOf: (row: T) => string): T[] => [
 const groupKey = (row: { run_id: string; fingerprint: string }): string =>
   JSON.stringify([row.run_id, row.fingerprint]);
 
-/** At the same instant and step the word stands: it speaks about what has just happened. */
+/** A revision at the same instant and step as the latest record applies, because it is about that record. */
 const statusOf = (last: RecordToFold, word: RevisionToFold | undefined): FailureStatus => {
   if (word === undefined) return 'active';
   const after = compare(last.created_at, word.created_at) || last.step_id - word.step_id;
@@ -77,9 +77,9 @@ const standingOf = (records: readonly RecordToFold[], revisions: readonly Revisi
 };
 
 /**
- * What the store's view computes, as a pure function: per run and fingerprint the status and counts, from records and
- * revisions that never change. The order of the rows means nothing and a row twice counts once. The latest word about a
- * status holds until a record comes after it: what happens again is active again.
+ * Computes the same as the store's view: status and counts per run and fingerprint, from records and revisions that
+ * never change. The order of rows does not matter, and a repeated row counts once. The latest revision applies until a
+ * later record, which makes the failure active again.
  */
 export const foldFailures = (
   records: readonly RecordToFold[],

@@ -7,7 +7,7 @@ import type {
   SignalType,
 } from '../../protocol/schemas/failure-record.ts';
 
-/** All occurrences of one fingerprint in one run, as the run's state keeps them. Plain JSON. */
+/** All occurrences of one fingerprint in one run, as plain JSON in the run's state. */
 export interface FoldedFailure {
   fingerprint: string;
   first_failure_id: string;
@@ -20,31 +20,37 @@ export interface FoldedFailure {
   error_code: string | null;
   recommended_adjustment: RecommendedAdjustment;
   occurrence_count: number;
-  /** Occurrences since the last progress: what escalation counts. */
+  /** Occurrences since the last progress. Escalation counts these. */
   since_progress: number;
   last_seen_step_id: number;
-  /** The number of the run's record that was its latest occurrence: an order without a clock. */
+  /** The number of the latest record of this failure within the run. It gives an order without a clock. */
   last_ordinal: number;
   helpful_count: number;
   harmful_count: number;
   status: FailureStatus;
   tool_schema_hash: string | null;
-  /** Triggers that have not passed again since they failed. Resolved means that none is open. */
+  /** Triggers that have not succeeded since they failed. The failure is resolved when none is open. */
   open_triggers: string[];
-  /** More triggers failed than are kept, or one had no name: then nothing can prove it resolved. */
+  /**
+   * True if more triggers failed than are kept, or one could not be identified. Then nothing can prove the failure
+   * resolved.
+   */
   unprovable: boolean;
-  /** A person's answer counts as progress once. */
+  /** True once a person's answer has counted as progress. */
   human_answered: boolean;
   message_preview: string | null;
 }
 
 export interface FailureMemory {
-  /** One entry per fingerprint, in the order of their first sight: a list is smaller and faster to scan than a record. */
+  /**
+   * One entry per fingerprint, in the order of the first occurrence. A list is smaller and faster to scan than an
+   * object.
+   */
   by_fingerprint: FoldedFailure[];
-  /** Records, not fingerprints. */
+  /** Number of records, not of fingerprints. */
   total: number;
   by_signal: Record<string, number>;
-  /** Active fingerprints that no longer fit into the state. */
+  /** Number of active fingerprints that were dropped because the state was full. */
   folded_away: number;
 }
 
@@ -55,17 +61,17 @@ export const emptyFailureMemory = (): FailureMemory => ({
   folded_away: 0,
 });
 
-/** A revision as the memory makes it; the caller adds run, step, attempt and time. */
+/** A revision as the memory makes it. The caller adds run, step, attempt and time. */
 export interface MadeRevision {
-  /** Derived, so that storing it twice is storing it once. */
+  /** Derived, so that storing it twice has no effect. */
   revision_id: string;
   fingerprint: string;
-  /** For a status the latest occurrence that it speaks of: a later occurrence makes the fingerprint active again. */
+  /** The latest occurrence that the revision is about. A later occurrence makes the fingerprint active again. */
   failure_id: string;
   kind: 'shown_helpful' | 'shown_harmful' | 'resolved' | 'superseded';
 }
 
-/** One change of the memory together with what the store has to learn of it. */
+/** A changed memory, together with the revisions to store. */
 export interface Revised {
   memory: FailureMemory;
   revisions: MadeRevision[];
@@ -74,10 +80,10 @@ export interface Revised {
 const PREVIEW_CHARS = 120;
 const MAX_OPEN_TRIGGERS = 8;
 
-/** Signals that a passing call can disprove. A person's correction, a stall or a spent budget is not undone by one. */
+/** Signals that a later success can disprove. A person's correction, a stall or a spent budget cannot be disproved. */
 const PROVABLE: readonly SignalType[] = ['tool_error', 'retrieval_failure', 'contract_violation'];
 
-/** What a record brings beside its fields. */
+/** What is known about an occurrence beside its record. */
 export interface Occurrence {
   record: FailureRecord;
   ordinal: number;
@@ -91,10 +97,10 @@ const withTrigger = (open: readonly string[], key: string | null): { open_trigge
   return { open_triggers: [...open, key].slice(-MAX_OPEN_TRIGGERS), complete: open.length < MAX_OPEN_TRIGGERS };
 };
 
-/** The fold of one more occurrence into what was known of its fingerprint. */
+/** Adds one occurrence to what is known of its fingerprint. */
 export const foldOccurrence = (known: FoldedFailure | undefined, occurrence: Occurrence): FoldedFailure => {
   const { record, ordinal, trigger_key, tool_schema_hash } = occurrence;
-  // What was resolved or superseded and comes back starts with the trigger that brought it back.
+  // A resolved or superseded failure that occurs again starts with only the trigger of this occurrence.
   const stillOpen = known?.status === 'active' ? known : undefined;
   const { open_triggers, complete } = withTrigger(stillOpen?.open_triggers ?? [], trigger_key);
   return {

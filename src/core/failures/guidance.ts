@@ -5,7 +5,7 @@ import type { Relevance } from './render-guidance.ts';
 import { explainChoice, renderGuidance } from './render-guidance.ts';
 import { severityRank } from './severity.ts';
 
-/** What the next attempt is about; the optional part is known once the step has failed before. */
+/** The next attempt. The optional fields are known if the step has failed before. */
 export interface GuidanceSituation {
   tool_name: string | null;
   phase: string;
@@ -27,7 +27,7 @@ const relevanceOf = (failure: FoldedFailure, situation: GuidanceSituation): Rele
   return failure.signal_type === situation.signal_type && failure.phase === situation.phase ? 1 : null;
 };
 
-/** Negative when `a` comes first. The fingerprint at the end makes the order total, so equal states give equal bytes. */
+/** Negative if `a` comes first. The fingerprint makes the order total, so equal states give equal text. */
 const order = (a: Candidate, b: Candidate): number =>
   b.relevance - a.relevance ||
   severityRank(b.failure.severity) - severityRank(a.failure.severity) ||
@@ -35,7 +35,7 @@ const order = (a: Candidate, b: Candidate): number =>
   b.failure.helpful_count - b.failure.harmful_count - (a.failure.helpful_count - a.failure.harmful_count) ||
   (a.failure.fingerprint < b.failure.fingerprint ? -1 : 1);
 
-/** Keeps the k first in order. k is small, so a short insertion beats sorting everything that ever failed. */
+/** Keeps the first k in order. As k is small, insertion is faster than sorting all failures. */
 const insert = (best: Candidate[], candidate: Candidate, k: number): void => {
   let at = best.length;
   for (let before = best[at - 1]; before !== undefined && order(candidate, before) < 0; before = best[at - 1]) at -= 1;
@@ -49,7 +49,7 @@ const selectBest = (failures: readonly FoldedFailure[], situation: GuidanceSitua
     if (failure.status !== 'active') continue;
     const relevance = relevanceOf(failure, situation);
     const last = best[k - 1];
-    // Most failures end at this line, without a new object: that keeps thousands of them under a millisecond.
+    // Most failures are skipped here, before an object is allocated, which keeps thousands of them under a millisecond.
     if (relevance === null || (last !== undefined && relevance < last.relevance)) continue;
     const candidate = { failure, relevance };
     if (last === undefined || order(candidate, last) < 0) insert(best, candidate, k);
@@ -58,8 +58,8 @@ const selectBest = (failures: readonly FoldedFailure[], situation: GuidanceSitua
 };
 
 /**
- * The few rows that the next attempt gets to see: one per fingerprint, only active ones, most relevant first. Where
- * they do not fit, whole rows go from the end; a row is never cut.
+ * Selects the rows of guidance for the next attempt: one per fingerprint, only active ones, most relevant first. If
+ * they do not fit, rows are dropped from the end; a row is never cut.
  */
 export const selectGuidance = (
   memory: FailureMemory,

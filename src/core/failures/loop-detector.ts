@@ -5,11 +5,14 @@ import { findStall } from './loop-rules.ts';
 import type { LoopPolicy, LoopWatch, OpenStall, SeenCall, Stall } from './loop-watch.ts';
 import { GUIDED_CALLS, LONGEST_CYCLE, SHORTEST_CYCLE } from './loop-watch.ts';
 
-/** Distinct calls and results remembered; a call that comes back after so many others counts as new. */
+/** How many distinct calls and results are remembered. A call that comes back after more others counts as new. */
 const REMEMBERED = 64;
 
 export interface LoopCall extends ChosenCall {
-  /** A tool that may change something makes progress by a call it has not had; a `read` only by a new result. */
+  /**
+   * For a tool that can change something, a call with new arguments counts as progress. For a `read`, only a new result
+   * does.
+   */
   effect?: ToolEffect | undefined;
 }
 
@@ -19,14 +22,14 @@ export type LoopOutcome =
 
 export type BeforeCall =
   | { action: 'run'; state: LoopWatch }
-  /** As many equal calls are under way as a rule allows: ask again when one of them is back. */
+  /** As many equal calls are in flight as a rule allows. Ask again when one of them has returned. */
   | { action: 'defer'; state: LoopWatch }
   | { action: 'guide' | 'escalate'; state: LoopWatch; stall: Stall };
 
 export interface AfterCall {
   state: LoopWatch;
   progress: boolean;
-  /** Set once, by the call that made it a stall. */
+  /** Set once, by the call that completed the stall. */
   stall?: Stall;
 }
 
@@ -40,8 +43,9 @@ const asStall = ({ rule, fingerprint, tool_name, start, end, repeats }: OpenStal
 });
 
 /**
- * Whether a call that the agent chose may run. In a stall the same call is answered with guidance twice and then
- * escalates; another call runs, and lifts the stall if it makes progress. Every `run` must be followed by `afterCall`.
+ * Decides whether a call that the agent chose may run. In a stall, the same call is answered with guidance twice and
+ * then escalates. Other calls run, and lift the stall if they make progress. After every `run`, `afterCall` must be
+ * called.
  */
 export const beforeCall = (state: LoopWatch, call: LoopCall, policy: LoopPolicy): BeforeCall => {
   if (policy.ignore_tools.includes(call.tool_name)) return { action: 'run', state };
@@ -64,7 +68,9 @@ export const beforeCall = (state: LoopWatch, call: LoopCall, policy: LoopPolicy)
 const resultKey = (call: LoopCall, outcome: LoopOutcome): string | null =>
   outcome.ok ? `${call.tool_name} ${outcome.result_hash}` : null;
 
-/** Progress is a changed result or probe; the first result of a call is one if the tool never gave it before. */
+/**
+ * Progress is a changed result or probe. The first result of a call is progress if the tool has not returned it before.
+ */
 const madeProgress = (state: LoopWatch, call: LoopCall, outcome: LoopOutcome, seen: SeenCall | undefined): boolean => {
   if (seen?.probe && outcome.probe_hash && seen.probe !== outcome.probe_hash) return true;
   if (!outcome.ok) return false;
@@ -100,7 +106,7 @@ const withoutOne = (underWay: Record<string, number>, identity: string): Record<
   return count === undefined || count <= 1 ? others : { ...others, [identity]: count - 1 };
 };
 
-/** Folds the outcome of a call into the state; a step with all its retries is one call. */
+/** Adds the outcome of a call to the state. A step with all its retries is one call. */
 export const afterCall = (state: LoopWatch, call: LoopCall, outcome: LoopOutcome, policy: LoopPolicy): AfterCall => {
   if (policy.ignore_tools.includes(call.tool_name)) return { state, progress: false };
   const identity = callIdentity(call);

@@ -2,7 +2,7 @@ import { fingerprintOf } from './fingerprint.ts';
 import type { LoopPolicy, LoopRule, LoopWatch, OpenStall, SeenCall } from './loop-watch.ts';
 import { LONGEST_CYCLE, SHORTEST_CYCLE } from './loop-watch.ts';
 
-/** The name of a stall: its rule and the calls that repeat. What an agent said is no part of it. */
+/** Computes the fingerprint of a stall from its rule and the repeated calls. An agent's text is not part of it. */
 export const stallFingerprint = (rule: LoopRule, tool_name: string | null, identities: readonly string[]): string =>
   fingerprintOf({ signal_type: 'loop_stall', tool_name, error_code: rule, chunk_ids: identities });
 
@@ -21,13 +21,13 @@ const single = (
   guided: 0,
 });
 
-/** Two to four calls that came in the same order, with the same outcomes, for enough rounds. */
+/** Finds a cycle of two to four calls in the same order, with the same outcomes, for enough rounds. */
 const cycle = (state: LoopWatch, policy: LoopPolicy): OpenStall | null => {
   for (let length = SHORTEST_CYCLE; length <= LONGEST_CYCLE; length += 1) {
     const run = state.equal_run[length - SHORTEST_CYCLE] ?? 0;
     const calls = state.recent.slice(-length);
     const identities = [...new Set(calls.map((call) => call.identity))].sort();
-    // One call again and again has rules of its own.
+    // The repetition of a single call has its own rules.
     if (identities.length < 2 || run < length * (policy.cycle_rounds - 1)) continue;
     const tool_name = calls.map((call) => call.tool_name).sort()[0] ?? null;
     return {
@@ -61,8 +61,8 @@ const roundsNow = (state: LoopWatch, call: SeenCall, open: OpenStall): number =>
 };
 
 /**
- * The rule that the latest call broke, if any. A stall that is open for this call only grows: it is told once, even
- * when nothing stops it and further rules come to hold.
+ * Finds the rule that the latest call broke, if any. A stall that is already open for this call only grows; it is
+ * reported once, even if more rules match later.
  */
 export const findStall = (
   state: LoopWatch,

@@ -3,20 +3,26 @@ import type { Policy } from '../../protocol/schemas/policy.ts';
 export type LoopPolicy = Policy['loops'];
 export type LoopRule = 'same_call_same_outcome' | 'same_call_failing' | 'same_message' | 'cycle';
 
-/** Calls answered with guidance instead of running, after a stall was recorded and before it escalates. */
+/** How many calls are answered with guidance after a stall was recorded, before it escalates. */
 export const GUIDED_CALLS = 2;
 export const SHORTEST_CYCLE = 2;
 export const LONGEST_CYCLE = 4;
 
-/** A stretch without progress. `start` and `end` are numbers of calls (of messages for `same_message`), from 1. */
+/**
+ * A sequence of calls without progress. `start` and `end` are numbers of calls (of messages for `same_message`), from
+ * 1.
+ */
 export interface Stall {
   rule: LoopRule;
   fingerprint: string;
-  /** The tool; of several in a cycle the first by name, so that it does not depend on where the cycle was entered. */
+  /**
+   * The tool. For a cycle of several tools it is the first by name, so that it does not depend on where the cycle
+   * began.
+   */
   tool_name: string | null;
   start: number;
   end: number;
-  /** How often the call or message came; of a cycle its rounds. */
+  /** How often the call or message was repeated; for a cycle, its rounds. */
   repeats: number;
 }
 
@@ -28,10 +34,10 @@ export interface OpenStall extends Stall {
 export interface SeenCall {
   identity: string;
   outcome: string;
-  /** The last result, as far as there was one: a failure in between is no change of it. */
+  /** The last result. A failure in between does not change it. */
   result: string | null;
   probe: string | null;
-  /** Which stretch without progress the counts belong to. */
+  /** The stretch without progress that the counts belong to. */
   stretch: number;
   same: number;
   same_since: number;
@@ -46,18 +52,21 @@ export interface SeenMessage {
   since: number;
 }
 
-/** What the rules need of one loop so far: counters and short rings, so it never grows with the loop. Plain JSON. */
+/**
+ * What the rules need to know of one loop so far. It has counters and short buffers, so it does not grow with the loop.
+ * Plain JSON.
+ */
 export interface LoopWatch {
   /** Calls that ran or were answered with guidance. */
   calls: number;
   messages: number;
-  /** Raised by progress: counts of an earlier stretch no longer count. */
+  /** Incremented by progress, so that older counts no longer apply. */
   stretch: number;
   seen_calls: SeenCall[];
   seen_results: string[];
   seen_messages: SeenMessage[];
   recent: { identity: string; tool_name: string; outcome: string }[];
-  /** For each length of a cycle, how many calls in a row equalled the call that many before. */
+  /** For each length of a cycle, how many calls in a row were equal to the call that many positions before. */
   equal_run: number[];
   under_way: Record<string, number>;
   stalls: OpenStall[];
@@ -77,8 +86,8 @@ export const openLoopWatch = (): LoopWatch => ({
 });
 
 /**
- * Something moved from outside the calls: a person answered. Every count starts again and every stall is lifted, so the
- * call may run; if it stalls once more, it is the second stall of its fingerprint.
+ * Resets every count and lifts every stall after a person has answered, so that the call may run. If it stalls again,
+ * that is the second stall of its fingerprint.
  */
 export const liftStalls = (state: LoopWatch): LoopWatch => ({
   ...state,

@@ -2,16 +2,18 @@ import { headAndTail, oneSpace, withoutControls } from './clean-text.ts';
 import { stripFolders, stripTempNames } from './strip-folders.ts';
 import { replaceRequestIds, replaceVolatileParts } from './volatile-parts.ts';
 
-/** What is left of a line after normalising is cut here; cutting before would make the cut depend on folders. */
+/**
+ * Lines are cut after they are normalised. Cutting before would make the result depend on the length of folder names.
+ */
 const NORMALISED_CHARS = 600;
 
 /**
- * One line of a message without what differs between machines, moments and attempts. Names in quotes stay: two missing
- * modules, or two constraints under one SQL code, are two failures.
+ * Removes from a line of a message what differs between machines, times and attempts. Quoted names stay, because two
+ * missing modules, or two constraints with one SQL code, are different failures.
  */
 export const normaliseMessage = (line: string): string => {
   const text = oneSpace(withoutControls(headAndTail(line)));
-  // Request ids first: some contain slashes, and would look like paths.
+  // Request ids come first, because some contain slashes and would look like paths.
   const named = stripTempNames(stripFolders(replaceRequestIds(text)));
   return oneSpace(replaceVolatileParts(named)).slice(0, NORMALISED_CHARS);
 };

@@ -3,9 +3,9 @@ import { cleanName } from './clean-text.ts';
 import type { FoldedFailure } from './folded-failure.ts';
 
 /**
- * Guidance is written from typed fields by these two tables alone. What a tool or a model said is data, not an
- * instruction: only names and codes enter, cleaned so that no sentence can hide in them. The lengths below keep every
- * row under 200 characters, which is the least room that a policy can give.
+ * Guidance is written from typed fields, with these two tables only. The text of a tool or model is data, not an
+ * instruction, so only cleaned names and codes are used, which cannot contain a sentence. The lengths below keep every
+ * row under 200 characters, the smallest cap that a policy can set.
  */
 const TOOL_CHARS = 40;
 const CODE_CHARS = 30;
@@ -83,7 +83,7 @@ const advice = (adjustment: RecommendedAdjustment): string => {
   }
 };
 
-/** One row as a tool or a model reads it. */
+/** Renders one row for a tool or a model. */
 export const renderGuidance = (failure: FoldedFailure): string =>
   `If ${condition(failure)}, then ${advice(failure.recommended_adjustment)}.`;
 
@@ -99,7 +99,7 @@ const RELATION = {
   1: 'same kind of failure in the same phase',
 } as const;
 
-/** Why the row was chosen, in words. */
+/** Explains why the row was chosen. */
 export const explainChoice = (failure: FoldedFailure, relevance: Relevance): string => {
   const { occurrence_count, last_seen_step_id, helpful_count, harmful_count } = failure;
   const helped = helpful_count > 0 ? `, helped ${times(helpful_count)}` : '';

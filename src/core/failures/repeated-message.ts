@@ -9,7 +9,7 @@ export interface AfterMessage {
   state: LoopWatch;
   action: 'go_on' | 'guide' | 'escalate';
   stall?: Stall;
-  /** True once: then the record is made. */
+  /** True the first time, when the stall has to be recorded. */
   is_new: boolean;
 }
 
@@ -23,9 +23,9 @@ const stallOf = (message: SeenMessage, end: number): Stall => ({
 });
 
 /**
- * An agent said something instead of calling a tool (what it says beside a call is not counted: the call is). The same
- * again without progress: recorded, then answered with guidance twice, then escalated. All such stalls of a run share
- * one fingerprint, for what an agent wrote is never a field of one.
+ * Checks a message that an agent wrote instead of calling a tool. (Text beside a call is not checked, because the call
+ * is.) The same message again without progress is recorded, then answered with guidance twice, then escalated. All such
+ * stalls of a run share one fingerprint, because an agent's text is never part of a fingerprint.
  */
 export const afterMessage = (state: LoopWatch, text: string, policy: LoopPolicy): AfterMessage => {
   if (text.trim() === '') return { state, action: 'go_on', is_new: false };

@@ -17,8 +17,8 @@ const countRevision = (
 });
 
 /**
- * What the guidance shown before an attempt was worth: helpful if the attempt succeeded, harmful if it failed with that
- * very fingerprint, otherwise nothing.
+ * Rates the guidance that was shown before an attempt: helpful if the attempt succeeded, harmful if it failed with the
+ * same fingerprint, otherwise neither.
  */
 export const creditGuidance = (memory: FailureMemory, shown: readonly string[], outcome: AttemptOutcome): Revised => {
   const revisions: MadeRevision[] = [];
@@ -45,8 +45,8 @@ const statusRevision = (failure: FoldedFailure, kind: 'resolved' | 'superseded')
 });
 
 /**
- * The trigger was exercised again and passed. A fingerprint is resolved when every trigger that set it off has passed;
- * that nothing was heard of it proves nothing.
+ * Notes that a trigger has succeeded. A fingerprint is resolved when every trigger that caused it has succeeded since;
+ * the absence of failures alone proves nothing.
  */
 export const resolveByProof = (memory: FailureMemory, trigger: Trigger): Revised => {
   const passed = triggerKeys(trigger);
@@ -65,7 +65,10 @@ export const resolveByProof = (memory: FailureMemory, trigger: Trigger): Revised
   return { memory: resolved, revisions };
 };
 
-/** The tool's schema changed: what is known of its old one no longer guides. Failures of an unknown schema stay. */
+/**
+ * Marks failures of a tool's old schema as superseded, because they no longer apply. Failures whose schema is unknown
+ * stay.
+ */
 export const supersede = (memory: FailureMemory, toolName: string, newSchemaHash: string): Revised => {
   const revisions: MadeRevision[] = [];
   const next = changeFailures(memory, (failure) => {

@@ -1,7 +1,7 @@
 import { headAndTail, oneSpace, withoutControls } from './clean-text.ts';
 
 const TRACEBACK = 'Traceback (most recent call last):';
-/** What a compiler puts before its message: a place, a kind of error, a code. */
+/** The part of a compiler's line before its message: a place, a kind of error, a code. */
 const COMPILER_ERROR = /(?:^|[\s:)-])(?:fatal )?error(?: [A-Z]{1,8}\d{1,6})?: |^error(?:\[[A-Z]\d{1,5}\])?: /;
 const PLACE = /^[^\s:(]{1,400}(?:\(\d{1,7}(?:,\d{1,7})?\)|:\d{1,7})/;
 const ERROR_HEADING = /^(?:Uncaught |Caused by: )?(?:[A-Za-z_$][\w$]{0,80}\.){0,10}[\w$]{0,80}(?:Error|Exception)\b/;
@@ -10,7 +10,9 @@ const WORD = /[\p{L}\p{N}]/u;
 const isCompilerError = (line: string): boolean =>
   COMPILER_ERROR.test(line) && (PLACE.test(line) || /^(?:fatal )?error/.test(line));
 
-/** The line that names the exception stands at the column of its `Traceback`, after the indented frames. */
+/**
+ * Finds the line that names the exception: it has the same indentation as its `Traceback`, after the indented frames.
+ */
 const exceptionOfTraceback = (lines: readonly string[], header: number): string | undefined => {
   const headerLine = lines[header] ?? '';
   const before = headerLine.slice(0, headerLine.indexOf(TRACEBACK));
@@ -23,14 +25,14 @@ const exceptionOfTraceback = (lines: readonly string[], header: number): string 
 const pythonLine = (lines: readonly string[]): string | undefined => {
   const header = lines.findLastIndex((line) => line.includes(TRACEBACK));
   if (header >= 0) return exceptionOfTraceback(lines, header)?.replace(/^[\s|]+/, '') ?? lines.findLast(hasWord);
-  // A SyntaxError has no such header: it starts with the place and ends with what is wrong.
+  // A SyntaxError has no `Traceback` header: it starts with the place and ends with the error.
   return /^\s*File "/.test(lines.find(hasWord) ?? '') ? lines.findLast((line) => /^\S/.test(line)) : undefined;
 };
 
 const panicLine = (lines: readonly string[]): string | undefined => {
   const at = lines.findIndex((line) => /^(?:panic: |thread '[^']{0,100}' panicked at )/.test(line));
   const line = lines[at];
-  // Rust puts the message on the line below the place.
+  // Rust prints the message on the line after the place.
   return line?.startsWith('thread ') && line.endsWith(':') ? (lines[at + 1] ?? line) : line;
 };
 
@@ -40,9 +42,9 @@ const titleOfPage = (text: string): string | undefined =>
 const hasWord = (line: string): boolean => WORD.test(line);
 
 /**
- * The one line of a tool's, compiler's or server's message that says what is wrong: the exception of a Python
- * traceback (its last), the first line of a panic, of a compiler's errors or of a Node error, else the first line with
- * a word in it. Give it the whole message: a preview may have lost the end of a traceback.
+ * Finds the line of a message that says what is wrong: the last exception of a Python traceback, the first line of a
+ * panic, a compiler error or a Node error, or else the first line with a word in it. It needs the whole message,
+ * because a preview may lack the end of a traceback.
  */
 export const salientLine = (message: string): string => {
   const text = withoutControls(headAndTail(message));
@@ -57,7 +59,7 @@ export const salientLine = (message: string): string => {
   return oneSpace(line);
 };
 
-/** Printed JSON begins with a lone bracket: there the whole of it is the line. */
+/** Printed JSON begins with a lone bracket; then the whole text counts as the line. */
 const firstLine = (text: string, lines: readonly string[]): string => {
   const opening = lines.find((line) => line !== '')?.trim() ?? '';
   return /^[[{]+$/.test(opening) ? text : (lines.find(hasWord) ?? opening);

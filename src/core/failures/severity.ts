@@ -1,7 +1,7 @@
 import type { FailureCategory } from '../../protocol/failure-categories.ts';
 import type { OutcomeKind, Severity, SignalType } from '../../protocol/schemas/failure-record.ts';
 
-/** What certain outcomes and categories weigh, whatever their signal. */
+/** Severity of some kinds and categories, whatever their signal is. */
 const BY_KIND: Partial<Record<OutcomeKind, Severity>> = {
   pointer_unresolved: 'critical',
   repair_exhausted: 'critical',

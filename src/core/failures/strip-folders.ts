@@ -1,6 +1,6 @@
-/** A path in quotes may have spaces; without quotes it ends at one. */
+/** A quoted path may contain spaces. An unquoted path ends at a space. */
 const QUOTED_PATH = /(['"`])((?:~|\.{1,2}|[A-Za-z]:)?[/\\][^'"`]{0,1000})\1/g;
-/** Not after a placeholder, so that what is normalised stays as it is. */
+/** Does not match after a placeholder, so that normalising twice changes nothing. */
 const TOKEN = /(?<!>)[^\s'"`(),;=<>|[\]{}]+/g;
 
 const URL_START = /^([A-Za-z][A-Za-z0-9+.-]{0,30}):\/\/([^/?#\\]{0,2000})/;
@@ -8,10 +8,10 @@ const ROOTED = /^(?:~|\.{1,2}|[A-Za-z]:)?[/\\]/;
 const FILE_NAME = /\.[A-Za-z][A-Za-z0-9]{0,9}(?::\d{1,7}){0,2}:?$/;
 
 const TEMP_FOLDERS = ['tmp', 'temp', 't', '$tmpdir', '%temp%'];
-/** What mktemp, mkdtemp and tempfile make of a name: `tmpk3j2h1x9`, `tmp.Xa83kdkE2s`. */
+/** Names that mktemp, mkdtemp and tempfile generate: `tmpk3j2h1x9`, `tmp.Xa83kdkE2s`. */
 const TEMP_NAME =
   /(?<![A-Za-z0-9])(?:tmp[._-]?[A-Za-z0-9_]{6,20}|temp[._-](?=[A-Za-z_]{0,19}\d)[A-Za-z0-9_]{4,20})(?![A-Za-z0-9_])/gi;
-/** Directly inside a temp folder also a random ending is enough: `build-x8S7d6`. */
+/** Directly inside a temp folder, a random ending is enough: `build-x8S7d6`. */
 const RANDOM_ENDING =
   /([-_.])(?:[A-Za-z0-9]{6}|[a-z0-9_]{8}|(?=[A-Za-z]{0,19}\d)[A-Za-z0-9]{6,20})(?=$|\.[A-Za-z][A-Za-z0-9]{0,4}$)/;
 
@@ -26,7 +26,7 @@ const lastSegment = (path: string): string => {
   return inTempFolder && last.search(TEMP_NAME) < 0 ? last.replace(RANDOM_ENDING, '$1<tmp>') : last;
 };
 
-/** The host of an address stays, for another host is another failure; who logged in and the folders go. */
+/** Keeps the host of a URL, because another host is another failure, and removes credentials and folders. */
 const shortUrl = (scheme: string, authority: string, rest: string): string => {
   const queryAt = rest.search(/[?#]/);
   const path = queryAt < 0 ? rest : rest.slice(0, queryAt);
@@ -42,11 +42,11 @@ const shortToken = (token: string): string => {
   const url = URL_START.exec(token);
   if (url) return shortUrl(url[1] ?? '', url[2] ?? '', token.slice(url[0].length));
   if (ROOTED.test(token)) return lastSegment(token);
-  // `@scope/name`, `lodash/fp` and `text/html` are names; only what ends like a file is a path without a root.
+  // `@scope/name`, `lodash/fp` and `text/html` are names. A relative path is recognized by a file extension.
   return !token.startsWith('@') && FILE_NAME.test(token) ? lastSegment(token) : token;
 };
 
-/** Of a path the last segment stays and the folders go: they differ between machines. */
+/** Reduces each path to its last segment, because folders differ between machines. */
 export const stripFolders = (line: string): string =>
   line
     .replace(QUOTED_PATH, (_all, quote: string, path: string) => quote + lastSegment(path) + quote)

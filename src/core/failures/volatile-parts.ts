@@ -1,6 +1,6 @@
 /**
- * The patterns of what differs between two occurrences of one failure. Every one is linear: quantifiers are bounded or
- * end at a class that they exclude, and none can start inside its own match.
+ * Patterns for what differs between two occurrences of one failure. Each is linear: its quantifiers are bounded or end
+ * at a class that they exclude, and no match can start inside another.
  */
 type Pattern = readonly [pattern: RegExp, placeholder: string];
 
@@ -22,7 +22,7 @@ const YEAR_FIRST = /(?<![\w.])\d{4}([-/])\d{1,2}\1\d{1,2}(?!\w)/g;
 const YEAR_LAST = /(?<![\w.])\d{1,2}\/\d{1,2}\/\d{4}(?!\w)/g;
 
 export const HEX = /(?<![A-Za-z0-9])[0-9A-Fa-f]{12,}(?![A-Za-z0-9])/g;
-/** Memory addresses; but `0x80070005` and `0xC0000005` are Windows' names of errors. */
+/** Memory addresses. `0x80070005` and `0xC0000005` do not match, because they are Windows error codes. */
 const POINTER = /(?<!\w)0x(?![89Cc][0-9A-Fa-f]{7}(?!\w))[0-9A-Fa-f]{5,16}(?!\w)|(?<=[+@])0x[0-9A-Fa-f]{1,16}(?!\w)/g;
 
 const IPV4 = /(?<![\w.])\d{1,3}(?:\.\d{1,3}){3}(?::\d{1,5})?(?!\.?\w)/g;
@@ -33,7 +33,7 @@ const NAMED_REQUEST_ID =
   /(?<!\w)((?:request|req|trace|span|correlation|transaction|invocation|session)[-_ ]?id|cf-ray|ray id|traceparent)(["']?)( ?[:=#]? ?)(["']?)([A-Za-z0-9+/=_.:-]{4,200})/gi;
 const PREFIXED_REQUEST_ID =
   /(?<![A-Za-z0-9])(req|request|trace|span|corr|txn)([_-])(?=[A-Za-z]{0,40}\d)[A-Za-z0-9]{6,64}(?![A-Za-z0-9])/gi;
-/** `chatcmpl-9x8…`, `pi_3Mt…`: a short word, then at least 14 letters and digits mixed. */
+/** Ids such as `chatcmpl-9x8…` and `pi_3Mt…`: a short word, then at least 14 mixed letters and digits. */
 const PREFIXED_ID =
   /(?<![A-Za-z0-9])([A-Za-z]{2,12})([_-])(?=[A-Za-z]{0,64}\d)(?=\d{0,64}[A-Za-z])[A-Za-z0-9]{14,64}(?![A-Za-z0-9])/g;
 
@@ -55,10 +55,10 @@ const ROW_OF_KEY = /\)=\([^)]{0,500}\)/g;
 const ROW_IN_PARENTHESES = /\((id|row|pk|key)?([ =:#]{0,3})\d{1,20}\)/gi;
 
 const NUMBER_AFTER_COLON = /(?<=[\w)\]>])(?::\d{1,7}){1,2}(?!\w)/g;
-/** After these a number says what went wrong, not where. */
+/** A number after one of these words says what went wrong, so it stays. */
 const SAYS_WHAT = /(?:code|status|errno|error|exit|signal|http|version)[ :]?$/i;
 
-/** `[5]` is an index and `a::b` a name: an address has two colons and a digit. */
+/** `[5]` is an index and `a::b` is a name. An IPv6 address has two colons and a digit. */
 const isIpv6 = (text: string): boolean => /:.*:/.test(text) && /\d|^::/.test(text);
 
 export const replaceRequestIds = (line: string): string =>
@@ -101,7 +101,7 @@ const replaceWhere = (line: string, pattern: RegExp, placeholder: string): strin
     return SAYS_WHAT.test(line.slice(Math.max(0, offset - 10), offset)) ? match : placeholder;
   });
 
-/** UUIDs, times, hex, addresses, ports, durations, positions, pids and row ids become placeholders. */
+/** Replaces UUIDs, times, hex, addresses, ports, durations, positions, pids and row ids with placeholders. */
 export const replaceVolatileParts = (line: string): string => {
   const dated = replaceAll(line.replace(UUID, '<uuid>'), TIMES);
   const addressed = replaceAll(dated, IDS_AND_POINTERS)

@@ -21,8 +21,8 @@ type Slots = Record<string, string | undefined>;
 type Template = { type: ActionType; template: string };
 
 /**
- * What each type asks of the next prompt, in priority order. A template stands on one line: that is how an action is
- * recognised as already applied.
+ * The actions that each type adds to the next prompt, in priority order. A template has one line, because an action
+ * that was already applied is recognized by its line.
  */
 const TEMPLATES: Record<FeedbackType, Template[]> = {
   runtime_error: [
@@ -49,7 +49,10 @@ const TEMPLATES: Record<FeedbackType, Template[]> = {
 
 const SLOT = /\{(\w{1,40})\}/g;
 
-/** Filled in one pass, so braces inside a value are never taken for a slot. Null when a slot is unknown. */
+/**
+ * Fills all slots in one pass, so that braces inside a value are not taken for a slot. Returns null if a slot has no
+ * value.
+ */
 function fill(template: string, slots: Slots): string | null {
   let unknown = false;
   const text = template.replace(SLOT, (_whole, name: string) => {
@@ -80,7 +83,7 @@ function slotsOf(context: FeedbackContext): Slots {
   };
 }
 
-/** The actions of the detected type that can be filled from what was detected; none when nothing was. */
+/** The actions of the detected type whose slots can all be filled; none if nothing was detected. */
 export function refinementActions(detection: Detection): RefinementAction[] {
   if (detection.feedback_type === null) return [];
   const slots = slotsOf(detection.context);
@@ -92,7 +95,7 @@ export function refinementActions(detection: Detection): RefinementAction[] {
   return actions;
 }
 
-/** Appends the action as a line of its own. A prompt that has this line already comes back as it was. */
+/** Appends the action as a line of its own. A prompt that already has this line is returned unchanged. */
 export function applyAction(prompt: string, action: RefinementAction): string {
   if (prompt.split('\n').includes(action.text)) return prompt;
   return prompt === '' || prompt.endsWith('\n') ? prompt + action.text : `${prompt}\n${action.text}`;

@@ -1,15 +1,15 @@
 /**
- * The clause around a word: a denial, a condition or a task reaches to the next comma, not further. Short joining
- * words and interjections before it ("and", "ok,") belong to nothing.
+ * The clause around a word. A denial, a condition or a task applies up to the next comma. Short conjunctions and
+ * interjections before it ("and", "ok,") are left out.
  */
 export type Clause = {
   /** From the start of the clause to the word. */
   lead: string;
   /** From the word to the end of the clause. */
   rest: string;
-  /** What the sentence still says. */
+  /** The rest of the sentence. */
   later: string;
-  /** What is said after the sentence. */
+  /** The text after the sentence. */
   following: string;
 };
 

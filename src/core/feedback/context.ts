@@ -1,7 +1,10 @@
 import { oneLine } from './text.ts';
 import type { FeedbackContext } from './types.ts';
 
-/** What a failing tool or a person's report of one says besides failing: read line by line, first finding wins. */
+/**
+ * Reads details of a failure from a tool's output or a person's report, line by line. The first finding of each kind is
+ * kept.
+ */
 const FRAMEWORKS: [string, RegExp][] = [
   ['Vitest', /\bvitest\b|^ {0,4}RUN {1,4}v\d|^ {0,4}Test Files {1,4}\d/im],
   ['Jest', /\bjest\b|^Test Suites: /im],
@@ -47,7 +50,7 @@ const TEST_NAME: RegExp[] = [
   /\btests? (?:case |named |called )?["'`]([^"'`\n]{2,160})["'`]/i,
   /\b((?:test_|Test)[A-Za-z0-9_]{2,120})\b/,
 ];
-/** [expression, group of expected, group of actual]; 0 for none. */
+/** [expression, group of expected, group of actual]; 0 means none. */
 const VALUES: [RegExp, number, number][] = [
   [
     /^\s{0,20}(?:E {1,10})?expected(?: value)?: {0,8}(\S.{0,200}?)(?:,? (?:but )?(?:actual|got|received|was): {0,4}(\S.{0,160}))?$/i,
@@ -89,7 +92,7 @@ function readValues(line: string, context: FeedbackContext): void {
   }
 }
 
-/** A Python traceback tells its error at the end; everyone else says it first. */
+/** Reads the details. A Python traceback has its error at the end; other tools print it first. */
 export function contextOfLines(lines: string[]): FeedbackContext {
   const context: FeedbackContext = {};
   let python = false;
@@ -98,7 +101,8 @@ export function contextOfLines(lines: string[]): FeedbackContext {
     if (line.startsWith('Traceback (most recent')) python = true;
     if (!has(context, 'stack_trace') && STACK_FRAME.test(line)) {
       context.stack_trace = true;
-      // An error whose name says nothing, such as `QuotaExceeded: 10 of 10 used`, stands just above its first frame.
+      // An error whose name is not recognized, such as `QuotaExceeded: 10 of 10 used`, is on the line above the first
+      // frame.
       if (previous !== '' && /^\s{1,12}at /.test(line)) context.error_message ??= oneLine(previous);
     }
     if (line.trim() !== '') previous = line;
@@ -127,7 +131,7 @@ export function contextOfLines(lines: string[]): FeedbackContext {
   return context;
 }
 
-/** A tool names itself at the start of its output or at the end. */
+/** Tools print their name at the start or at the end of their output. */
 const END_CHARS = 10_000;
 
 export function frameworkOf(text: string): string | undefined {

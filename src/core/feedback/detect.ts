@@ -14,7 +14,7 @@ import {
   type FeedbackType,
 } from './types.ts';
 
-/** Confidence in tenths, so that sums stay decimal. */
+/** Confidence in tenths, so that sums stay exact. */
 const BASE_TENTHS = 5;
 const BOOST_TENTHS: Record<FeedbackType, number> = {
   runtime_error: 3,
@@ -24,7 +24,7 @@ const BOOST_TENTHS: Record<FeedbackType, number> = {
 };
 const MATCH_TEXT_CHARS = 120;
 
-/** "got the expected error: EOF", "no fatal: …": a report that was foreseen or denied just before. */
+/** "got the expected error: EOF", "no fatal: …": the words just before say that the failure was expected or denied. */
 const FORESEEN = /\b(?:expected|no|without|0) $/i;
 
 /** `match x { // error: …`: a comment at the end of a line of code. */
@@ -56,7 +56,7 @@ function wordIn(type: FeedbackType, family: Family, sentence: Sentence): string 
   return null;
 }
 
-/** One pass over the lines; a family that has been found is not looked for again. */
+/** One pass over the lines. A family that was found is not searched again. */
 function findMatches(lines: string[]): { found: Found; firstReport: string | null } {
   const found: Found = new Map();
   const quiet = quietStart();
@@ -98,8 +98,8 @@ function boosted(type: FeedbackType, text: string, context: FeedbackContext): bo
 }
 
 /**
- * Tells what kind of failure a text reports, if any. A pure function of the text, linear in its length; beyond
- * SCAN_LIMIT_CHARS only the start and the end are read (text.ts).
+ * Detects which kind of failure a text reports, if any. It is a pure function, linear in the length of the text. Of
+ * texts longer than SCAN_LIMIT_CHARS only the start and the end are read (scanned-text.ts).
  */
 export function detectFeedback(text: string): Detection {
   const read = normalized(withinLimit(text));
@@ -113,7 +113,7 @@ export function detectFeedback(text: string): Detection {
   if (framework !== undefined) context.framework = framework;
 
   let matches = [...found.values()];
-  // An error inside a failed test, build or check belongs to that check: it is its reason, not a second failure.
+  // An error inside a failed test, build or check is the reason of that failure, not a second one.
   if (matches.some((match) => match.feedback_type === 'verification_failure'))
     matches = matches.filter((match) => match.feedback_type !== 'runtime_error');
 
@@ -124,7 +124,7 @@ export function detectFeedback(text: string): Detection {
     if (families === 0) continue;
     const boost = boosted(type, read, context) ? BOOST_TENTHS[type] : 0;
     const tenths = Math.min(10, BASE_TENTHS + families - 1 + boost);
-    // Strictly greater: on a tie the earlier type stays, and the types stand in tie order.
+    // Strictly greater, so that on a tie the earlier type stays. The types are listed in tie order.
     if (tenths > bestTenths) [best, bestTenths] = [type, tenths];
   }
   if (best === null) return { feedback_type: null, confidence: 0, matches: [], context: {} };

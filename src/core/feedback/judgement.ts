@@ -7,16 +7,16 @@ const BEFORE_CHARS = 80;
 
 const ASKED_OF_YOU = /\b(?:can|could|would|will) you\b|\bplease\b/i;
 const AGAIN = /^(?:try|do|redo|start|undo|revert|roll|give)\b/i;
-/** Only who is told to do it again is told that it was not good. */
+/** An order to do it again implies that the result was not good. */
 const TOLD_TO =
   /^(?:(?:go back|come back|delete it|throw it away|stop|read it|look|wait),? (?:and )?)?(?:(?:please|and|then|now|just|simply|rather|you|should|must|have to|need to|can|could|would|will|better|i want you to|i need you to|i'd like you to|i would like you to|i said|i asked you to|the whole thing) ){0,4}$/i;
 const OTHERS = /^(?:you )?(?:can|could|will|would) (?!you\b)$|^you (?:can|may|could|will) $/i;
-/** "Undo works with Ctrl+Z": the name of a feature, not a wish. */
+/** "Undo works with Ctrl+Z": the name of a feature, not a request. */
 const FEATURE =
   /^ (?:(?:and|or) (?:redo|undo)|works?|button|is|are|history|steps?|stack|command|key|feature|in the|went|commit|point)\b/i;
 const NOT_JUDGED =
   /\b(?:(?:not|nothing|never|isn't|aren't|wasn't|don't|doesn't|didn't|won't|can't|cannot|anything|without|nor|hardly)(?: [\w']{1,20}){0,2}|(?:if|whether|when|why|unless|in case|explains?|until|how)(?: [\w'"]{1,20}){0,4}|(?:i|we|he|she|they) (?:have |just )?(?:made|pushed|merged|did|committed)(?: \w{1,20}){0,2}|(?:something|what|goes?|could|would be|may|might|to)(?: \w{1,20})?) ?$/i;
-/** "I was wrong", "I may have missed the point", "my phone is broken": said of themselves. */
+/** "I was wrong", "I may have missed the point", "my phone is broken": people say it about themselves. */
 const OWN_FAULT =
   /\b(?:(?:i|we)(?: (?:am|was|were|have|had|must|may|might|just|first|probably|also|totally|completely)){0,3}|(?:i'm|we're|i've|we've)(?: \w{1,20})?|my (?:phone|laptop|computer|keyboard|internet|car|instructions?|mistake|fault|wording|question|last message)(?: (?:is|was|were|are))?) $/i;
 const OWN_SLIP =
@@ -29,7 +29,7 @@ const WORKER =
 const WORKS_ON =
   /^ (?:that way|this way|like (?:that|this)|on (?:it|that|this|a|the|weekends|sundays?|fridays?)|for (?:a|them|us|that)|there|here|today|tomorrow|with (?:that|this|them|him|her))\b/i;
 
-/** Praise that is not taken back settles it: "not what I expected, it is so much better". */
+/** Praise that is not taken back decides: "not what I expected, it is so much better". */
 const PRAISE =
   /\b(?:(?:so |much |even |far )(?:better|nicer|faster)|(?:it's|it is|that's|that is|this is|looks|is|are|was|all|really|we're|i'm|i am|we are) (?:(?:all|just|really|so|very|absolutely|simply|totally) ){0,2}(?:great|good|perfect|fine|awesome|amazing|excellent|happy|right|correct|wonderful|lovely|settled|fixed|gone|all there)|well done|(?:good|great|nice|amazing|excellent|lovely) (?:work|job|one|idea)|i (?:really )?(?:love|like) (?:it|this|that|them|both)|love it|exactly what|never mind|all good|thank you|works (?:now|again|fine|great|perfectly|for me))\b/i;
 const TAKEN_BACK =
@@ -48,7 +48,7 @@ function isAgainByOthers(lead: string, after: string): boolean {
   return !TOLD_TO.test(lead) || /^(?:redo|undo) /i.test(lead) || OTHERS.test(lead) || FEATURE.test(after);
 }
 
-/** True when the words at `start` judge nothing. `rejects` tells a rejection from a partial success. */
+/** True if the words at `start` are not a judgement. `rejects` tells a rejection from a partial success. */
 export function isNoJudgement(sentence: Sentence, start: number, matched: string, rejects: boolean): boolean {
   const text = sentence.text;
   const end = start + matched.length;
@@ -68,6 +68,6 @@ export function isNoJudgement(sentence: Sentence, start: number, matched: string
   if ((!/^[,;]/.test(matched) && NOT_JUDGED.test(before)) || (start > 0 && lead !== '' && givesTask(lead, matched)))
     return true;
   if (rejects && isPraise(`${after} ${sentence.following}`)) return true;
-  // "a good but strict teacher" describes, it does not judge.
+  // "a good but strict teacher" is a description, not a judgement.
   return / but$/i.test(matched) && !matched.includes(',') && /\b(?:an?|any|some|of|the) $/i.test(before);
 }

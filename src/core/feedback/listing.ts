@@ -1,6 +1,6 @@
 /**
- * A text that is source code or a manual from end to end: what `cat` prints. It is full of the words of failure and of
- * whole examples of it, and reports none; only a line that stands out of it can be a report.
+ * A text that consists only of source code or documentation, such as the output of `cat`. It contains many failure
+ * words and examples, but reports no failure. Only a line that differs from the rest can be a report.
  */
 const MIN_LINES = 8;
 
@@ -20,14 +20,14 @@ const HEADING = /^#{1,4} \S/;
 const FENCE = /^\s{0,8}(?:```|~~~)/;
 const LINK = /\]\((?:https?:|\.|#|\/)|^\[[^\]]{1,80}\]: |^\s{0,8}<img |^\s{0,8}!\[/;
 const MANUAL_LINE = /^\s{0,12}(?:[*+-]|\d{1,3}\.|>|\|)\s|`|^#{1,6} |\]\(/;
-/** A bug report has headings too, and what it quotes did happen. */
+/** A bug report has headings too, but the failures in it did happen. */
 const BUG_REPORT = /\b(?:bug|reproduc\w{1,6}|actual|observed|what happened|stack ?trace|steps|error log)\b/i;
 
-/** Which lines of the text are only listed; undefined when the text is no listing. */
+/** Tells which lines of the text are part of a listing. Undefined if the text is not a listing. */
 export function listedLines(lines: string[]): boolean[] | undefined {
   const found = foundLines(lines);
   if (found !== undefined) return found;
-  // An answer in JSON is no source code.
+  // An answer in JSON is not source code.
   if (
     lines.length < MIN_LINES ||
     /^\s{0,20}(?:[[{]|"[^"]{1,100}":)/.test(lines.find((line) => line.trim() !== '') ?? '')
@@ -36,7 +36,7 @@ export function listedLines(lines: string[]): boolean[] | undefined {
   return sourceLines(lines) ?? manualLines(lines);
 }
 
-/** What a search prints: `src/a.ts:12:` and the line. A compiler also names a column or says `error` after it. */
+/** Output of a search: `src/a.ts:12:` and the line. A compiler also prints a column, or `error` after it. */
 const FOUND = /^[\w./@+-]{1,200}[:-]\d{1,9}[:-](?!\d| (?:fatal |internal )?(?:error|warning|note|info)\b)/;
 const MIN_FOUND = 3;
 
@@ -68,7 +68,7 @@ function sourceLines(lines: string[]): boolean[] | undefined {
   return filled >= MIN_LINES && code * 10 >= filled * 7 ? listed : undefined;
 }
 
-/** A comment, a doc string or a POD section begins or ends here. */
+/** True if a comment, a doc string or a POD section begins or ends here. */
 function blockTurns(line: string, inside: boolean): boolean {
   if (/^=\w/.test(line)) return inside === line.startsWith('=cut');
   if (/^\s{0,80}[rbu]?(?:"{3}|'{3})/i.test(line) || /(?:"{3}|'{3})$/.test(line))

@@ -2,7 +2,7 @@ import { CAP } from '../../protocol/caps.ts';
 import type { ActionType } from './actions.ts';
 import type { FeedbackType } from './types.ts';
 
-/** One iteration of a refinement, in the seed's shape. */
+/** One iteration of a refinement, in the log's format. */
 export type FeedbackLogEntry = {
   timestamp: string;
   original_prompt: string;
@@ -14,7 +14,7 @@ export type FeedbackLogEntry = {
   success: boolean;
 };
 
-/** The entry as it is kept: the feedback may be a tool's whole output, so it is cut to what the log can carry. */
+/** Builds the entry for the log. The feedback may be a tool's whole output, so it is cut to the log's cap. */
 export function feedbackLogEntry(timestamp: string, entry: Omit<FeedbackLogEntry, 'timestamp'>): FeedbackLogEntry {
   const signal = entry.feedback_signal;
   const cut = signal.length <= CAP.textChars ? signal : `${signal.slice(0, CAP.textChars - 1)}…`;

@@ -1,12 +1,13 @@
 import type { Family } from './patterns.ts';
 
 /**
- * What people say about a result. All are words: read per sentence, with the guards of negation.ts. Everyday words
- * (`no`, `close`, `almost`, `except`) count only where they judge: `close but`, not `close to the station`.
+ * What people write about a result. All patterns are words: they are read per sentence, with the checks of negation.ts.
+ * Everyday words (`no`, `close`, `almost`, `except`) count only where they judge: `close but`, not `close to the
+ * station`.
  */
 const JUDGED = String.raw`(?:right|correct|perfect|done|good|fine|great|ok|okay|works|working|finished|ready|complete|matches|identical|exactly|happy|nice|usable)`;
 const POSITIVE = String.raw`(?:good|works?|worked|working|fine|great|nice|perfect|right|correct|better|ok|okay|yes|i (?:really )?(?:like|love) (?:it|this|that|the|how|your)|lgtm|works well|well done|excellent|awesome|cool|solid|does what|do what|happy)`;
-/** "Good to know", "nice to meet you": greetings and manners, no praise. */
+/** "Good to know", "nice to meet you": greetings, not praise. */
 const MANNERS = String.raw`(?! (?:to|morning|evening|afternoon|night|luck|question|point|news|idea|day|weekend|year|month|week|at|thing|now|away|after|before|there|side|late)\b)`;
 const SMALL = String.raw`(?:small|minor|tiny|little|slight|cosmetic|quick)`;
 const EXCEPT = String.raw`(?:except|apart from|aside from|other than|besides|save for)`;

@@ -17,7 +17,7 @@ export const RUNTIME_FAMILIES: Family[] = [
       /\bSegmentation fault\b|\bcore dumped\b|(?:\b(?:signal|killed|terminated|received|exited|stopped|died|by|with|code)[: (]{1,3}|^\W{0,4})SIG(?:SEGV|ABRT|KILL|BUS|FPE|ILL)\b|\bBus error\b/,
       /^(?:\S{1,200}: )?(?:line \d{1,9}: {1,8}\d{1,9} )?(?:Aborted|Killed|Terminated)\b/,
       /\bdouble free\b|\bAddressSanitizer\b|\bheap-(?:buffer-overflow|use-after-free)\b/,
-      // What the operating system says.
+      // Messages of the operating system.
       /\b(?:No such file or directory|Permission denied|No space left on device|Too many open files|Broken pipe|Argument list too long|Exec format error|No such process|Read-only file system|Cannot allocate memory|Device or resource busy|Input\/output error)\b/i,
       /(?:^|: |\] |["'(])(?:Is a directory|Not a directory|File exists|Directory not empty|Operation not permitted)\b/i,
       /\b(?:Connection (?:refused|reset|timed out|closed (?:by|unexpectedly))|Network is unreachable|No route to host|Could not resolve host|Temporary failure in name resolution|timed out after)\b/i,
@@ -29,16 +29,16 @@ export const RUNTIME_FAMILIES: Family[] = [
       /^(?:Unknown|Invalid|Unrecognized|No such) (?:option|command|argument|flag|subcommand|syntax|input|value|host|database|file|container|image|key|token|module)\b/,
       /\bCONFLICT \(|\bAutomatic merge failed\b|^(?:hunk|\d{1,6} out of \d{1,6} hunks?) .{0,40}\bFAILED\b/i,
       /^npm (?:ERR!|error)\s/,
-      // A program's complaint: its name, a colon, and what it misses.
+      // A program's error message: its name, a colon, and what is missing.
       /^(?!(?:note|info|notice|warning|debug|hint|help|warn)\b)[a-z][\w.+/-]{0,60}: (?:[^:]{1,60}: ){0,3}.{0,160}\b(?:does not exist|not found|by zero|must (?:be|specify|have)|(?:is|are) required|expected|specified|not (?:supported|allowed|permitted)|denied|unavailable|already exists|too (?:many|few|long|large)|out of range)\b/,
       /^Try '.{1,80}--help' for more information|\bsomething went wrong\b|^Died at \S|\bat \S{1,200} line \d{1,9}\.$/i,
       /\bout of memory\b|\bOOMKilled\b|\b(?:CrashLoop|ImagePull)BackOff\b|\bErrImagePull\b/i,
       / \(\w{1,60}(?:Error|Exception)\)$|^\w{1,60}(?:Error|Exception) \(|^Error\b.{0,60}: \S/,
-      // What an API answers.
+      // An API's answer.
       /"errors?"\s{0,4}:\s{0,4}(?:"[^"]|\{\s{0,4}"|\[\s{0,4}[{"])|"(?:status|state|result|outcome)"\s{0,4}:\s{0,4}"(?:failed|failure|error)"/i,
     ],
     words: [
-      // A name like TypeError counts where somebody says that it happened; a list of names does not.
+      // A name like TypeError counts if the text says that it happened; a list of names does not.
       /\b(?:an?|the|with|throws?|threw|got|gets?|raises?|raised|unhandled|uncaught|this|another|same) \w{0,40}[a-z](?:Error|Exception)s?\b/gi,
       /^\w{0,40}[a-z](?:Error|Exception)\b(?= (?:in|at|on|when|while|after|from|again)\b)/g,
       /\berr(?:or(?:s|ed|ing)?|s)\b/gi,

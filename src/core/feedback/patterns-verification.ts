@@ -1,11 +1,11 @@
 import type { Family } from './patterns.ts';
 
-/** A value as tools and people write one: a number, something quoted, a bracket, a literal. Used in assertions. */
+/** A value as tools and people write it in assertions: a number, a quoted text, a bracket, a literal. */
 const VALUE = String.raw`(?:-?\d|["'\`\[{<]|\b(?:true|false|null|undefined|none|nil|NaN|empty)\b)`;
 const TO_VERB = String.raw`to (?:not )?(?:be|equal|deeply|strictly|match|contain|have|include|throw|return|start|end|satisfy|resolve|reject|exist|eql?)`;
 const NOT_A_PERSON = String.raw`(?!(?:you|him|her|them|us|me|people|everyone|everybody|nobody|my|our|your) )`;
 
-/** Tests, builds, linters, type checks and validators that say no. */
+/** Failures of tests, builds, linters, type checks and validators. */
 export const VERIFICATION_FAMILIES: Family[] = [
   {
     pattern: 'test_result',

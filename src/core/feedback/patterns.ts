@@ -4,10 +4,10 @@ import { VERIFICATION_FAMILIES } from './patterns-verification.ts';
 import type { FeedbackType } from './types.ts';
 
 /**
- * A family is one of the seed's three pattern lines of a type, meant as a family: its words, their forms, and the
- * result lines of runners and compilers that say the same.
+ * A family is one of the three patterns that the specification lists for each type. It covers the words, their forms,
+ * and the result lines of test runners and compilers with the same meaning.
  *
- * - `reports` are lines that only a failing tool prints; they count wherever they stand.
+ * - `reports` are lines that only a failing tool prints; they count anywhere.
  * - `words` are words of prose; they count unless the sentence denies, supposes, asks or only names them (negation.ts).
  *
  * Repeats are bounded and a line has at most LINE_LIMIT_CHARS, so the cost per line is bounded and the whole is linear.

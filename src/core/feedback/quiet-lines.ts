@@ -1,12 +1,15 @@
 /**
- * Lines that report nothing, however alarming their words: a passing test named "throws an error", source code,
- * a diff, the list of a program's options. They are left out before any pattern is tried.
+ * Lines that report nothing although they contain failure words: a passing test named "throws an error", source code, a
+ * diff, the list of a program's options. They are skipped before any pattern is tried.
  */
 const PASSING =
   /^\s{0,40}(?:[✓✔√↓○] |ok \d{1,9}\b|PASS(?:ED)?\b|--- (?:PASS|SKIP)|=== (?:RUN|CONT|PAUSE|NAME)|# Subtest)/;
 const PASSED_AT_END =
   /(?:\bPASSED|\bXFAIL|\bSKIPPED|\bXPASS|\.{3} ok|\.{3} ignored|\.{3} OK|\bshould panic \.{3} ok)(?: {1,80}(?:\(.{0,40}\) ?)?(?:\[ {0,3}\d{1,3}%\])?)?$/;
-/** Statements and comments of common languages. A stack trace quotes such lines too: nothing is lost by it. */
+/**
+ * Statements and comments of common languages. A stack trace quotes such lines too, and skipping them there loses
+ * nothing.
+ */
 const CODE =
   /^\s{0,80}(?:(?:\d{1,7}[:|-] ?|> ?\d{1,7} ?\| ?)\s{0,40})?(?:\/\/|\/\*|\*\/|#!|#include\b|import [\w{*'"]|from \S{1,80} import\b|export (?:class|const|function|default|type|interface|async|let)\b|(?:const|let|var) \w|function \w|(?:public|private|protected|static) \w|class \w{1,80}\s?[({:]|class \w{1,80} extends\b|def \w{1,80}\(|fn \w{1,80}|func \w|package \w{1,80}$|return\b.{0,200};?$|throw new \w|throw \w{1,40};$|raise(?:$| \w{1,80}\(| \w{1,80}$)|t\.(?:Error|Fatal|Log)f?\(|case \w|try\s?[:{]|except\b.{0,120}:(?:$|\s)|\}? ?catch\s?[({]|if (?:\(|!|\w{1,40} [!=<>]=|\[).{0,200}|fi$|then$|echo ["']|set -\w|exit \d$|(?:it|test|describe)\(|expect\(.{0,200};$|assert\(|log\.\w{1,10}\(|console\.\w{1,10}\()/;
 const CODE_END = /(?:[;{]|\}\)?;?|=> \{|\) \{)$/;
@@ -25,7 +28,7 @@ const USAGE = /^(?:usage|options|flags|commands|arguments|[\w ]{1,40} commands|[
 export type QuietState = { diff: boolean; log: boolean; help: boolean };
 export const quietStart = (): QuietState => ({ diff: false, log: false, help: false });
 
-/** True when the line reports nothing. `state` carries over what kind of listing the lines before began. */
+/** True if the line reports nothing. `state` remembers which kind of listing earlier lines have started. */
 export function isQuiet(line: string, state: QuietState): boolean {
   if (DIFF_START.test(line)) state.diff = true;
   if (LOG_HEADER.test(line)) state.log = true;
@@ -50,13 +53,13 @@ const DEEP = /^\s{4}/;
 const COMMENT = /^\s{0,40}(?:\/\/|\/\*|#{1,6} |"{3}|'{3})|^\s{1,40}\* /;
 const DOCUMENT_MARK = /^#{1,4} \S|^ {0,8}```|\]\(https?:|^\s{0,8}[*-] .{0,200}\(#\d/;
 
-/** Beyond this many lines a text is output or a document, and a person's words stand at its start or its end. */
+/** A text with more lines is output or a document, in which a person's words are at the start or the end. */
 const SHORT_LINES = 15;
 const EDGE_LINES = 5;
 
 /**
- * Which lines are prose, where a word can report a failure. In tables, comments, listings, source code and documents
- * ("throws an error if …") only a tool's own report counts.
+ * Tells which lines are prose, in which words can report a failure. In tables, comments, listings, source code and
+ * documents ("throws an error if …") only a tool's own report counts.
  */
 export function proseLines(lines: string[]): (index: number) => boolean {
   const state = quietStart();

@@ -7,15 +7,18 @@ import { promptScore } from './rubric.ts';
 import type { Detection } from './types.ts';
 
 export type RefineOptions = Partial<Policy['feedback']> & {
-  /** When the refinement happens, ISO 8601: core knows no clock. */
+  /** The time of the refinement in ISO 8601. Core has no clock. */
   timestamp: string;
-  /** Judges a prompt from 0 to 10; the rubric by default. */
+  /** Scores a prompt from 0 to 10. Default: the rubric. */
   score?: (prompt: string) => number;
 };
 
 export type Refinement = { refined_prompt: string; score: number; iterations: FeedbackLogEntry[] };
 
-/** One pass of the detected type's actions, in priority order. For callers whose judge is a model and so asynchronous. */
+/**
+ * Applies the actions of the detected type once, in priority order. For callers whose scoring is asynchronous, such as
+ * a model.
+ */
 export function refineOnce(prompt: string, detection: Detection): { prompt: string; applied: ActionType[] } {
   let refined = prompt;
   const applied: ActionType[] = [];
@@ -28,8 +31,9 @@ export function refineOnce(prompt: string, detection: Detection): { prompt: stri
 }
 
 /**
- * Refines a prompt by what the feedback says. Actions are applied before the first score; it stops at the target score,
- * when an iteration changes nothing, or at the limit. Without a detected type the prompt comes back as it was, unlogged.
+ * Refines a prompt with the feedback. Actions are applied before the first score. Refinement stops at the target score,
+ * if an iteration changes nothing, or at the maximum. If no type is detected, the prompt is returned unchanged and
+ * nothing is logged.
  */
 export function refinePrompt(prompt: string, feedback: string, options: RefineOptions): Refinement {
   const limit = options.max_refinement_iterations ?? DEFAULT_POLICY.feedback.max_refinement_iterations;

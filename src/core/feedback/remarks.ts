@@ -1,7 +1,10 @@
 import { oneLine } from './text.ts';
 import type { FeedbackContext, FeedbackType } from './types.ts';
 
-/** What a person asks for, in their own words. Only the first 2,000 characters are read: a remark is short. */
+/**
+ * Reads what a person asks for, in their own words. Only the first 2,000 characters are read, because remarks are
+ * short.
+ */
 const READ_CHARS = 2_000;
 
 const WANTED =
@@ -15,10 +18,10 @@ const NEXT_SENTENCE = /[.!?:—–-] {1,3}([^.!?\n]{4,300})/;
 const ALTERNATIVE =
   /\b(?:use|try|switch to|go with|rather|instead of \S{1,40}|keep|take) ((?!again\b|it\b|this\b|that\b|over\b)[^.!?\n,]{2,200}?)(?: instead)?(?:[.!?,\n]|$)/i;
 
-/** "Specific change requested": the reason for the boost of a partial success. */
+/** A specific change is requested, which raises the confidence of a partial success. */
 const CHANGE =
   /\b(?:change|rename|add|remove|move|swap|make|use|replace|shorten|keep|delete|drop|capitali[sz]e|fix|put|show|limit|sort|open|should|needs? (?:to|a|an|more|two|one|some)|has to|have to|must|could (?:be|have|you)|can you|forgot|missing|would prefer|is off)\b/i;
-/** "Try again" or similar: the reason for the boost of a rejection. */
+/** "Try again" or similar, which raises the confidence of a rejection. */
 const REDO =
   /\btry (?:again|it again|this again|something else|(?:a |an)?(?:different|other|another))\b|\b(?:redo|start over|start again|do (?:it|this|that) (?:again|over)|from scratch|revert|undo)\b/i;
 

@@ -1,12 +1,12 @@
 /**
- * How much a prompt tells whoever has to act on it: 0 to 10, the sum of six questions. It reads words, not meaning; a
- * model can take its place (`score` of refinePrompt). Deterministic, and never lower after a line has been added.
+ * Scores how much a prompt tells its reader: 0 to 10, the sum of six questions. It reads words, not meaning; a model
+ * can replace it (`score` of refinePrompt). It is deterministic, and adding a line never lowers the score.
  *
  * | points | question |
  * | --- | --- |
  * | 2 | Is a task named? (1 for three words, 2 for six) |
  * | 2 | Does it tell what happened or is given: an error, a result, input, a reason? |
- * | 2 | Does it bound the work: must, only, keep, without, at most? |
+ * | 2 | Does it limit the work: must, only, keep, without, at most? |
  * | 2 | Does it say how the result is judged: expected, pass, check, should, example? |
  * | 1 | Does it ask for a way of working: steps, first, then, before? |
  * | 1 | Is something named exactly: a file, a number, something quoted, an identifier? |

@@ -1,11 +1,11 @@
 import { CAP } from '../../protocol/caps.ts';
 
 /**
- * The detector reads at most this many characters. Of longer text it reads the first quarter and the last three
- * quarters of the limit: a failure is told at the end (a runner's summary) or at the start (a compiler), seldom between.
+ * The detector reads at most this many characters. Of a longer text it reads the start (a quarter of the limit) and the
+ * end (three quarters), because compilers report failures at the start and test runners at the end.
  */
 export const SCAN_LIMIT_CHARS = 1_000_000;
-/** A longer line is cut, at a space where there is one, so that no pattern ever works on an unbounded line. */
+/** A longer line is split, at a space if possible, so that no pattern runs on a line of unlimited length. */
 export const LINE_LIMIT_CHARS = 1_000;
 
 export function withinLimit(text: string): string {
@@ -17,7 +17,7 @@ export function withinLimit(text: string): string {
 /* eslint-disable-next-line no-control-regex -- colours of a terminal are what is to be removed */
 const ANSI = /\u001B\[[0-9;:?]*[A-Za-z]/g;
 
-/** Colours go, ’ and ‘ become ', so that every pattern needs to know one apostrophe only. */
+/** Removes colours and replaces ’ and ‘ with ', so that patterns need only one kind of apostrophe. */
 export const normalized = (text: string): string =>
   text.replace(ANSI, '').replaceAll('\u2019', "'").replaceAll('\u2018', "'").replaceAll('\r', '');
 
@@ -26,7 +26,7 @@ export function linesOf(text: string): string[] {
   for (const line of text.split('\n')) {
     let start = 0;
     while (line.length - start > LINE_LIMIT_CHARS) {
-      // Looked for in the piece alone: searching the line backwards would make long lines quadratic.
+      // Only this piece is searched: searching the whole line backwards would make long lines quadratic.
       const space = line.slice(start, start + LINE_LIMIT_CHARS).lastIndexOf(' ');
       const end = start + (space > 0 ? space : LINE_LIMIT_CHARS);
       lines.push(line.slice(start, end));
@@ -37,13 +37,16 @@ export function linesOf(text: string): string[] {
   return lines;
 }
 
-/** `following` is what the line says after the sentence: how a thing ended is often told there. */
+/** `following` is the rest of the line after the sentence, which often tells how it ended. */
 export type Sentence = { text: string; question: boolean; afterQuestion: boolean; following: string };
 
 const FOLLOWING_CHARS = 300;
 const SENTENCE_END = /[.!?;](?=\s|$)/g;
 
-/** Sentences of one line. `afterQuestion` tells an answer from a remark; it is carried over line ends by the caller. */
+/**
+ * Splits a line into sentences. `afterQuestion` tells an answer from a remark; the caller passes it on to the next
+ * line.
+ */
 export function sentencesOf(line: string, afterQuestion: boolean): Sentence[] {
   const found: Sentence[] = [];
   let start = 0;
@@ -67,7 +70,7 @@ export function sentencesOf(line: string, afterQuestion: boolean): Sentence[] {
 /* eslint-disable-next-line no-control-regex -- control characters must not travel into a prompt */
 const UNPRINTABLE = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/g;
 
-/** One clean line for a prompt or an answer: no control characters, no run of spaces, capped. */
+/** One clean line for a prompt or an answer: capped, without control characters and repeated spaces. */
 export function oneLine(text: string, maxChars: number = CAP.messagePreviewChars): string {
   const clean = text
     .slice(0, maxChars * 4)
@@ -75,7 +78,7 @@ export function oneLine(text: string, maxChars: number = CAP.messagePreviewChars
     .replace(/ {2,}/g, ' ')
     .trim();
   if (clean.length <= maxChars) return clean;
-  // Never half a surrogate pair.
+  // Do not split a surrogate pair.
   const end = /[\uD800-\uDBFF]/.test(clean.charAt(maxChars - 2)) ? maxChars - 2 : maxChars - 1;
   return `${clean.slice(0, end)}…`;
 }

@@ -1,11 +1,11 @@
-/** What feedback can mean (S3). The order is the tie order: the more specific type first. */
+/** The types of feedback (S3), in tie order: the more specific type comes first. */
 export const FEEDBACK_TYPES = ['verification_failure', 'runtime_error', 'partial_success', 'user_rejection'] as const;
 export type FeedbackType = (typeof FEEDBACK_TYPES)[number];
 
 /** `pattern` is the name of the family that matched, one of the three of its type. */
 export type FeedbackMatch = { feedback_type: FeedbackType; pattern: string; text: string };
 
-/** What the text says besides its type. Every value is one short, clean line. */
+/** Details that the text contains beside its type. Every value is one short, clean line. */
 export type FeedbackContext = {
   error_message?: string;
   exception_type?: string;
@@ -17,15 +17,15 @@ export type FeedbackContext = {
   framework?: string;
   /** The person's own words, for a rejection or a partial success. */
   remark?: string;
-  /** What the person wants instead: the part after "I meant", "I want", "but", "except for" and the like. */
+  /** What the person wants instead: the part after "I meant", "I want", "but", "except for" and similar words. */
   requested_change?: string;
-  /** Other ways that the person named: "use Postgres", "try a table instead". */
+  /** Alternatives that the person named: "use Postgres", "try a table instead". */
   alternatives?: string;
 };
 
 export type Detection = {
   feedback_type: FeedbackType | null;
-  /** 0 when nothing was detected, otherwise 0.5 to 1 in steps of 0.1. */
+  /** 0 if nothing was detected, otherwise 0.5 to 1 in steps of 0.1. */
   confidence: number;
   matches: FeedbackMatch[];
   context: FeedbackContext;

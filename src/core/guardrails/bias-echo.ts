@@ -1,7 +1,7 @@
 /** How often each tag was flagged, one count per loop. */
 export type BiasCounts = Record<string, number>;
 
-/** A reviewer names a bias as a word, or as an object that says more about it. */
+/** A bias that a reviewer names: a word, or an object with more details. */
 export type BiasTag = string | { tag: string };
 
 export interface BiasEchoResult {
@@ -14,7 +14,10 @@ export interface BiasEchoResult {
   action: 'halt_loop' | null;
 }
 
-/** The distinct tags of one loop in the order they were named: trimmed, case kept, blanks left out. */
+/**
+ * The distinct tags of one loop in the order they were named. They are trimmed, keep their case, and blank ones are
+ * dropped.
+ */
 export function tagsOfLoop(tags: readonly BiasTag[] | undefined): string[] {
   const names = (tags ?? []).map((entry) => (typeof entry === 'string' ? entry : entry.tag).trim());
   return [...new Set(names)].filter((name) => name !== '');
@@ -25,8 +28,8 @@ export const loopsThatFlagged = (tag: string, loops: readonly (readonly string[]
   loops.filter((tags) => tags.includes(tag)).length;
 
 /**
- * Only tags that this loop flags again can echo. `earlierLoops` are the tags of the family's loops before this one;
- * `elsewhere` are the counts of all other families, given when the policy counts globally.
+ * Detects tags that this loop flags again. `earlierLoops` are the tags of the family's earlier loops; `elsewhere` are
+ * the counts of all other families, passed if the policy counts globally.
  */
 export function detectBiasEcho(
   tags: readonly string[],
@@ -43,7 +46,7 @@ export function detectBiasEcho(
   return {
     bias_repetition: echo,
     repeated_tags: repeatedTags,
-    // fromEntries defines own members, so a tag named `__proto__` is a tag like any other.
+    // fromEntries defines own members, so a tag named `__proto__` needs no special case.
     repetition_counts: Object.fromEntries(counts),
     threshold,
     bias_echo: echo,

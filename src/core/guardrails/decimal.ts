@@ -1,16 +1,16 @@
 /**
- * Scores are decimal: 0.25 − 0.20 is 0.05, and three times 0.15 is 0.45. Binary fractions say otherwise.
+ * Scores are decimal: 0.25 − 0.20 is 0.05, and three times 0.15 is 0.45. With binary fractions the results differ.
  *
- * A number becomes the shortest decimal that names it, which is what its sender wrote as long as that had no more than
- * 15 significant digits (JSON numbers carry no more through a parser). Sums and differences of such decimals are exact,
- * whatever their exponents: a decimal here is a big integer and the count of its digits after the point.
+ * A number is converted to the shortest decimal that represents it. That is the decimal its sender wrote, if it had at
+ * most 15 significant digits (JSON parsers keep no more). Sums and differences of such decimals are exact, whatever
+ * their exponents: a decimal is a big integer and the number of its digits after the point.
  */
 export interface Decimal {
   readonly unscaled: bigint;
   readonly scale: number;
 }
 
-/** The number must be finite; callers check what comes from outside before they compute with it. */
+/** Converts a number, which must be finite. Callers check values from outside first. */
 export function decimal(value: number): Decimal {
   const [mantissa = '0', exponent = '0'] = String(value).split('e');
   const [whole = '0', fraction = ''] = mantissa.split('.');
@@ -30,7 +30,7 @@ export const negate = (value: Decimal): Decimal => ({ unscaled: -value.unscaled,
 
 export const minus = (a: Decimal, b: Decimal): Decimal => plus(a, negate(b));
 
-/** Negative, zero or positive, as a sort function wants it. */
+/** Negative, zero or positive, as a sort function expects it. */
 export function compareDecimals(a: Decimal, b: Decimal): number {
   const { unscaled } = minus(a, b);
   if (unscaled === 0n) return 0;
@@ -44,10 +44,10 @@ export function clampDecimal(value: Decimal, lowest: Decimal, highest: Decimal):
   return isAtLeast(highest, value) ? value : highest;
 }
 
-/** The nearest number, so that the decimal 0.45 is the number 0.45 again. Never −0. */
+/** The nearest number, so that the decimal 0.45 gives the number 0.45. Never −0. */
 export const toNumber = (value: Decimal): number => Number(`${value.unscaled}e-${value.scale}`);
 
-/** With a fixed count of digits after the point; a half goes to the even neighbour, so 0.125 is `0.12`. */
+/** Formats with a fixed number of digits after the point. Halves are rounded to even, so 0.125 gives `0.12`. */
 export function toFixedHalfEven(value: Decimal, digits: number): string {
   const negative = value.unscaled < 0n;
   const rounded = roundedUnscaled(negative ? -value.unscaled : value.unscaled, value.scale, digits);

@@ -18,7 +18,7 @@ export type Decision =
       rerun_reason: RerunReason;
       rerun_trigger: RerunTrigger[];
       force_finalize: false;
-      /** Guards that would have ended the run, had the policy's mode let them. */
+      /** Guards that would have ended the run in the mode `enforce`. */
       observed: GuardReason[];
     }
   | { decision: 'finalize'; finalize_reason: FinalizeReason; rerun_trigger: RerunTrigger[]; force_finalize: boolean };
@@ -31,7 +31,7 @@ const REASON_OF_TRIGGER: Record<RerunTrigger, RerunReason> = {
 
 type Thresholds = Pick<Policy['reruns'], 'alignment_threshold' | 'drift_threshold'>;
 
-/** What speaks for another loop, in the order that gives the rerun its reason. */
+/** The reasons for another loop, in the order in which the first becomes the reason of the rerun. */
 export function rerunTriggers(loop: JudgedLoop, thresholds: Thresholds): RerunTrigger[] {
   const triggers: RerunTrigger[] = [];
   if (loop.alignment_score < thresholds.alignment_threshold) triggers.push('alignment');
@@ -41,9 +41,9 @@ export function rerunTriggers(loop: JudgedLoop, thresholds: Thresholds): RerunTr
 }
 
 /**
- * The decision after each review. Overrides are already in `limit.force_finalize` and `fatigue.force_finalize`; bias echo
- * has none. Outside the mode `enforce` bias and fatigue are told and stop nothing; the rerun limit holds in every mode,
- * because the run's bound is computed from it.
+ * Decides after each review whether another loop follows. Overrides are already applied in `limit.force_finalize` and
+ * `fatigue.force_finalize`; bias echo has no override. In other modes than `enforce`, bias and fatigue are reported but
+ * stop nothing. The rerun limit applies in every mode, because the run's limit is computed from it.
  */
 export function decideAfterReview(
   loop: JudgedLoop,

@@ -6,7 +6,7 @@ import type { Bound, OverrideEntry, OverrideRequest } from './overrides.ts';
 import { refuse } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 
-/** What override-guardrails answers. */
+/** The answer of override-guardrails. */
 export interface OverrideAnswer {
   status: 'success' | 'already_pending';
   loop_id: string;
@@ -14,7 +14,7 @@ export interface OverrideAnswer {
   override_max_reruns: boolean;
   overridden_by: string;
   override_reason: string | null;
-  /** Only with `success`: the bound of a two-flag call that had an override pending already. */
+  /** Only with `success`: the limits of this call that already had an override pending. */
   already_pending?: Bound[];
 }
 
@@ -24,7 +24,7 @@ export interface Overridden {
   answer: OverrideAnswer;
 }
 
-/** Takes an override that `parseMessage` has accepted, unless the state of the family refuses it. */
+/** Applies an override that `parseMessage` has accepted, or refuses it because of the family's state. */
 export function applyOverride(
   state: GuardState,
   request: OverrideRequest,
@@ -50,16 +50,19 @@ export function applyOverride(
   return { ok: true, state: { ...state, overrides: taken.ledger }, answer };
 }
 
-/** The audit as people read it: after the end nothing is pending any more, so what was never needed is unused. */
+/**
+ * The audit of overrides. After the family has ended nothing is pending any more, so overrides that were not needed are
+ * shown as unused.
+ */
 export const overrideAudit = (state: GuardState): OverrideEntry[] =>
   state.overrides.entries.map((entry) =>
     state.ended !== null && entry.outcome === 'pending' ? { ...entry, outcome: 'unused' } : entry,
   );
 
 /**
- * Whether a person could still turn this end into one more loop. With `on_guard: ask_human` a run asks before it keeps
- * such an answer: it drops the state that `completeLoop` gave, and completes the loop anew with both override flags when
- * the person says retry, which is one override.
+ * True if a person could still override this end with one more loop. With `on_guard: ask_human` a run asks before it
+ * keeps such an answer. If the person says retry, the run drops the state that `completeLoop` returned and completes
+ * the loop again with both override flags, which count as one override.
  */
 export function couldBeOverridden(stateBefore: GuardState, answer: LoopAnswer): boolean {
   const { decision_result: result } = answer;

@@ -20,8 +20,8 @@ export interface FatigueResult {
 const ZERO = decimal(0);
 
 /**
- * Fatigue grows with each rerun that improves neither score, and decays with each that does. A first loop has nothing
- * to be compared with, so it keeps the fatigue that it came with: none.
+ * Computes fatigue, which grows with each rerun that improves neither score and decays with each that does. A first
+ * loop has nothing to compare with, so its fatigue stays unchanged.
  */
 export function scoreFatigue(
   scores: Scores,
@@ -51,7 +51,7 @@ function incrementOf(increased: boolean, improved: boolean, policy: Policy['fati
   return improved ? negate(decimal(policy.decay_rate)) : ZERO;
 }
 
-/** Either score is enough: alignment that rose, or drift that fell, by the threshold or more. */
+/** True if alignment rose or drift fell by the threshold or more. */
 function hasImproved(now: Scores, before: Scores, threshold: number): boolean {
   const enough = decimal(threshold);
   const alignmentGain = minus(decimal(now.alignment_score), decimal(before.alignment_score));

@@ -18,11 +18,11 @@ import type { Refusal } from './refusal.ts';
 import { checkRerunLimit } from './rerun-limit.ts';
 
 export interface CompleteOptions {
-  /** Hash of the body as it came, when the review was added to it afterwards. */
+  /** Hash of the original body, if a review was added to it afterwards. */
   bodyHash?: string;
-  /** Counts of the tags in all other families; needed only where the policy's bias scope is `global`. */
+  /** Counts of the tags in all other families. Needed only if the policy's bias scope is `global`. */
   biasElsewhere?: BiasCounts;
-  /** Said instead of `Triggered by …`. */
+  /** Replaces the text `Triggered by …`. */
   reasonDetail?: string;
 }
 
@@ -30,13 +30,13 @@ export interface Completed {
   ok: true;
   state: GuardState;
   answer: LoopAnswer;
-  /** True when the same report had been answered before; the state is then as it was. */
+  /** True if the same report was answered before. Then the state is unchanged. */
   repeated: boolean;
 }
 
 /**
- * The answer that this loop's report has already had, or why it can have none; null when the report is new and due. It
- * comes before anything costly, such as asking a reviewer. Without a state the report opens the family.
+ * Returns the answer that this loop's report has already had, or why it is refused; null if the report is new and
+ * expected. Called before costly work such as asking a reviewer. Without a state, the report opens the family.
  */
 export function answerGivenBefore(
   state: GuardState | null,
@@ -58,7 +58,7 @@ export function answerGivenBefore(
   return loopId === due ? null : refuse('out_of_order', `${loopId} is out of order; the loop to report is ${due}.`);
 }
 
-/** One report in, one answer out, exactly once for each loop; a refusal changes nothing. */
+/** Answers the report of a loop, exactly once per loop. A refusal changes nothing. */
 export function completeLoop(
   state: GuardState | null,
   report: LoopReport,

@@ -31,14 +31,14 @@ export type Ruling =
     }
   | { decision: 'finalize'; finalize_reason: FinalizeReason; force_finalize: boolean };
 
-/** All that was found out about a reported loop; its answer, trace item and status are views of this. */
+/** Everything that was decided about a reported loop. Its answer, trace item and status are computed from this. */
 export interface Verdict {
   at: string;
   body_hash: string;
   orchestrator_persona: string | null;
   review: Review;
   repeated_tags: string[];
-  /** Its keys are the loop's own tags: the family's counts are the loops that have them. */
+  /** The keys are this loop's own tags. A count is the number of the family's loops with that tag. */
   repetition_counts: BiasCounts;
   reflection_fatigue: number;
   fatigue_increased: boolean;
@@ -50,7 +50,7 @@ export interface Verdict {
 export interface LoopEntry {
   loop_id: string;
   opened_at: string;
-  /** True while the reviewers are at work. */
+  /** True while the reviewers are working. */
   reviewing: boolean;
   verdict: Verdict | null;
 }
@@ -73,7 +73,10 @@ export interface Opened {
   state: GuardState;
 }
 
-/** `max_reruns` and `max_overrides` are fixed here, for the bound that was told at the start has to hold to the end. */
+/**
+ * Opens a family. `max_reruns` and `max_overrides` are fixed here, because the limit that was reported at the start has
+ * to hold until the end.
+ */
 export function openFamily(
   loopId: string,
   limits: { max_reruns: number; max_overrides: number },
@@ -103,7 +106,7 @@ export const announced = (loopId: string, at: string): LoopEntry => ({
   verdict: null,
 });
 
-/** A family always has the loop that opened it. */
+/** The current loop. A family always has at least the loop that opened it. */
 export function currentLoop(state: GuardState): LoopEntry {
   const loop = state.loops.at(-1);
   if (loop === undefined) throw new RangeError(`family ${state.family} has no loop`);
@@ -112,7 +115,7 @@ export function currentLoop(state: GuardState): LoopEntry {
 
 export const originalLoopId = (state: GuardState): string => state.loops[0]?.loop_id ?? state.family;
 
-/** Every loop but the first is a rerun. */
+/** The number of reruns: every loop but the first is one. */
 export const rerunCount = (state: GuardState): number => state.loops.length - 1;
 
 export const withCurrentLoop = (state: GuardState, change: Partial<LoopEntry>): GuardState => ({
@@ -120,9 +123,9 @@ export const withCurrentLoop = (state: GuardState, change: Partial<LoopEntry>): 
   loops: [...state.loops.slice(0, -1), { ...currentLoop(state), ...change }],
 });
 
-/** The current loop's work is done and its reviewers are asked. */
+/** Notes that the current loop's work is done and its reviewers are asked. */
 export const beginReview = (state: GuardState): GuardState => withCurrentLoop(state, { reviewing: true });
 
-/** Ends the family for a reason that is not a guard's: cancelled, out of budget, a system error. */
+/** Ends the family for a reason other than a guard: cancelled, out of budget, a system error. */
 export const closeFamily = (state: GuardState, at: string): GuardState =>
   state.ended === null ? { ...state, ended: { at, finalize_reason: null, force_finalize: false } } : state;

@@ -22,8 +22,8 @@ export interface GuardrailsStatus {
 }
 
 /**
- * Counts, limit and end are the family's, as they are now, whichever of its loops is asked for; scores and reasons are
- * that loop's own, null as long as it is not reported. Null when the family has no such loop.
+ * The status of one loop, or null if the family has no such loop. Counts, limit and end are those of the whole family,
+ * as they are now. Scores and reasons are the loop's own, and null until it is reported.
  */
 export function guardrailsStatus(
   state: GuardState,

@@ -35,7 +35,7 @@ export type DecisionResult =
       max_reruns: number;
     };
 
-/** What loop-complete answers. */
+/** The answer of loop-complete. */
 export interface LoopAnswer {
   status: 'success';
   loop_id: string;
@@ -50,7 +50,7 @@ export interface Answered {
   answer: LoopAnswer;
 }
 
-/** The decision that was made about a loop of this family, as its report was or would have been answered. */
+/** Builds the answer from the decision about a loop of this family, whether or not its report was answered before. */
 export function answerFor(state: GuardState, loopId: string): Answered | Refusal {
   const position = state.loops.findIndex((loop) => loop.loop_id === loopId);
   const loop = state.loops[position];
@@ -59,7 +59,7 @@ export function answerFor(state: GuardState, loopId: string): Answered | Refusal
   return { ok: true, answer: answerOf(state, position, loopId, loop.verdict) };
 }
 
-/** Answers carry the count of reruns after the decision. */
+/** The number of reruns after the decision, as answers contain it. */
 export function rerunCountAfter(position: number, verdict: Verdict): number {
   return verdict.ruling.decision === 'rerun' ? position + 1 : position;
 }

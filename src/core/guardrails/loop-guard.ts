@@ -4,31 +4,33 @@ import type { OverrideEntry } from './overrides.ts';
 import type { ReasonedTraceItem } from './loop-trace.ts';
 import type { PolicyPatch } from '../../protocol/schemas/policy.ts';
 
-/** What `loopGuard` is started with; what is left out is the default policy's. Fixed for the family's whole life. */
+/**
+ * The input of `loopGuard`. Settings that are left out have their defaults. They are fixed for the life of the family.
+ */
 export interface LoopGuardInput {
   policy?: Pick<PolicyPatch, keyof GuardPolicy>;
   max_reruns?: number;
 }
 
-/** What a door knows beyond the report's body: the second, optional argument of `loop_complete`. */
+/** Optional second argument of `loop_complete`: what the API or client knows beyond the report's body. */
 export interface ReportExtras {
-  /** Hash of the body as its sender wrote it, before a review was added or a secret taken out. */
+  /** Hash of the body as it was sent, before a review was added or a secret redacted. */
   body_hash?: string;
-  /** Counts of the report's tags in all other families, for a policy whose bias scope is `global`. */
+  /** Counts of the report's tags in all other families, if the policy's bias scope is `global`. */
   bias_elsewhere?: BiasCounts;
 }
 
-/** A signal that could not be acted upon. */
+/** A signal that was refused. */
 export interface IgnoredSignal {
   name: string;
   reason: string;
   at: string;
 }
 
-/** What a guard leaves behind: its workflow's result, and its row in the store. */
+/** What remains of a guard: its workflow's result, and its row in the store. */
 export interface GuardEnding {
   version: 1;
-  /** Null when the guard was cancelled before any loop was reported. */
+  /** Null if the guard was cancelled before any loop was reported. */
   state: GuardState | null;
   ignored: IgnoredSignal[];
 }
@@ -40,7 +42,7 @@ export interface GuardArchive {
   ended_at: string;
 }
 
-/** What the query `trace` answers. */
+/** The answer of the query `trace`. */
 export interface GuardTrace {
   trace: ReasonedTraceItem[];
   overrides: OverrideEntry[];

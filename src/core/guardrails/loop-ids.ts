@@ -8,8 +8,8 @@ const KEPT_CHARS = 100;
 const HASH_CHARS = 16;
 
 /**
- * The name that a loop shares with all its reruns: its id without `_rN`. An id too long to take a suffix gives a
- * family named by its beginning and its hash; that name is its own family, so any rerun leads back to it.
+ * The family of a loop: its id without `_rN`. An id that is too long for a suffix gives a family named by its beginning
+ * and its hash. The family of that name is the name itself, so every rerun leads back to it.
  */
 export function familyOf(loopId: string): string {
   const base = loopId.replace(RERUN_SUFFIX, '');
@@ -17,12 +17,12 @@ export function familyOf(loopId: string): string {
   return `${base.slice(0, KEPT_CHARS)}-${sha256Hex(base).slice(0, HASH_CHARS)}`;
 }
 
-/** An id that ends in `_r<n>` is a rerun, so it cannot open a family. */
+/** True if the id ends in `_r<n>`. Such an id is a rerun, so it cannot open a family. */
 export const isRerunId = (loopId: string): boolean => RERUN_SUFFIX.test(loopId);
 
 export const rerunId = (family: string, rerunNumber: number): string => `${family}_r${rerunNumber}`;
 
-/** The N of `_rN`; a first loop has depth 0. */
+/** The N of `_rN`; 0 for a first loop. */
 export function rerunDepth(loopId: string): number {
   const digits = RERUN_SUFFIX.exec(loopId)?.[1];
   return digits === undefined ? 0 : Number(digits);

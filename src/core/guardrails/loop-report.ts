@@ -6,14 +6,14 @@ import type { RequestProblem } from '../../protocol/run.ts';
 import { problemsOfSetting } from '../policy/check-policy.ts';
 import type { BiasTag } from './bias-echo.ts';
 
-/** The judgement of a finished loop, as a reviewer gives it. */
+/** A reviewer's judgement of a finished loop. */
 export interface ReviewReport {
   alignment_score: number;
   drift_score: number;
   summary_valid?: boolean;
   reflection_persona?: string | null;
   bias_tags?: BiasTag[];
-  /** What the pass left out or got wrong, in words for the next one; they decide nothing. */
+  /** What the pass missed or got wrong, as text for the next pass. It does not affect the decision. */
   missed?: string[];
 }
 
@@ -29,9 +29,9 @@ export interface LoopReport {
   reflection_result?: ReviewReport;
 }
 
-/** A review names a handful of biases; the family's state keeps each, so their number has a cap. */
+/** The number of biases per review is capped, because the family's state keeps each. */
 const MAX_BIAS_TAGS = 50;
-/** A report may ask for as many reruns as a policy. */
+/** A report may ask for at most as many reruns as a policy. */
 const MAX_RERUNS = POLICY_TABLE.reruns.settings.max_reruns;
 const MAX_MISSED = 10;
 
@@ -54,7 +54,10 @@ const NAME = `expected a text of 1 to ${CAP.nameChars} characters, or null`;
 const FLAG = 'expected true or false';
 const SCORE = 'expected a number from 0 to 1';
 
-/** Plain checks, because this also guards the messages that reach a workflow past our doors, where there is no zod. */
+/**
+ * Checks a report and returns its problems. It does not use zod, because workflows call it for messages that arrive
+ * directly, and they must not load zod.
+ */
 export function errorsOfReport(body: unknown): RequestProblem[] {
   if (!isObject(body)) return [{ path: '$', message: 'expected an object' }];
   const flagged = body['override_fatigue'] === true || body['override_max_reruns'] === true;

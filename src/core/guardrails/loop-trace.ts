@@ -32,21 +32,21 @@ export interface LoopTraceItem {
 }
 
 /**
- * A trace item with what people ask next: why it was run again, or why it was the last, how it was judged and who
- * overrode. A trace says all that a family's status and answers do, so that the archive of a run can give them too.
+ * A trace item with details: why the loop was run again or was the last, how it was judged, and who overrode. A trace
+ * contains everything that a family's status and answers do, so that they can be computed from a run's archive.
  */
 export interface ReasonedTraceItem extends LoopTraceItem {
-  /** Every tag that this loop was flagged with; `repeated_tags` are those of them that came too often. */
+  /** All tags of this loop. `repeated_tags` are those that were flagged too often. */
   bias_tags: string[] | null;
   finalize_reason: FinalizeReason | null;
   reasoning: RerunReasoning | null;
-  /** Null as long as the loop is not judged, like the other scores. */
+  /** Null until the loop is judged, like the other scores. */
   alignment_score: number | null;
   drift_score: number | null;
   summary_valid: boolean | null;
   repetition_counts: BiasCounts | null;
   fatigue_threshold_exceeded: boolean;
-  /** Those that came while this loop was the current one. */
+  /** Overrides that came while this loop was the current one. */
   overrides: OverrideEntry[];
 }
 
@@ -55,7 +55,10 @@ export function loopTrace(state: GuardState): ReasonedTraceItem[] {
   return state.loops.map((loop, position) => traceItemOf(state, loop, position, overrides[position] ?? []));
 }
 
-/** Flags that came with a report belong to the loop that it reports; the next one opens at the very same time. */
+/**
+ * Groups overrides by loop. Flags in a report belong to the reported loop, although the next loop opens at the same
+ * time.
+ */
 function overridesByLoop(state: GuardState): OverrideEntry[][] {
   const byLoop: OverrideEntry[][] = state.loops.map(() => []);
   for (const entry of overrideAudit(state)) {
@@ -116,7 +119,7 @@ function statusOf(state: GuardState, loop: LoopEntry): LoopStatus {
   return loop.reviewing ? 'reviewing' : 'running';
 }
 
-/** A loop that is not judged yet stands where the one before it ended. */
+/** The fatigue at a loop. A loop that is not judged yet has the fatigue of the loop before it. */
 export function fatigueAt(state: GuardState, position: number): number {
   const loop = state.loops[position];
   return loop?.verdict?.reflection_fatigue ?? state.loops[position - 1]?.verdict?.reflection_fatigue ?? 0;

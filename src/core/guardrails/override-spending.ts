@@ -1,17 +1,18 @@
 import { entryOf, flaggedBounds, overridesTaken, pendingFor } from './overrides.ts';
 import type { Bound, OverrideEntry, OverrideFlags, OverrideLedger } from './overrides.ts';
 
-/** Who would lift which bound at one decision. Nothing is spent before that decision is a rerun. */
+/** Which overrides would lift which limits at one decision. They are spent only if the decision is a rerun. */
 export interface Coverage {
   covered: Bound[];
-  /** The flags of the report itself lift a bound. */
+  /** True if flags in the report itself lift a limit. */
   byFlags: boolean;
   byPending: OverrideEntry[];
 }
 
 /**
- * `blocking` are the bounds that would end the run now. Flags inside the report come first, since they hold for this
- * decision alone; they too need one of `max_overrides`, or a caller that always sends them would never end.
+ * Finds overrides for `blocking`, the limits that would end the run now. Flags in the report are used first, because
+ * they apply to this decision only. They count against `max_overrides` too, otherwise a caller that always sends them
+ * would never end.
  */
 export function coverBounds(ledger: OverrideLedger, blocking: readonly Bound[], flags: OverrideFlags): Coverage {
   const flagged = overridesTaken(ledger) < ledger.max_overrides ? flaggedBounds(flags) : [];
@@ -33,8 +34,8 @@ export const coveredBy = (coverage: Coverage, flags: OverrideFlags): string | nu
 };
 
 /**
- * The ledger after the decision. An override is one whole: the rerun it frees uses it up, both flags of it. Where another
- * guard ended the run all the same, it freed nothing and is not spent.
+ * The ledger after the decision. A rerun spends an override as a whole, with both flags. If another guard ended the run
+ * anyway, the override is not spent.
  */
 export function settleOverrides(
   ledger: OverrideLedger,

@@ -4,20 +4,20 @@ import type { LoopReport } from './loop-report.ts';
 import { refuse } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 
-/** The bounds that a person may lift once. Bias echo is not one of them. */
+/** The limits that a person may lift once. Bias echo is not one of them. */
 export type Bound = 'max_reruns' | 'fatigue';
 
 export type OverrideRequest = MessageBody<'override'>;
-/** An override inside a report: it applies to the decision about that loop alone. */
+/** An override inside a report. It applies only to the decision about that loop. */
 export type OverrideFlags = Pick<LoopReport, 'override_fatigue' | 'override_max_reruns' | 'override_by'>;
 
 /**
- * `pending` waits for its bound; `spent` let one loop start; `unused` came with a report whose decision did not need it;
- * `already_pending` and `refused` (no override left) freed nothing.
+ * `pending`: waits until its limit is reached; `spent`: let one loop start; `unused`: came with a report whose decision
+ * did not need it; `already_pending` and `refused` (no override left): had no effect.
  */
 export type OverrideOutcome = 'pending' | 'spent' | 'unused' | 'already_pending' | 'refused';
 
-/** Who, why, when, spent by which decision: the audit is the ledger itself. */
+/** One override with who, why, when, and the decision that spent it. The ledger of these is the audit. */
 export interface OverrideEntry {
   override_fatigue: boolean;
   override_max_reruns: boolean;
@@ -26,16 +26,16 @@ export interface OverrideEntry {
   at: string;
   via: 'override' | 'loop_complete';
   outcome: OverrideOutcome;
-  /** The bounds it waits for: those of its flags that had nothing pending. */
+  /** The limits it waits for: those of its flags for which nothing was pending. */
   waits_for: Bound[];
-  /** The loop after whose review it let another start. */
+  /** The loop after whose review another loop started because of this override. */
   spent_by: string | null;
 }
 
 export interface OverrideLedger {
   max_overrides: number;
   entries: OverrideEntry[];
-  /** Further `already_pending` calls that the audit only counts, so that repeating one cannot fill the state. */
+  /** Number of further `already_pending` calls. They are only counted, so that repeated calls cannot fill the state. */
   already_pending_left_out: number;
 }
 
@@ -53,7 +53,7 @@ export const flaggedBounds = (request: OverrideFlags): Bound[] => [
 export const pendingFor = (ledger: OverrideLedger, bound: Bound): OverrideEntry | undefined =>
   ledger.entries.find((entry) => entry.outcome === 'pending' && entry.waits_for.includes(bound));
 
-/** What counts against `max_overrides`: one per call, with one flag or two, pending or spent. */
+/** How many overrides count against `max_overrides`: one per call, with one flag or two, pending or spent. */
 export const overridesTaken = (ledger: OverrideLedger): number =>
   ledger.entries.filter((entry) => entry.outcome === 'pending' || entry.outcome === 'spent').length;
 
@@ -61,11 +61,11 @@ export interface AcceptedOverride {
   ok: true;
   ledger: OverrideLedger;
   status: 'success' | 'already_pending';
-  /** Flagged bounds that had an override pending before this call. */
+  /** Limits of this call that already had an override pending. */
   alreadyPending: Bound[];
 }
 
-/** One override per bound can be pending; a second is kept in the audit and frees nothing. */
+/** Adds an override. Only one per limit can be pending; a second one is kept in the audit and has no effect. */
 export function takeOverride(ledger: OverrideLedger, request: OverrideRequest, at: string): AcceptedOverride | Refusal {
   const bounds = flaggedBounds(request);
   const alreadyPending = bounds.filter((bound) => pendingFor(ledger, bound) !== undefined);

@@ -1,6 +1,6 @@
 import type { GuardReason, RerunReason, RerunTrigger } from './decision.ts';
 
-/** Why a loop was run again, as the log keeps it. `overridden_by` is there only when someone lifted a bound. */
+/** Why a loop was run again, as the log keeps it. `overridden_by` is set only if a person lifted a limit. */
 export interface RerunReasoning {
   rerun_trigger: RerunTrigger[];
   rerun_reason: RerunReason;
@@ -10,7 +10,7 @@ export interface RerunReasoning {
   overridden_by?: string;
 }
 
-/** One sentence; guards that only watched are named in it, for they left no other trace. */
+/** One sentence. It also names guards that only observed, because they are recorded nowhere else. */
 export function rerunReasonDetail(triggers: readonly RerunTrigger[], observed: readonly GuardReason[] = []): string {
   const triggered = `Triggered by ${triggers.join(', ')}`;
   return observed.length === 0 ? triggered : `${triggered}; only observed: ${observed.join(', ')}`;

@@ -1,6 +1,6 @@
 import type { RequestProblem } from '../../protocol/run.ts';
 
-/** Why a message was not acted upon. Nothing has changed then; each is a fact that a door can turn into a status. */
+/** Why a message was refused. Nothing has changed then. The API maps each value to a status code. */
 export type GuardProblem =
   | 'invalid_report'
   | 'review_missing'

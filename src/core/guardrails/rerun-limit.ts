@@ -7,7 +7,10 @@ export interface RerunLimitResult {
   overridden_by: string | null;
 }
 
-/** `rerunCount` is the family's count before this decision; `overrideBy` is null when nobody lifts the limit. */
+/**
+ * Checks the limit of reruns. `rerunCount` is the number before this decision; `overrideBy` is null if nobody lifts the
+ * limit.
+ */
 export function checkRerunLimit(rerunCount: number, maxReruns: number, overrideBy: string | null): RerunLimitResult {
   const limitReached = rerunCount >= maxReruns;
   const overridden = limitReached && overrideBy !== null;

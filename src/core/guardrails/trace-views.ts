@@ -2,7 +2,7 @@ import type { GuardrailsStatus } from './guardrails-status.ts';
 import type { LoopAnswer } from './loop-answer.ts';
 import type { ReasonedTraceItem } from './loop-trace.ts';
 
-/** What `guardrailsStatus` says of a loop, read from the family's trace: all that the archive of a run keeps. */
+/** Computes from a trace what `guardrailsStatus` computes from the state. The archive of a run keeps only the trace. */
 export function statusFromTrace(trace: readonly ReasonedTraceItem[], loopId: string): GuardrailsStatus | null {
   const item = trace.find((candidate) => candidate.loop_id === loopId);
   if (item === undefined) return null;
@@ -27,7 +27,7 @@ export function statusFromTrace(trace: readonly ReasonedTraceItem[], loopId: str
   };
 }
 
-/** What `answerFor` says of a loop, read from the family's trace; null as long as no decision was made about it. */
+/** Computes from a trace what `answerFor` computes from the state. Null until a decision was made about the loop. */
 export function answerFromTrace(trace: readonly ReasonedTraceItem[], loopId: string): LoopAnswer | null {
   const position = trace.findIndex((candidate) => candidate.loop_id === loopId);
   const item = trace[position];

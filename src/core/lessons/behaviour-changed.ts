@@ -2,30 +2,33 @@ import { canonicalJson } from '../../protocol/ids.ts';
 import { compareDecimals, decimal } from '../guardrails/decimal.ts';
 import { trimWhiteSpace } from './text.ts';
 
-/** What one attempt did, as far as another can differ from it, and how it went. */
+/** What one attempt did and how it ended, with the fields that can be compared with another attempt. */
 export interface AttemptInAction {
   tool_name: string;
   input_hash: string;
-  /** The constraints that held for it; compared as canonical JSON. */
+  /** The constraints that applied to it; compared as canonical JSON. */
   constraints?: unknown;
   prompt_hash?: string | null;
-  /** What the tool itself reported by `ctx.changed(text)`. */
+  /** The changes that the tool reported with `ctx.changed(text)`. */
   reported_changes?: readonly string[];
   succeeded: boolean;
-  /** Where there is a score; it decides between two attempts that both succeeded, or both failed. */
+  /** A quality score, if there is one. It decides between two attempts that both succeeded or both failed. */
   quality?: number | null;
 }
 
 export type ActionDifference = 'tool' | 'arguments' | 'constraints' | 'prompt' | 'reported';
 
 export interface BehaviourChange {
-  /** The gate: only a reflection of which this is true is kept. */
+  /** Only lessons for which this is true are kept. */
   changed_behavior: boolean;
   differences: ActionDifference[];
   did_better: boolean;
 }
 
-/** Doing the same again and being lucky teaches nothing; neither does doing otherwise to no avail. */
+/**
+ * Decides whether the second attempt did something different and had a better result. Repeating the same call with luck
+ * teaches nothing, and neither does a change that did not help.
+ */
 export function behaviourChanged(before: AttemptInAction, after: AttemptInAction): BehaviourChange {
   const differences = differencesInAction(before, after);
   const better = didBetter(before, after);
@@ -42,7 +45,7 @@ function differencesInAction(before: AttemptInAction, after: AttemptInAction): A
   return differences;
 }
 
-/** A tool that reports the same change at every attempt has not changed between them. */
+/** A tool that reports the same change in both attempts has not changed between them. */
 function reportedAnew(before: AttemptInAction, after: AttemptInAction): boolean {
   const known = new Set((before.reported_changes ?? []).map(trimWhiteSpace));
   return (after.reported_changes ?? []).map(trimWhiteSpace).some((text) => text !== '' && !known.has(text));

@@ -29,14 +29,16 @@ export interface Evaluation {
   quality_after: number;
 }
 
-/** A gain has to be larger than this to teach anything by itself. */
+/** A gain in quality has to be larger than this to become a lesson. */
 const NOTABLE_GAIN = decimal(0.1);
 const UNKNOWN = 'Unknown';
 const CLAIM_CHARS = 100;
 const CRITIQUE_CHARS = 200;
 const PRAISED_CRITIQUE_CHARS = 150;
 
-/** What an evaluation teaches, or null: the gravest finding speaks, and a small gain says nothing. */
+/**
+ * Derives a lesson from an evaluation: the most serious finding, or a notable gain. Returns null if there is neither.
+ */
 export function reflectionFromEvaluation(evaluation: Evaluation): Reflection | null {
   const gain = minus(decimal(evaluation.quality_after), decimal(evaluation.quality_before));
   const lesson = lessonOf(evaluation, gain);

@@ -2,8 +2,8 @@ import { cleanName, oneSpace } from '../failures/clean-text.ts';
 import type { ActionDifference } from './behaviour-changed.ts';
 
 /**
- * The words of a lesson that a run learnt by itself. They are made of names, codes and plain values alone: what a tool,
- * a server or a model wrote stays out, so that no sentence hidden in it can reach a later run as advice.
+ * The text of a lesson that a run learns by itself. It is made only of names, codes and plain values. Text from tools,
+ * servers and models is left out, so that no instruction hidden in it can reach a later run.
  */
 export type PlainArgs = Record<string, string | number | boolean | null>;
 
@@ -13,17 +13,20 @@ const VALUE_CHARS = 24;
 const REPORTED_CHARS = 120;
 const TOLD_ARGUMENTS = 3;
 const KEPT_ARGUMENTS = 10;
-/** A text that may be told: one word of letters, as settings have it. Names, ids and secrets have digits or spaces. */
+/** A value that may be shown: one word of letters, as in settings. Names, ids and secrets contain digits or spaces. */
 const PLAIN_VALUE = /^[A-Za-z][A-Za-z_-]{0,23}$/;
-/** Arguments whose values are somebody's, whatever they look like: only that they changed is told. */
+/** Arguments that may hold personal or secret values. A lesson only says that they changed. */
 const PRIVATE_NAME =
   /pass|pin|secret|token|key|auth|cred|cookie|session|mail|phone|name|user|customer|client|account|person|owner|address|(?:^|[_-])ids?$|Ids?$/i;
 
-/** How a lesson about this failure begins, and what a similar one is looked for by. */
+/**
+ * Describes a failure in the words with which a lesson about it begins. Similar lessons are searched with the same
+ * text.
+ */
 export const describeFailure = (toolName: string | null, errorCode: string): string =>
   `If ${cleanName(toolName ?? 'the plan', NAME_CHARS)} fails with ${cleanName(errorCode, CODE_CHARS)}`;
 
-/** The arguments that can be told in words, of a call's input. */
+/** Picks the arguments of a call whose values may be shown. */
 export function plainArgs(input: unknown): PlainArgs {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return {};
   const plain = Object.entries(input).filter((entry): entry is [string, string | number | boolean | null] => {
@@ -44,7 +47,7 @@ export interface Remedy {
   reported: string | null;
 }
 
-/** The whole lesson: the failure, and what was done differently when it worked. */
+/** Builds the text of a lesson: the failure, and what was different when it worked. */
 export const lessonText = (failure: string, remedy: Remedy): string =>
   `${failure}, then what worked was ${whatWorked(remedy).join(', ')}.`;
 
@@ -76,5 +79,5 @@ function changedArguments({ args_before: before, args_after: after }: Remedy): s
   return changed.length === 0 ? 'other arguments' : changed.join(' and ');
 }
 
-/** What a tool says of itself by `ctx.changed` is its author's text; it is kept to one short line all the same. */
+/** The tool's author wrote the text of `ctx.changed`. It is still cut to one short line. */
 const reportedWords = (text: string): string => oneSpace(text).slice(0, REPORTED_CHARS);

@@ -15,8 +15,8 @@ export interface Match<Known> {
 }
 
 /**
- * The reflection that a new one repeats, if any: the best match, then the oldest. The caller gives those of the same
- * error type and scope; nothing else can be a repetition.
+ * Finds the lesson that a new one repeats, if any: the best match, and of equal matches the oldest. The caller passes
+ * lessons of the same error type and scope.
  */
 export function findNearIdentical<Known extends KnownReflection>(
   reflection: { content: string; error_signature: string },
@@ -43,7 +43,7 @@ function matchOf<Known extends KnownReflection>(
     : { known: candidate, score: similarityOfTrigrams(trigrams, trigramsOf(candidate.content)), reason: 'similarity' };
 }
 
-/** An equal signature beats equal trigrams: the same words in another order are not the same text. */
+/** An equal signature beats equal trigrams, because the same words in another order are not the same text. */
 function isBetter(match: Match<KnownReflection>, best: Match<KnownReflection>): boolean {
   if (match.reason !== best.reason) return match.reason === 'signature';
   if (match.score !== best.score) return match.score > best.score;

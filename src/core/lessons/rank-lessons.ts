@@ -1,11 +1,11 @@
-/** A kept reflection as a run's start sees it. */
+/** A stored lesson, with the fields that decide its rank when a run starts. */
 export interface Lesson {
   id: string;
   content: string;
-  /** The tools it was learned with; none for a lesson that came from outside. */
+  /** The tools it was learnt with; empty for an imported lesson. */
   tools: readonly string[];
   pinned: boolean;
-  /** How often it was shown before an attempt, and how many of these attempts succeeded. */
+  /** How often it was shown before an attempt, and how many of those attempts succeeded. */
   uses: number;
   successes: number;
   /** ISO time of its latest occurrence. */
@@ -14,7 +14,7 @@ export interface Lesson {
 
 export const MAX_LESSONS = 5;
 
-/** A lesson that names no tool concerns a tool whose name its text mentions as a word of its own. */
+/** A lesson without tools is about a tool if its text contains the tool's name as a separate word. */
 export function concernsTools(lesson: Lesson, toolNames: readonly string[]): boolean {
   if (lesson.tools.length > 0) return lesson.tools.some((tool) => toolNames.includes(tool));
   return toolNames.some((tool) => mentions(lesson.content, tool));
@@ -32,7 +32,7 @@ function mentions(text: string, name: string): boolean {
   return false;
 }
 
-/** The few lessons that a run starts with: pinned first, then success after use, then recent, then by id. */
+/** Selects the lessons that a run starts with: pinned first, then by success rate, then the latest, then by id. */
 export function rankLessons<L extends Lesson>(
   lessons: readonly L[],
   toolNames: readonly string[],
@@ -44,7 +44,7 @@ export function rankLessons<L extends Lesson>(
     .slice(0, limit);
 }
 
-/** Negative when `a` comes first. */
+/** Negative if `a` comes first. */
 export function byWorth(a: Lesson, b: Lesson): number {
   if (a.pinned !== b.pinned) return a.pinned ? -1 : 1;
   const success = compareSuccess(b, a);
@@ -55,9 +55,9 @@ export function byWorth(a: Lesson, b: Lesson): number {
 }
 
 /**
- * The share of successes after use, with one success and one failure added to each (so that a lesson not tried yet stands
- * between those that helped and those that did not, and one success does not outrank nine of ten). In whole
- * numbers, crosswise: no rounding can turn an order around.
+ * Compares the success rates, with one success and one failure added to each. So an untried lesson ranks between those
+ * that helped and those that did not, and one success of one does not outrank nine of ten. Cross-multiplied whole
+ * numbers avoid rounding.
  */
 function compareSuccess(a: Lesson, b: Lesson): number {
   return (a.successes + 1) * (b.uses + 2) - (b.successes + 1) * (a.uses + 2);

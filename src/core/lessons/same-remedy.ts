@@ -2,8 +2,8 @@ const REMEDY = ', then what worked was ';
 const BETWEEN_WORDS = /[\s,;"'()]/;
 
 /**
- * Two lessons that look alike may say the opposite: the same words, another order of values. They are the same only if what
- * worked is the same and every value stands at the same place.
+ * Decides whether two similar lessons recommend the same. Lessons with the same words but other values can say the
+ * opposite, so the remedy has to be the same and every value has to be at the same place.
  */
 export function sameRemedy(one: string, other: string): boolean {
   if (one.includes(REMEDY) !== other.includes(REMEDY)) return false;

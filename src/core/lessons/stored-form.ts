@@ -1,7 +1,7 @@
 import type { Reflection } from './from-evaluation.ts';
 import { firstCodePoints } from './text.ts';
 
-/** A reflection as the memory keeps it. */
+/** A lesson as the store keeps it. */
 export interface StoredReflection {
   category: 'reflection';
   content: string;

@@ -3,15 +3,15 @@ const FILE_SEPARATOR = 0x1c;
 const UNIT_SEPARATOR = 0x1f;
 
 /**
- * Unicode White_Space and U+001C–U+001F: what the source document's language strips. JavaScript's own `trim` differs: it
- * keeps U+0085 and those four separators, and takes U+FEFF.
+ * Unicode White_Space and U+001C–U+001F, which Python's `strip` removes. JavaScript's `trim` differs: it keeps U+0085
+ * and those four separators, and removes U+FEFF.
  */
 function isWhite(character: string): boolean {
   const code = character.charCodeAt(0);
   return (code >= FILE_SEPARATOR && code <= UNIT_SEPARATOR) || WHITE_SPACE.test(character);
 }
 
-/** By index, not by one pattern: a pattern for the end would try again at every space of a long run. */
+/** Trims by index, because a pattern for the end would be retried at every space of a long run. */
 export function trimWhiteSpace(text: string): string {
   let start = 0;
   let end = text.length;
@@ -20,7 +20,7 @@ export function trimWhiteSpace(text: string): string {
   return text.slice(start, end);
 }
 
-/** The first `count` code points, so that no character outside the basic plane is cut in two. */
+/** The first `count` code points, so that no character outside the basic plane is split. */
 export function firstCodePoints(text: string, count: number): string {
   if (text.length <= count) return text;
   let end = 0;

@@ -1,11 +1,11 @@
 /**
- * Similarity as Postgres' pg_trgm measures it, so that core and store agree on what is near-identical: the share of
- * trigrams that two texts have in common, among all that either has.
+ * Similarity as measured by Postgres' pg_trgm, so that core and store agree on what is near-identical: the number of
+ * trigrams that two texts share, divided by the number that either has.
  *
- * A word is a run of letters and digits, lower-cased character by character (no final sigma; İ gives i), with two blanks
- * before and one after. Compared with PostgreSQL 18 under C.UTF-8 over every code point: they differ only for
- * characters that the system library's older Unicode does not know. Postgres hashes trigrams of other than single-byte
- * characters, so two may rarely collide there; here they never do.
+ * A word is a run of letters and digits, lower-cased character by character (no final sigma; İ gives i), with two
+ * blanks before and one after. Compared with PostgreSQL 18 under C.UTF-8 for every code point, the results differ only
+ * for characters that the system library's older Unicode does not know. Postgres hashes trigrams that contain
+ * multi-byte characters, so two may rarely collide there; here they never do.
  */
 const WORD = /[\p{Alphabetic}\p{Nd}]+/gu;
 const CAPITAL_I_WITH_DOT = '\u0130';
@@ -23,7 +23,7 @@ export function trigramsOf(text: string): Set<string> {
 
 const lowerCased = (character: string): string => (character === CAPITAL_I_WITH_DOT ? 'i' : character.toLowerCase());
 
-/** From 0 to 1, in single precision as Postgres' `real`, so that a threshold cuts both at the same place. */
+/** Returns 0 to 1 in single precision, like Postgres' `real`, so that a threshold gives the same result in both. */
 export function similarityOfTrigrams(a: ReadonlySet<string>, b: ReadonlySet<string>): number {
   if (a.size === 0 || b.size === 0) return 0;
   let shared = 0;

@@ -1,19 +1,22 @@
-/** What a model call costs. Money is whole micro-USD, rounded up: a budget must never be told too little. */
+/**
+ * Computes what a model call costs. Money is in whole micro-USD, rounded up, so that a budget is never charged too
+ * little.
+ */
 import type { ModelUsage } from '../../protocol/model.ts';
 
-/** Micro-USD for a million tokens: a price list's "$0.15 / 1M" is 150000. */
+/** Micro-USD per million tokens: "$0.15 / 1M" on a price list is 150000. */
 export interface ModelPrice {
   input: number;
   output: number;
-  /** As `input` when it is not given. */
+  /** Default: the price of `input`. */
   cached_input?: number;
 }
-/** By the name of the model; `*` is for every other. */
+/** Prices by model name. `*` applies to every other model. */
 export type ModelPrices = Record<string, ModelPrice>;
 
 const PER = 1_000_000n;
 
-/** null when the list has no price for the model, or one that is none: nobody may take it for free. */
+/** The cost of a call, or null if there is no valid price for the model. Null must not be treated as free. */
 export function priceOf(model: string, usage: ModelUsage, prices: ModelPrices): number | null {
   const price = Object.hasOwn(prices, model) ? prices[model] : prices['*'];
   if (price === undefined) return null;

@@ -1,12 +1,12 @@
-/** How many bytes a text takes inside a JSON request: quotes, line ends and control characters count double or more. */
+/** How many bytes a text takes inside a JSON request. Quotes, line ends and control characters take two or more. */
 export const encodedBytes = (text: string): number => new TextEncoder().encode(JSON.stringify(text)).length;
 
 const CUT = '\n[… cut …]\n';
 
-/** The beginning and the end of a text, so that it takes `maxBytes` at most inside a JSON request. */
+/** Keeps the beginning and the end of a text, so that it takes at most `maxBytes` inside a JSON request. */
 export function boundedText(text: string, maxBytes: number): string {
   if (encodedBytes(text) <= maxBytes) return text;
-  // Encoded size grows with length, so the longest that fits is found by halving.
+  // The encoded size grows with the length, so a binary search finds the longest text that fits.
   let fits = 0;
   let tooLong = Math.min(text.length, maxBytes);
   while (tooLong - fits > 1) {
@@ -17,7 +17,7 @@ export function boundedText(text: string, maxBytes: number): string {
   return cutTo(text, fits);
 }
 
-/** Two thirds from the beginning, one from the end; never through the middle of a surrogate pair. */
+/** Keeps two thirds from the beginning and one third from the end, without splitting a surrogate pair. */
 function cutTo(text: string, chars: number): string {
   const tail = Math.floor(chars / 3);
   const head = chars - tail;

@@ -3,7 +3,7 @@ import type { AssistantMessage, Message } from './message.ts';
 
 /** Why a provider would refuse a conversation. */
 export interface TranscriptProblem {
-  /** Which message; the number of messages when it is what is missing at the end. */
+  /** The index of the message, or the number of messages if something is missing at the end. */
   index: number;
   rule: TranscriptRule;
   message: string;
@@ -22,8 +22,8 @@ export type TranscriptRule =
   | 'ends_with_assistant';
 
 /**
- * The rules of the providers taken together: one that is stricter in something decides it. A conversation without
- * problems here is accepted by any of them.
+ * Checks the rules of all providers together, each as the strictest provider has it. A conversation without problems is
+ * accepted by any of them.
  */
 export function checkTranscript(messages: readonly Message[]): TranscriptProblem[] {
   const problems: TranscriptProblem[] = [];
@@ -31,7 +31,7 @@ export function checkTranscript(messages: readonly Message[]): TranscriptProblem
     problems.push({ index, rule, message });
   };
   const seen = new Set<string>();
-  /** Calls of the assistant message just before that have no result yet. */
+  /** Calls of the previous assistant message that have no result yet. */
   let waiting = new Set<string>();
 
   for (const [index, message] of messages.entries()) {

@@ -1,20 +1,20 @@
 import { boundedText } from './bounded-text.ts';
 import type { AssistantMessage, Message, StatePart, ToolMessage, UserMessage } from './message.ts';
 
-/** What one repair may add to a request, as bytes of its JSON: the output to repair and the words about it. */
+/** The most that one repair may add to a request, in bytes of JSON: the output to repair and the guidance. */
 const REPAIR_OUTPUT_BYTES = 40_000;
 const GUIDANCE_BYTES = 3_000;
 
 export interface TailSurgery {
   messages: Message[];
-  /** Call/result pairs that are gone, calls without a result among them. */
+  /** How many pairs of call and result were removed, including calls without a result. */
   removed_pairs: number;
 }
 
 /**
- * Takes failed calls at the tail out of a conversation, with their results, and puts one block of guidance in their
- * place: the model sees what was learned, not how it stumbled. Pairs that succeeded beside them stay, and guidance of
- * an earlier surgery goes. `pairs` takes only the last so many.
+ * Removes failed calls and their results from the end of a conversation and adds one message of guidance, so that the
+ * model sees what was learnt instead of the failures. Calls that succeeded beside them stay, and earlier guidance is
+ * removed. `pairs` limits this to the last pairs.
  */
 export function replaceFailedTail(
   messages: readonly Message[],
@@ -40,8 +40,8 @@ export function replaceFailedTail(
 }
 
 /**
- * Asks for an answer again: the unusable output stands at the tail with the words about it. A repair replaces the one
- * before, so a conversation never carries more than one.
+ * Asks for an answer again, with the unusable output and guidance at the end. It replaces an earlier repair, so a
+ * conversation contains at most one.
  */
 export function replaceInvalidOutput(messages: readonly Message[], output: string, guidance: string): Message[] {
   let base = messages;
@@ -53,7 +53,7 @@ export function replaceInvalidOutput(messages: readonly Message[], output: strin
   return [...base, ...attempt, guidanceMessage(guidance)];
 }
 
-/** Empty guidance would be an empty message, which providers refuse. */
+/** Guidance is never empty, because providers refuse empty messages. */
 const guidanceMessage = (guidance: string): UserMessage => ({
   role: 'user',
   text: boundedText(guidance.trim() === '' ? 'Go on.' : guidance, GUIDANCE_BYTES),
@@ -66,10 +66,10 @@ interface Round {
   assistant: AssistantMessage;
   results: ToolMessage[];
 }
-/** A guidance block, with the unusable answer before it if that is what it is about. */
+/** A message of guidance, with the unusable answer before it if the guidance is about one. */
 type Unit = Round | { kind: 'repair' };
 
-/** What the surgery may touch at the end of a conversation, or null: then what stands there must stay. */
+/** The last part of a conversation that may be changed, or null if the last part has to stay. */
 function lastUnit(messages: readonly Message[]): { unit: Unit; start: number } | null {
   const last = messages.at(-1);
   if (last?.role === 'user' && last.guidance === true) {
@@ -81,7 +81,7 @@ function lastUnit(messages: readonly Message[]): { unit: Unit; start: number } |
   return round === null || failedIds(round).length === 0 ? null : { unit: round, start: round.start };
 }
 
-/** The assistant message with calls that the conversation ends with, its results included. */
+/** The last assistant message with calls and its results, if the conversation ends with one. */
 function lastRound(messages: readonly Message[]): (Round & { start: number }) | null {
   const start = messages.findLastIndex((message) => message.role !== 'tool');
   const assistant = messages[start];
@@ -96,14 +96,14 @@ function failedIds({ assistant, results }: Round): string[] {
   return assistant.calls.map((call) => call.call_id).filter((id) => failed.has(id));
 }
 
-/** What stays of a unit when its last `most` failed pairs go. */
+/** Removes the last `most` failed pairs of a unit. */
 function withoutFailed(unit: Unit, most: number): { left: Message[]; taken: number } {
   if (unit.kind === 'repair') return { left: [], taken: 0 };
   const gone = new Set(failedIds(unit).slice(-most));
   return { left: without(unit, gone), taken: gone.size };
 }
 
-/** A call that was lost on the way has no result and can have none: no provider takes it so. */
+/** Removes calls that were lost and have no result, because providers refuse them. */
 function withoutUnanswered(messages: readonly Message[]): TailSurgery {
   const round = lastRound(messages);
   if (round === null) return { messages: [...messages], removed_pairs: 0 };
@@ -112,7 +112,7 @@ function withoutUnanswered(messages: readonly Message[]): TailSurgery {
   return { messages: [...messages.slice(0, round.start), ...without(round, lost)], removed_pairs: lost.size };
 }
 
-/** A round without some of its pairs. When no call is left, the words that announced them go too. */
+/** Removes some pairs of a round. If no call is left, the text that announced them is removed too. */
 function without({ assistant, results }: Round, gone: ReadonlySet<string>): Message[] {
   const calls = assistant.calls.filter((call) => !gone.has(call.call_id));
   if (calls.length === 0) return [];
@@ -121,7 +121,10 @@ function without({ assistant, results }: Round, gone: ReadonlySet<string>): Mess
   return [{ ...rest, calls, ...left }, ...results.filter((result) => !gone.has(result.call_id))];
 }
 
-/** Of calls side by side only the first is signed; when it goes, its signature passes to the first that stays. */
+/**
+ * Only the first of several parallel calls is signed. If it is removed, its signature moves to the first call that
+ * stays.
+ */
 function withoutParts(parts: readonly StatePart[], gone: ReadonlySet<string>): StatePart[] {
   const isGone = (part: StatePart): boolean => part.type === 'call' && gone.has(part.call_id);
   const signature = parts.find((part) => isGone(part) && part.options !== undefined)?.options;

@@ -3,8 +3,8 @@ import type { Message } from './message.ts';
 const GAP = '\n\n';
 
 /**
- * Two messages of the user in a row become one, and so do two of the assistant where the first calls nothing: some
- * providers insist on turns. The transcript itself keeps them apart, so that each can be replaced alone.
+ * Joins two user messages in a row, and two assistant messages of which the first calls nothing, because some providers
+ * require alternating turns. The transcript keeps them separate, so that each can be replaced alone.
  */
 export function joinNeighbours(messages: readonly Message[]): Message[] {
   const joined: Message[] = [];

@@ -1,7 +1,9 @@
 import { hashOfJson } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
 
-/** A conversation with a model, in a form that belongs to no provider. What travels to one is made of it. */
+/**
+ * A conversation with a model, in a format that is independent of providers. Requests to a provider are made from it.
+ */
 export type Message = SystemMessage | UserMessage | AssistantMessage | ToolMessage;
 
 export interface SystemMessage {
@@ -11,22 +13,22 @@ export interface SystemMessage {
 export interface UserMessage {
   role: 'user';
   text: string;
-  /** Written by the run about what failed; the next surgery at the tail replaces it. */
+  /** The run wrote this message about a failure. The next change at the end of the conversation replaces it. */
   guidance?: true;
 }
 export interface AssistantMessage {
   role: 'assistant';
-  /** May be empty where there are calls. */
+  /** May be empty if there are calls. */
   text: string;
   calls: MessageCall[];
   state?: ProviderState;
 }
-/** What a provider wants back unchanged with its message, such as signed reasoning. Nobody else reads it. */
+/** What a provider needs back unchanged with its message, such as signed reasoning. It is not read otherwise. */
 export interface ProviderState {
-  /** The model that it belongs to; no other gets it. */
+  /** The model that it belongs to. It is not sent to other models. */
   from: string;
   options?: Json;
-  /** In the order in which they were said. The text and the calls themselves are the message's. */
+  /** In the order in which the model produced them. The text and the calls themselves are in the message. */
   parts: StatePart[];
 }
 export type StatePart =
@@ -46,12 +48,12 @@ export interface ToolMessage {
   failed?: true;
 }
 
-/** The same message has the same id everywhere: key order never matters. */
+/** The same message has the same id everywhere, whatever the order of its keys. */
 export const messageId = (message: Message): string => hashOfJson(message);
 
 export type ResolvedTranscript = { ok: true; messages: Message[] } | { ok: false; missing: string[] };
 
-/** The way back. A message that does not hash to its id is as good as missing: it is not what was said. */
+/** Loads the messages of a transcript. A message whose hash differs from its id counts as missing. */
 export function resolveTranscript(
   ids: readonly string[],
   find: (id: string) => Message | undefined,

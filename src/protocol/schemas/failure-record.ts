@@ -3,7 +3,7 @@ import { ID_PATTERN } from '../ids.ts';
 import { CAP } from '../caps.ts';
 
 export const idSchema = z.string().regex(ID_PATTERN);
-/** Derived ids may carry a run's id and a suffix; artifacts are 64 hex digits of their sha256. */
+/** Artifact ids are 64 hex digits, the sha256 of the content. */
 export const artifactIdSchema = z.string().regex(/^[0-9a-f]{64}$/);
 
 export const signalTypeSchema = z.enum([
@@ -21,7 +21,7 @@ export type Severity = z.infer<typeof severitySchema>;
 
 const toolName = z.string().max(CAP.nameChars);
 
-/** What to do differently: a closed union, so that a constraint can be enforced and not only read. */
+/** What to do differently. A closed union, so that constraints can be enforced. */
 export const recommendedAdjustmentSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('cap_output'), tool_name: toolName, max_bytes: z.int().positive() }),
   z.strictObject({ type: z.literal('set_timeout'), tool_name: toolName, timeout_ms: z.int().positive() }),
@@ -67,7 +67,10 @@ export const contextRefsSchema = z.strictObject({
   evidence_id: z.string().max(200).optional(),
 });
 
-/** The structured, append-only memory of one occurrence: the one source of type, row, JSON Schema and API document. */
+/**
+ * The record of one failed attempt, which is never changed. The TypeScript type, the database row, the JSON Schema and
+ * the API document are derived from it.
+ */
 export const failureRecordSchema = z.strictObject({
   failure_id: idSchema,
   run_id: idSchema,

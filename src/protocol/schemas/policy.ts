@@ -14,7 +14,10 @@ export type Policy = ValuesOf<typeof POLICY_TABLE>;
 /** Any part of a policy, as people write it. */
 export type PolicyPatch = PatchOf<typeof POLICY_TABLE>;
 
-/** One policy, whole, with the sentence of each setting. What a person writes is any part of it: `policyPatchSchema`. */
+/**
+ * A complete policy, with the sentence of each setting as its description. People write `policyPatchSchema`, any part
+ * of it.
+ */
 export const policySchema = objectOf<Policy>((setting) => settingSchema(setting).describe(setting.sentence));
 
 /** Any part of a policy; unknown keys are refused at both levels. */
@@ -34,7 +37,7 @@ function objectOf<Value>(
     ]);
     return z.strictObject(Object.fromEntries(shape), { error: 'expected an object' });
   };
-  // The shape is computed, so the compiler cannot see that it follows the table; a property test does.
+  // The shape is computed, so the compiler cannot check that it follows the table. A property test does.
   return object(POLICY_TABLE) as z.ZodType<Value, Value>;
 }
 

@@ -4,7 +4,7 @@ import { idSchema } from './failure-record.ts';
 import { planSchema } from './plan.ts';
 import { policyPatchSchema } from './policy.ts';
 
-/** The body of POST /v1/runs, and what the client and the bare `temporal` command send. */
+/** The body of POST /v1/runs, also sent by the client and accepted from the bare `temporal` command. */
 export const runRequestSchema = z.strictObject({
   agent: z.string().min(1).max(CAP.nameChars),
   goal: z.string().min(1).max(CAP.goalChars),
