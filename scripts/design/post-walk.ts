@@ -7,6 +7,7 @@
  *
  * Prints `{"files": n, "list": [...]}`. `--root` names another checkout of this repository, with its dependencies installed.
  */
+import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
 import { type Profiler, Session } from 'node:inspector';
 import { createRequire } from 'node:module';
@@ -26,7 +27,12 @@ import type * as StoreModule from '../../src/store/store.ts';
 const { values } = parseArgs({ options: { root: { type: 'string' } } });
 const root = resolve(values.root ?? fileURLToPath(new URL('../..', import.meta.url)));
 const sources = pathToFileURL(join(root, 'src/')).href;
-const load = async <T>(path: string): Promise<T> => (await import(`${sources}${path}`)) as T;
+/** Loads the first of these files that the checkout has: an older one keeps some of them under another name. */
+const load = async <T>(...paths: string[]): Promise<T> => {
+  const found = paths.find((path) => existsSync(join(root, 'src', path)));
+  if (found === undefined) throw new Error(`${root} has none of ${paths.join(', ')}`);
+  return (await import(`${sources}${found}`)) as T;
+};
 
 const session = new Session();
 session.connect();
@@ -60,13 +66,13 @@ function beforeWorkflowStart(before: () => void): void {
 const dataDir = await mkdtemp(join(tmpdir(), 'secondwind-post-walk-'));
 const ends: (() => Promise<unknown>)[] = [() => rm(dataDir, { recursive: true, force: true })];
 try {
-  const { startStack } = await load<typeof StackModule>('stack/start-stack.ts');
+  const { startStack } = await load<typeof StackModule>('stack/start-stack.ts', 'stack/index.ts');
   const { SEARCH_ATTRIBUTE_TYPES } = await load<typeof NamesModule>('protocol/names.ts');
   const { migrateToLatest } = await load<typeof MigrateModule>('store/migrate.ts');
   const { createStore } = await load<typeof StoreModule>('store/store.ts');
-  const { builtInRegistry } = await load<typeof RegistryModule>('cli/serve/registry.ts');
-  const { Parts } = await load<typeof PartsModule>('cli/serve/parts.ts');
-  const { openApi } = await load<typeof OpenApiModule>('cli/serve/open-api.ts');
+  const { builtInRegistry } = await load<typeof RegistryModule>('cli/serve/registry.ts', 'cli/run/registry.ts');
+  const { Parts } = await load<typeof PartsModule>('cli/serve/parts.ts', 'cli/run/parts.ts');
+  const { openApi } = await load<typeof OpenApiModule>('cli/serve/open-api.ts', 'cli/run/open-api.ts');
   const { serveApi } = await load<typeof ServeModule>('api/serve.ts');
 
   const stack = await startStack({ dataDir, searchAttributes: SEARCH_ATTRIBUTE_TYPES });
