@@ -299,7 +299,7 @@ export const cleanCases: ToolCase[] = [
   file(
     'cat-changelog',
     'CHANGELOG.md',
-    '## 1.4.1\n\n- Fixed a crash on empty input\n- Resolved the type error in `load`\n- No longer fails when the file is missing\n- Improved error messages\n',
+    '## 1.4.1\n\n- Fixed a crash on empty input\n- ResolvedInput the type error in `load`\n- No longer fails when the file is missing\n- Improved error messages\n',
     'cat CHANGELOG.md',
   ),
   file(

@@ -1,4 +1,4 @@
-import { outcomeOfSubRun } from '../../core/run/sub-runs.ts';
+import { toStepOutcome } from '../../core/run/sub-runs.ts';
 import type { SubRunOutcome, SubRunResult } from '../../protocol/sub-runs.ts';
 import { type CallUnderWay, factsOfOutcome, factsOfSuccess, factsOfToolCall } from './from-calls.ts';
 import { type Fields, fieldsOf, firstOf, type HistoryEvent, textOf } from './history-event.ts';
@@ -43,7 +43,7 @@ function outcomeOfResult(result: Fields): SubRunOutcome {
 
 /** The story's own reading of it, so that what is shown and what the run decided on never differ. */
 export function factsOfSubRunEnd(state: ProjectionState, call: CallUnderWay, end: SubRunOutcome): Fact[] {
-  const told = outcomeOfSubRun(end, state.cancelled);
+  const told = toStepOutcome(end, state.cancelled);
   return told.class === 'ok'
     ? factsOfSuccess(state, call, { artifact_id: told.artifact_id })
     : factsOfOutcome(state, call, told);

@@ -5,11 +5,11 @@ import type { AttemptPlace, Fact } from './run-event.ts';
 /** The steps of a run with all their attempts, in step order. */
 export function stepsOf(facts: readonly StampedFact[]): ProjectedStep[] {
   const steps = new Map<number, ProjectedStep>();
-  for (const fact of facts) takeIn(steps, fact, fact.at);
+  for (const fact of facts) merge(steps, fact, fact.at);
   return [...steps.values()].sort((one, other) => one.step_id - other.step_id);
 }
 
-function takeIn(steps: Map<number, ProjectedStep>, fact: Fact, at: string): void {
+function merge(steps: Map<number, ProjectedStep>, fact: Fact, at: string): void {
   switch (fact.event) {
     case 'attempt_started': {
       const { attempt, wait_ms } = fact;

@@ -13,7 +13,7 @@ import type {
 import type { Stall } from '../failures/loop-watch.ts';
 import { isInfrastructure } from '../retry/strategies.ts';
 
-/** What is asked for: a tool call, or one turn of the planner. */
+/** The work that a step does: a tool call, or one turn of the planner. */
 export interface Call {
   /** Position in the given plan; null for a call that the planner chose. */
   plan_index: number | null;
@@ -21,7 +21,7 @@ export interface Call {
   tool: string;
   input: Json;
   output_schema?: Json;
-  /** What the tool's own `loopKey` says is asked for. */
+  /** The value of the tool's own `loopKey` for this input. */
   loop_key?: string;
   /** The id that a model gave its call. */
   call_id?: string;
@@ -47,7 +47,7 @@ export interface Step {
   attempts_read: number;
   /** When the backoff ends; null while the step is not backing off. */
   waiting_until: number | null;
-  /** A later step has answered this failure, so it teaches nothing more. */
+  /** A later step has solved this failure, so no lesson is learnt from it any more. */
   answered?: true;
 }
 
@@ -58,19 +58,19 @@ export interface Attempt {
   at: number;
   /** The backoff before it. */
   waited_ms: number;
-  /** What it was shown; absent when it was shown nothing. */
+  /** The guidance that the attempt was shown; absent when there was none. */
   guidance?: Guidance;
-  /** What it was held to; absent when nothing constrained it. */
+  /** The constraints that the attempt had to keep; absent when there were none. */
   constraints?: Constraints;
   /** Null while it is under way. */
   outcome: CallOutcome | null;
-  /** The failure record of a failed attempt. A lost worker makes none. */
+  /** The record of a failed attempt. An attempt that failed because its worker was lost has none. */
   record?: FailureRecord;
-  /** What the memory answered about the record's failure. */
+  /** The lessons that the memory returned for this failure. */
   recalled?: RunLesson[];
   /** The person's answer that allowed this attempt. */
   answer?: Allowance;
-  /** The run knew failures when this attempt began, so its success may prove one of them resolved. */
+  /** The run had failures when this attempt began, so its success may prove one of them resolved. */
   may_prove?: true;
 }
 
@@ -81,7 +81,7 @@ export interface Allowance {
   by: string | null;
 }
 
-/** How a step came to its end. Its outcome, failure and record are those of the last attempt. */
+/** How a step ended. Its outcome, failure and record are those of the last attempt. */
 export type StepEnd =
   | { kind: 'ok' }
   /** An earlier pass did this side effect, and its output answers the call. */
@@ -100,7 +100,7 @@ export type StepEnd =
 
 export type StepStatus = 'ok' | 'failed' | 'skipped' | 'denied' | 'timed_out' | 'policy' | 'cancelled' | 'guided';
 
-/** What a question or a notice is about. */
+/** The step and attempt that a question or a notice is about. */
 export interface Subject {
   step_id: number;
   phase: string;
@@ -119,7 +119,7 @@ export const openStep = (kind: Step['kind'], stepId: number, call: Call, granted
   waiting_until: null,
 });
 
-/** How many attempts the step has had, also once earlier ones have been folded away. */
+/** The number of attempts so far, including those that have been folded away. */
 export const attemptCount = (step: Step): number => step.attempts.at(-1)?.n ?? 0;
 
 export const subjectOf = (step: Step): Subject => ({
@@ -168,8 +168,8 @@ export function lastFailure(step: Step): CallFailed | null {
 export const lastRecorded = (step: Step): (Attempt & { record: FailureRecord }) | undefined =>
   step.attempts.findLast((attempt): attempt is Attempt & { record: FailureRecord } => attempt.record !== undefined);
 
-/** What the step failed with, as planner, reviewer and archive are told. */
-export function failureTold(step: Step): { error_code?: string; message_preview?: string } {
+/** Describes the failure of a step for the planner, the reviewer and the archive. */
+export function summarizeFailure(step: Step): { error_code?: string; message_preview?: string } {
   const { end } = step;
   const failure = lastFailure(step);
   switch (end?.kind) {
@@ -189,7 +189,7 @@ export function failureTold(step: Step): { error_code?: string; message_preview?
 }
 
 /** One line for each failed attempt, for a person who has to decide. */
-export const triedLines = (step: Step): string[] =>
+export const listFailedAttempts = (step: Step): string[] =>
   step.attempts.flatMap(({ n, outcome }) =>
     outcome?.class === 'failed'
       ? [`attempt ${n}: ${outcome.error_code} ${outcome.message_preview}`.slice(0, TRIED_CHARS)]
@@ -218,16 +218,16 @@ export function retriesUsed(step: Step, n = attemptCount(step)): RetriesUsed {
   return used;
 }
 
-/** True when a person allowed one more attempt after the step had failed: that attempt gets no retries of its own. */
-export const isSingleAttempt = (step: Step): boolean =>
+/** True when a person allowed one more attempt after the step had failed. That attempt gets no retries of its own. */
+export const isOneMoreAttempt = (step: Step): boolean =>
   step.attempts.some(({ n, answer }) => n > 1 && answer !== undefined);
 
-/** What a person said to do instead, if someone did. */
+/** The correction that a person gave for this step, if any. */
 export const correctionOf = (step: Step): Allowance | undefined =>
   step.attempts.findLast(({ answer }) => answer?.decision === 'correct')?.answer;
 
-/** Why the next attempt is a retry, for a prompt that says what was missed; null before the first failure. */
-export function retryContextOf(step: Step): RetryContext | null {
+/** Describes the last failure for the prompt of the next attempt. Null before the first failure. */
+export function buildRetryContext(step: Step): RetryContext | null {
   const failed = lastRecorded(step);
   if (failed?.outcome?.class !== 'failed') return null;
   const { category, missed, detected } = failed.outcome;
@@ -239,7 +239,7 @@ export function retryContextOf(step: Step): RetryContext | null {
   };
 }
 
-/** How long sub-runs of this step waited for people. That time does not count as the run's. */
+/** How long sub-runs of this step waited for people. The run's time budget leaves this time out. */
 export function personMs(step: Step): number {
   let total = 0;
   for (const { outcome } of step.attempts)

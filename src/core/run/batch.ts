@@ -13,7 +13,7 @@ export function openBatch(state: RunState, calls: Call[]): { steps: Step[]; shor
   const { ledger, run } = state;
   const most = mostAttemptsOfStep(run.policy.retry);
   let stepsLeft = Math.max(0, (limitsOf(run).steps ?? Infinity) - ledger.used.steps);
-  let unreserved = unpromisedAttempts(state, null);
+  let unreserved = unreservedAttempts(state, null);
   const steps: Step[] = [];
   let short: 'steps' | 'attempts' | null = null;
   for (const [position, call] of calls.entries()) {
@@ -34,8 +34,8 @@ export function openBatch(state: RunState, calls: Call[]): { steps: Step[]; shor
   return { steps, short };
 }
 
-/** Attempts that are left once every other step under way has had all that it was granted. */
-export function unpromisedAttempts(state: RunState, except: Step | null): number {
+/** Attempts that are left after every other step under way has used all that it was granted. */
+export function unreservedAttempts(state: RunState, except: Step | null): number {
   let left = attemptsLeft(state);
   for (const other of state.loop.batch) {
     if (other === except || other.kind !== 'tool' || !(other.end === null || other.end.kind === 'stuck')) continue;
@@ -44,7 +44,7 @@ export function unpromisedAttempts(state: RunState, except: Step | null): number
   return Math.max(0, left);
 }
 
-/** A call without the members that nobody gave. */
-export const callOf = (
+/** Makes a call and leaves out the members that are undefined. */
+export const makeCall = (
   call: { [K in keyof Call]: Call[K] | undefined } & Pick<Call, 'plan_index' | 'phase' | 'tool' | 'input'>,
 ): Call => defined(call);

@@ -5,7 +5,7 @@ import { computeBound } from '../bound/compute-bound.ts';
 import { endWith } from './life.ts';
 import { openRun, type RunState } from './state.ts';
 
-/** What is known of a run before it is prepared. */
+/** The part of a run that is known before it is prepared. */
 export interface UnpreparedRun {
   run_id: string;
   agent: string;
@@ -21,20 +21,20 @@ export const openUnprepared = (given: UnpreparedRun, now: number): RunState => (
   life: { is: 'preparing' },
 });
 
-/** The request has been resolved: the run starts, unless it was cancelled meanwhile. */
+/** Starts the run with the prepared request, unless it was cancelled in the meantime. */
 export function beginRun(state: RunState, prepared: PreparedRun): void {
   const { life, people } = state;
   Object.assign(state, openRun(prepared, state.started_at), { people });
   if (life.is !== 'preparing') state.life = life;
 }
 
-/** The request cannot be run: the run ends at once and says where and why. */
+/** Ends a run whose request is invalid. The ending lists up to five problems with their paths. */
 export function refuseRun(state: RunState, problems: RequestProblem[]): void {
-  const told = problems
+  const listed = problems
     .slice(0, 5)
     .map((problem) => `${problem.path}: ${problem.message}`)
     .join('; ');
-  endWith(state, { outcome: 'system_error', reason: 'bad_request', why: told.slice(0, 1_000) });
+  endWith(state, { outcome: 'system_error', reason: 'bad_request', why: listed.slice(0, 1_000) });
 }
 
 const placeholder = (given: UnpreparedRun): PreparedRun => ({

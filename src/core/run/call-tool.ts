@@ -1,9 +1,9 @@
 import { idempotencyKey } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { CallFailed, CallOutcome, RetryContext, ToolCallRequest } from '../../protocol/tools.ts';
-import { type Attempt, retryContextOf, type Step } from './attempts.ts';
+import { type Attempt, buildRetryContext, type Step } from './attempts.ts';
 import { millisecondsLeft } from './ledger.ts';
-import { type Resolved, resolvePointers } from './pointers.ts';
+import { type ResolvedPointers, resolvePointers } from './pointers.ts';
 import { isEffectUnknown, type Perform } from './run-step.ts';
 import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
@@ -15,17 +15,20 @@ export const callTool =
   (step, attempt) => {
     const { state, ports } = story;
     const resolved = resolveInput(state, step);
-    if (!resolved.ok) return Promise.resolve(unresolvable(resolved.pointer));
+    if (!resolved.ok) return Promise.resolve(unresolvedPointer(resolved.pointer));
     if (agentOfStep(state, step) !== null) return runSubRun(story, step, attempt, resolved.input);
     const timeLeftMs = Math.max(1, millisecondsLeft(state, ports.now()));
     const request = requestFor(state, step, attempt, { input: resolved.input, timeLeftMs });
     const calling = ports.call(request);
     const canReconcile = state.run.manifest[step.call.tool]?.reconcile === true;
-    return canReconcile ? settled(story, step, request, calling) : calling;
+    return canReconcile ? reconcileUnknown(story, step, request, calling) : calling;
   };
 
-/** What the tool's own `reconcile` finds out about an effect that may have happened replaces the guess. */
-async function settled(
+/**
+ * Asks the tool's own `reconcile` whether an effect of unknown outcome has happened, and uses its verdict as the
+ * outcome.
+ */
+async function reconcileUnknown(
   { state, ports }: Story,
   step: Step,
   request: ToolCallRequest,
@@ -86,19 +89,21 @@ const toolTimeoutMs = (
   { timeout_ms }: { timeout_ms?: number },
 ): number | undefined => timeout_ms ?? run.manifest[call.tool]?.timeout_ms;
 
-/** What a prompt may say about the failed attempt before; null on a first attempt, and where enhancement is off. */
+/** The retry context for the prompt of this attempt. Null on a first attempt and when enhancement is off. */
 export function retryContextFor({ run }: RunState, step: Step): RetryContext | null {
   const isOn = run.policy.retry.enhance && run.memory.enhancement.on;
-  return isOn && step.attempts.length > 1 ? retryContextOf(step) : null;
+  return isOn && step.attempts.length > 1 ? buildRetryContext(step) : null;
 }
 
-/** What a model writes is data and never a pointer: a model cannot read another run's results by naming them. */
+/**
+ * Input that a model wrote is data and never a pointer, so a model cannot read another run's results by naming them.
+ */
 const isLiteral = ({ run }: RunState, { call }: Step): boolean => run.model !== null && call.plan_index === null;
 
-const resolveInput = (state: RunState, step: Step): Resolved =>
+const resolveInput = (state: RunState, step: Step): ResolvedPointers =>
   isLiteral(state, step) ? { ok: true, input: step.call.input } : resolvePointers(state, step.call.input);
 
-const unresolvable = (pointer: string): CallFailed => ({
+const unresolvedPointer = (pointer: string): CallFailed => ({
   class: 'failed',
   certainty: 'not_started',
   origin: 'tool',

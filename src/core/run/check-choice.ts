@@ -7,8 +7,8 @@ import type { RunState } from './state.ts';
 
 const CALLS_IN_BATCH = 64;
 
-/** Checks what a turn says it used: a figure that is not a count would switch its budget off for good. */
-export function problemOfUse({
+/** Checks the usage that a turn reports. A figure that is not a whole number would disable its budget. */
+export function checkUse({
   tokens,
   cost_micro_usd: cost,
 }: Pick<PlannerChoice, 'tokens' | 'cost_micro_usd'>): RequestProblem | null {
@@ -18,14 +18,14 @@ export function problemOfUse({
 }
 
 /** Checks that a planner's choice is a valid batch: known tools, and inputs within their caps. */
-export function problemOfChoice(state: RunState, choice: PlannerChoice): RequestProblem | null {
+export function checkChoice(state: RunState, choice: PlannerChoice): RequestProblem | null {
   if (!Array.isArray(choice.calls)) return { path: '$.calls', message: 'expected a list of calls' };
   if (choice.calls.length > CALLS_IN_BATCH) {
     return { path: '$.calls', message: `at most ${CALLS_IN_BATCH} calls at once` };
   }
-  const output = problemOfInput(choice.output ?? null, CAP.chosenOutputBytes);
+  const output = checkInput(choice.output ?? null, CAP.chosenOutputBytes);
   if (output !== null) return { path: '$.output', message: output };
-  const together = problemOfInput(
+  const together = checkInput(
     choice.calls.map((call) => call?.input ?? null),
     CAP.chosenTogetherBytes,
   );
@@ -35,20 +35,20 @@ export function problemOfChoice(state: RunState, choice: PlannerChoice): Request
     if (!Object.hasOwn(state.run.manifest, call.tool)) {
       return { path: `$.calls[${index}].tool`, message: `no tool named ${call.tool.slice(0, 60)}` };
     }
-    const problem = problemOfInput(call.input, CAP.chosenInputBytes);
+    const problem = checkInput(call.input, CAP.chosenInputBytes);
     if (problem !== null) return { path: `$.calls[${index}].input`, message: problem };
   }
   return null;
 }
 
-/** Chosen inputs are kept in the state and travel with every view, so their size is capped. */
-function problemOfInput(input: Json, most: number): string | null {
+/** Checks the size of an input, because chosen inputs are kept in the state and sent with every planner view. */
+function checkInput(input: Json, most: number): string | null {
   if (pathTooDeep(input) !== null) return `nested deeper than ${CAP.jsonLevels} levels`;
   const size = JSON.stringify(input)?.length ?? 0;
   return size > most ? `${size} characters are over the cap of ${most}; make it shorter` : null;
 }
 
-/** A choice that is not a valid batch, as a failed attempt. */
+/** Turns an invalid choice into a failed attempt. */
 export const invalidChoice = (problem: RequestProblem, durationMs: number): CallFailed => ({
   class: 'failed',
   certainty: 'failed',
@@ -57,7 +57,7 @@ export const invalidChoice = (problem: RequestProblem, durationMs: number): Call
   error_code: 'INVALID_PLAN',
   message_preview: `${problem.path}: ${problem.message}`,
   paths: [problem.path],
-  // The next attempt is told in words, because a schema alone would not say what was wrong.
+  // The next attempt gets the problem as a sentence, because a schema alone would not say what was wrong.
   missed: [`${problem.path}: ${problem.message}`],
   duration_ms: durationMs,
 });

@@ -11,8 +11,8 @@ const MOST_KEPT = 200;
 const TOLD_CHARS = 200;
 
 /**
- * Answers a side effect with the output that the same call gave in an earlier pass, so that a rerun does not pay twice.
- * A call that differs in anything runs.
+ * Answers a side effect with the output that the same call gave in an earlier pass, so that a rerun does not repeat it.
+ * A call that differs in any way runs as usual.
  */
 export function answerFromEarlierPass({ state, ports }: Story, step: Step): void {
   if (state.effects.length === 0 || !isSideEffect(state, step)) return;
@@ -27,8 +27,11 @@ export function answerFromEarlierPass({ state, ports }: Story, step: Step): void
   ports.log({ event: 'effect_kept', step_id: step.step_id, tool: step.call.tool, done_in: done.loop_id });
 }
 
-/** Remembers a side effect that succeeded. Each answers one call in each later pass, so two equal effects answer two. */
-export function noteEffect(state: RunState, step: Step, { artifact_id, bytes }: CallSucceeded): void {
+/**
+ * Records a side effect that succeeded. Each one answers one call in each later pass, so two equal effects answer two
+ * calls.
+ */
+export function recordEffect(state: RunState, step: Step, { artifact_id, bytes }: CallSucceeded): void {
   const mayComeAgain = state.run.plan !== null || state.run.planner === 'chooses';
   if (!mayComeAgain || !isSideEffect(state, step)) return;
   state.effects.push({
@@ -43,8 +46,8 @@ export function noteEffect(state: RunState, step: Step, { artifact_id, bytes }: 
   if (state.effects.length > MOST_KEPT) state.effects.shift();
 }
 
-/** The latest effects in a few words, for a planner that starts a new pass. */
-export const effectsTold = (state: RunState): string[] => state.effects.slice(-10).map(({ told }) => told);
+/** Describes the ten latest effects for a planner that starts a new pass. */
+export const summarizeEffects = (state: RunState): string[] => state.effects.slice(-10).map(({ told }) => told);
 
 const isSideEffect = (state: RunState, step: Step): boolean =>
   step.kind === 'tool' && effectOf(state, step) === 'side_effect';

@@ -3,13 +3,13 @@ import { CAP } from '../../protocol/caps.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { isInfrastructure } from '../retry/strategies.ts';
 import type { Attempt, Step } from './attempts.ts';
-import { hashOnce } from './failure-records.ts';
+import { hashCached } from './failure-records.ts';
 import { keepLatest } from './outbox.ts';
 import type { RunState } from './state.ts';
 
 /**
- * Evaluations as a reader of attempts: a finished step of a tool whose work is checked counts once in the monitors of
- * retries. It is written with the next write.
+ * Queues the evaluation of a finished step whose tool checks its own work. The monitors of retries count it once. It
+ * never starts a write of its own.
  */
 export function readEvaluation(state: RunState, step: Step): void {
   if (state.run.manifest[step.call.tool]?.evaluates !== true) return;
@@ -20,14 +20,14 @@ export function readEvaluation(state: RunState, step: Step): void {
     step_id: step.step_id,
     agent: state.run.agent,
     model: modelOf(step),
-    subject: hashOnce(step.call.input),
+    subject: hashCached(step.call.input),
     attempts,
     created_at: isoTime(state.updated_at),
   });
   keepLatest(state.outbox.evaluations, CAP.outboxUses);
 }
 
-/** What the platform did to an attempt says nothing about the work, so a lost worker is left out. */
+/** Leaves out attempts whose worker was lost, because they say nothing about the quality of the work. */
 function evaluatedAttempt({ outcome, waited_ms }: Attempt): StepEvaluation['attempts'] {
   if (outcome === null || outcome.class === 'cancelled') return [];
   if (outcome.class === 'failed' && isInfrastructure(outcome.category)) return [];

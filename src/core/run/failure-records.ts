@@ -11,15 +11,17 @@ import { defaultSeverity } from '../failures/severity.ts';
 import type { Attempt, Step, Subject } from './attempts.ts';
 import type { RunState } from './state.ts';
 
-/** Tells apart records that share a step and an attempt, so that no two have the same id. */
+/** Numbers the records that share a step and an attempt, so that no two records have the same id. */
 const ORDINAL = { attempt: 0, correction: 1, pressure: 2, stall: 50, feedback: 10_000, turn: 1_000_000 } as const;
 
-/** Turns have no step of their own, so their records are numbered by the model calls of the whole run. */
+/**
+ * Numbers the records of planner turns by the model calls of the whole run, because turns have no step of their own.
+ */
 export const turnOrdinal = (state: RunState, what: 'failure' | 'stall'): number =>
   ORDINAL.turn + 2 * state.ledger.used.model_calls + (what === 'stall' ? 1 : 0);
 
 /** Makes the record of a failed attempt, of a tool or of a planner's turn. */
-export function recordOfAttempt(
+export function makeFailureRecord(
   state: RunState,
   step: Step,
   attempt: Attempt & { outcome: CallFailed },
@@ -29,8 +31,8 @@ export function recordOfAttempt(
   const { call, step_id } = step;
   const { outcome: failure } = attempt;
   const manifest = manifestText(state, step, attempt);
-  const kind = kindOf(failure, how);
-  const signal_type = signalOf(failure);
+  const kind = toOutcomeKind(failure, how);
+  const signal_type = toSignalType(failure);
   const ordinal = step.kind === 'planner' ? turnOrdinal(state, 'failure') : ORDINAL.attempt;
   const record: FailureRecord = {
     failure_id: failureId(run.run_id, step_id, attempt.n, ordinal),
@@ -51,7 +53,7 @@ export function recordOfAttempt(
       action_id: actionId(run.run_id, step_id),
       tool_name: call.tool,
       tool_call_id: toolCallId(run.run_id, step_id, attempt.n),
-      input_hash: hashOnce(call.input),
+      input_hash: hashCached(call.input),
     },
     observed_outcome: {
       kind,
@@ -80,7 +82,9 @@ export function recordOfAttempt(
   return record;
 }
 
-/** Texts of manifests by their record: most are written moments later, and making one again costs as much as the record. */
+/**
+ * Caches manifest texts by record. Most are written moments later, and making one again costs as much as the record.
+ */
 const manifests = new WeakMap<FailureRecord, string>();
 
 export interface Notice {
@@ -88,19 +92,22 @@ export interface Notice {
   kind: OutcomeKind;
   error_code: string;
   tool_name: string | null;
-  /** Which of several pressures at once, or which feedback. */
+  /** The position among several budgets that came under pressure at once, or among the feedback messages. */
   index?: number;
-  /** Of a turn, whose records are numbered by model calls. */
+  /** Set for a planner's turn, whose records are numbered by model calls. */
   ordinal?: number;
   budget?: string;
-  /** Of a stall, which is named by the calls that repeat. */
+  /** Set for a stall, whose fingerprint is made of the repeated calls. */
   fingerprint?: string;
-  /** Said during the run, not as the answer about a step. */
+  /** True for feedback that was sent during the run, and false for an answer about a step. */
   isFeedback?: boolean;
 }
 
-/** Makes the record of something that no attempt did: a person's correction, a stall, or a budget under pressure. */
-export function recordOfNotice(
+/**
+ * Makes the record of an event that is not a failed attempt: a person's correction, a stall, or a budget under
+ * pressure.
+ */
+export function makeNoticeRecord(
   state: RunState,
   subject: Subject,
   notice: Notice,
@@ -137,7 +144,7 @@ function noticeOrdinal({ signal_type, index = 0, isFeedback }: Notice): number {
   return (signal_type === 'loop_stall' ? ORDINAL.stall : ORDINAL.pressure) + index;
 }
 
-/** What the attempt left in the store, as pointers: its prompt and parts of its output. */
+/** Lists the artifacts that the attempt left in the store: its prompt and parts of its output. */
 function artifactRefs({ prompt, kept = [] }: CallFailed): { artifact_ids?: string[] } {
   const ids = [...(prompt === undefined ? [] : promptIds(prompt)), ...kept.map(({ artifact_id }) => artifact_id)];
   return ids.length === 0 ? {} : { artifact_ids: [...new Set(ids)].slice(0, MAX_REFS) };
@@ -148,7 +155,7 @@ const promptIds = ({ original_id, enhanced_id, diff_id }: PromptUse): string[] =
   ...new Set([original_id, enhanced_id, ...(diff_id === null ? [] : [diff_id])]),
 ];
 
-function kindOf(failure: CallFailed, how: { effectUnknown: boolean; willRetry: boolean }): OutcomeKind {
+function toOutcomeKind(failure: CallFailed, how: { effectUnknown: boolean; willRetry: boolean }): OutcomeKind {
   if (how.effectUnknown) return 'side_effect_unknown';
   switch (failure.category) {
     case 'pointer_unresolved':
@@ -172,7 +179,7 @@ const RETRIEVAL_KINDS: Record<string, OutcomeKind> = {
   NO_EVIDENCE: 'no_evidence',
 };
 
-function signalOf(failure: CallFailed): SignalType {
+function toSignalType(failure: CallFailed): SignalType {
   switch (failure.category) {
     case 'contract_violation':
     case 'invalid_input':
@@ -196,13 +203,13 @@ export function manifestText(state: RunState, step: Step, attempt: Attempt): str
   const { call, step_id } = step;
   const known = attempt.record && manifests.get(attempt.record);
   if (known !== undefined) return known;
-  return textOfManifest(state, {
+  return renderManifest(state, {
     step_id,
     phase: call.phase,
     tool: call.tool,
     attempt: attempt.n,
-    // A finished step of a plan no longer holds its input; its record has the hash.
-    input_hash: attempt.record?.attempted_action.input_hash ?? hashOnce(call.input),
+    // The input of a finished plan step is dropped from the state; its record keeps the hash.
+    input_hash: attempt.record?.attempted_action.input_hash ?? hashCached(call.input),
     guidance: attempt.guidance?.rows ?? [],
     constraints: attempt.constraints ?? {},
     prompt: attempt.outcome?.class === 'failed' ? (attempt.outcome.prompt ?? null) : null,
@@ -213,8 +220,8 @@ export function manifestText(state: RunState, step: Step, attempt: Attempt): str
 function noticeManifest(state: RunState, subject: Subject): TextArtifact {
   const { batch, steps } = state.loop;
   const step = [...batch, ...steps].find(({ step_id }) => step_id === subject.step_id);
-  const input = step === undefined || step.call.input === null ? null : hashOnce(step.call.input);
-  const text = textOfManifest(state, { ...subject, input_hash: input, guidance: [], constraints: {}, prompt: null });
+  const input = step === undefined || step.call.input === null ? null : hashCached(step.call.input);
+  const text = renderManifest(state, { ...subject, input_hash: input, guidance: [], constraints: {}, prompt: null });
   return { id: sha256Hex(text), text };
 }
 
@@ -225,13 +232,13 @@ interface Manifest extends Subject {
   prompt: PromptUse | null;
 }
 
-function textOfManifest({ run, loop }: RunState, manifest: Manifest): string {
+function renderManifest({ run, loop }: RunState, manifest: Manifest): string {
   const { step_id, phase, tool, attempt, input_hash, guidance, constraints, prompt } = manifest;
   return canonicalJson({
     run_id: run.run_id,
     agent: run.agent,
     loop_id: loop.loop_id,
-    plan_version: run.plan === null ? null : hashOnce(run.plan),
+    plan_version: run.plan === null ? null : hashCached(run.plan),
     step_id,
     phase,
     tool,
@@ -246,9 +253,9 @@ function textOfManifest({ run, loop }: RunState, manifest: Manifest): string {
   });
 }
 
-/** Plans and inputs never change and hashing is the most expensive part of a record, so each is hashed once. */
+/** Plans and inputs never change, and hashing is the most expensive part of a record, so each is hashed only once. */
 const hashes = new WeakMap<object, string>();
-export function hashOnce(value: Json | Plan): string {
+export function hashCached(value: Json | Plan): string {
   if (typeof value !== 'object' || value === null) return hashOfJson(value);
   const hash = hashes.get(value) ?? hashOfJson(value);
   hashes.set(value, hash);

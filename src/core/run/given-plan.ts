@@ -1,9 +1,9 @@
 import type { Plan } from '../../protocol/schemas/plan.ts';
 import type { Call } from './attempts.ts';
-import { callOf } from './batch.ts';
+import { makeCall } from './batch.ts';
 import type { RunState } from './state.ts';
 
-/** For each step the positions of the steps it waits for. Plans never change, so it is computed once for each plan. */
+/** Caches, for each plan, the positions of the steps that each step waits for. Plans never change. */
 const predecessors = new WeakMap<Plan, number[][]>();
 
 export function waitsFor(plan: Plan): number[][] {
@@ -18,8 +18,8 @@ export function waitsFor(plan: Plan): number[][] {
   return computed;
 }
 
-/** All steps whose predecessors are done, in plan order; none when the plan is finished. */
-export function nextOfPlan(state: RunState, plan: Plan): Call[] {
+/** Returns the calls whose predecessors are done, in plan order. Empty when the plan is finished. */
+export function readyCalls(state: RunState, plan: Plan): Call[] {
   const done: boolean[] = plan.steps.map(() => false);
   for (const { call } of state.loop.steps) if (call.plan_index !== null) done[call.plan_index] = true;
   const isDone = (earlier: number): boolean => done[earlier] === true;
@@ -29,7 +29,7 @@ export function nextOfPlan(state: RunState, plan: Plan): Call[] {
     const step = plan.steps[index];
     if (step === undefined || isDone(index) || !waits[index]?.every(isDone)) continue;
     const { phase, tool, input, output_schema } = step;
-    ready.push(callOf({ plan_index: index, phase, tool, input, output_schema }));
+    ready.push(makeCall({ plan_index: index, phase, tool, input, output_schema }));
   }
   return ready;
 }

@@ -2,7 +2,7 @@ import type { Json } from '../../protocol/json.ts';
 import type { CallFailed, CallOutcome, Constraints, Guidance, ToolEffect } from '../../protocol/tools.ts';
 import { lastFailure, type Step, subjectOf } from './attempts.ts';
 import { openBatch } from './batch.ts';
-import { budgetSpent, endWith, isOver } from './life.ts';
+import { endForBudget, endWith, isOver } from './life.ts';
 import { foldSteps } from './outbox.ts';
 import type { RunPorts } from './ports.ts';
 import { recordPressure } from './read-failures.ts';
@@ -13,16 +13,16 @@ import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
 import { openOutboxWriter } from './write-outbox.ts';
 
-/** A step of a user's own workflow: its name, what it may do to the world, and its input. */
+/** A step of a user's own workflow: its name, the effect that it may have, and its input. */
 export interface GuardedStep {
   name: string;
   phase: string;
   effect: ToolEffect;
-  /** Tells two calls of the step apart; with it a success can prove an earlier failure resolved. */
+  /** Identifies the call. A success with the same input can prove an earlier failure resolved. */
   input: Json;
 }
 
-/** What one attempt of it is told. */
+/** What the user's code receives for one attempt. */
 export interface GuardedAttempt {
   attempt: number;
   guidance: Guidance;
@@ -30,29 +30,32 @@ export interface GuardedAttempt {
   idempotencyKey: string;
 }
 
-/** How a guarded step came to its end. */
+/** How a guarded step ended. */
 export type GuardedEnd =
   | { kind: 'ok' }
-  /** A person left it out. */
+  /** A person answered `skip`. */
   | { kind: 'skipped' }
-  /** The run is over: stopped by a person, out of budget, broken, or cancelled. */
+  /** The run has ended: a person stopped it, its budget is spent, it failed, or it was cancelled. */
   | { kind: 'over'; failure: CallFailed | null };
 
 export type PerformGuarded = (attempt: GuardedAttempt) => Promise<CallOutcome>;
 
-/** Guarded steps alone: one ledger, one failure memory and one ending, without a plan of ours. */
+/**
+ * Runs the steps of a user's own workflow with one ledger, one failure memory and one ending, but without a plan or
+ * planner.
+ */
 export function openGuarded(state: RunState, ports: RunPorts) {
   const story: Story = { state, ports, outbox: openOutboxWriter(state, ports) };
   const { loop } = state;
   return {
-    step: async (asked: GuardedStep, perform: PerformGuarded): Promise<GuardedEnd> => {
+    step: async (wanted: GuardedStep, perform: PerformGuarded): Promise<GuardedEnd> => {
       if (isOver(state)) return { kind: 'over', failure: null };
-      declare(state, asked);
-      const call = { plan_index: null, phase: asked.phase, tool: asked.name, input: asked.input, turn: 0 };
+      declare(state, wanted);
+      const call = { plan_index: null, phase: wanted.phase, tool: wanted.name, input: wanted.input, turn: 0 };
       const { steps, short } = openBatch(state, [call]);
       const [step] = steps;
       if (step === undefined) {
-        budgetSpent(state, short ?? 'steps');
+        endForBudget(state, short ?? 'steps');
         return { kind: 'over', failure: null };
       }
       const attempt: Perform = (_step, { n, guidance, constraints }) =>
@@ -65,14 +68,14 @@ export function openGuarded(state: RunState, ports: RunPorts) {
       loop.batch = [...loop.batch, step];
       await runStep(story, step, attempt);
       await settleStep(story, step, attempt);
-      const end = endOf(state, step);
+      const end = toGuardedEnd(state, step);
       loop.batch = loop.batch.filter((other) => other !== step);
       foldSteps(state, [step]);
       recordPressure(state, subjectOf(step), ports.now());
       story.outbox.start();
       return end;
     },
-    /** Ends the run: with the workflow's output, or with the reason why it broke. */
+    /** Ends the run with the workflow's output, or with the reason why the workflow failed. */
     close: async (how: { output: Json | null } | { broke: string }): Promise<void> => {
       if (state.life.is === 'stopping') endAsCancelled(state, state.life.cancel);
       if ('broke' in how) endWith(state, { outcome: 'system_error', reason: 'WORKFLOW_FAILED', why: how.broke });
@@ -83,7 +86,7 @@ export function openGuarded(state: RunState, ports: RunPorts) {
   };
 }
 
-function endOf(state: RunState, step: Step): GuardedEnd {
+function toGuardedEnd(state: RunState, step: Step): GuardedEnd {
   if (step.end?.kind === 'ok') return { kind: 'ok' };
   const failure = step.end?.kind === 'failed' ? lastFailure(step) : null;
   return isOver(state) ? { kind: 'over', failure } : { kind: 'skipped' };

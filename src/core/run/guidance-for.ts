@@ -9,17 +9,18 @@ import { type Allowance, correctionOf, lastRecorded, type Step } from './attempt
 import { hasUnread, memoryWith } from './read-failures.ts';
 import type { RunState } from './state.ts';
 
-/** What one attempt is shown and held to; both are absent where there is nothing. */
-export interface ForAttempt {
+/** Guidance and constraints of one attempt. Each is absent when there is nothing to say. */
+export interface AttemptGuidance {
   guidance?: Guidance;
   constraints?: Constraints;
 }
 
 /**
- * Chooses what the next attempt of a step is shown: from what the run knew when the batch began and from the step's own
- * failures since. The failures of its neighbours in the batch arrive in no fixed order, so they are not used.
+ * Selects the guidance for the next attempt of a step, from the failures that the run knew when the batch began and
+ * from the step's own failures since. It does not use failures of parallel steps, because they arrive in no fixed
+ * order.
  */
-export function guidanceFor(state: RunState, step: Step, allowed?: Allowance): ForAttempt {
+export function guidanceFor(state: RunState, step: Step, allowed?: Allowance): AttemptGuidance {
   // In `observe` mode nothing is shown, because guidance would change the run.
   if (state.run.policy.mode === 'observe') return {};
   const correction = allowed?.decision === 'correct' ? allowed : correctionOf(step);
@@ -28,12 +29,12 @@ export function guidanceFor(state: RunState, step: Step, allowed?: Allowance): F
 
   const memory = knowsFailures ? memoryWith(state, step) : state.failures;
   const { guidance_k: k, guidance_max_chars: maxChars } = state.run.policy.failures;
-  const situation = situationOf(memory, step);
+  const situation = describeSituation(memory, step);
   const chosen = knowsFailures ? selectGuidance(memory, situation, { k, maxChars }).rows : [];
   const rows = withLessons(state, step, chosen, situation.fingerprint ?? null);
   const constraints = step.kind === 'planner' ? {} : constraintsFor(memory, step.call.tool);
   return {
-    ...asGuidance(
+    ...buildGuidance(
       correction === undefined ? rows : withCorrection(rows, step, correction).slice(0, Math.max(1, k)),
       state,
     ),
@@ -42,7 +43,7 @@ export function guidanceFor(state: RunState, step: Step, allowed?: Allowance): F
 }
 
 /** Joins the rows into the text that is shown. The first row always fits; the text is cut to the policy's size. */
-function asGuidance(rows: GuidanceRow[], { run }: RunState): { guidance?: Guidance } {
+function buildGuidance(rows: GuidanceRow[], { run }: RunState): { guidance?: Guidance } {
   const [first] = rows;
   if (first === undefined) return {};
   const text = rows.map((row) => row.text).join('\n');
@@ -50,12 +51,15 @@ function asGuidance(rows: GuidanceRow[], { run }: RunState): { guidance?: Guidan
   return { guidance: { rows, text: text.slice(0, most) } };
 }
 
-/** What the attempt is about. A planner's turn is about the latest failure, until there is progress again. */
-function situationOf(memory: FailureMemory, step: Step): GuidanceSituation {
+/**
+ * Describes what the guidance should be about. For a planner's turn that is the latest failure, until a step succeeds
+ * again.
+ */
+function describeSituation(memory: FailureMemory, step: Step): GuidanceSituation {
   const own = lastRecorded(step)?.record;
   if (own === undefined && step.kind === 'planner') {
     const open = memory.by_fingerprint.filter(
-      // A budget under pressure is no failure of a tool and must not hide one.
+      // A budget warning is not a tool failure and must not hide one.
       (failure) => failure.status === 'active' && failure.since_progress > 0 && failure.tool_name !== null,
     );
     const latest = open.sort((one, other) => other.last_ordinal - one.last_ordinal)[0];

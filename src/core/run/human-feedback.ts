@@ -14,10 +14,15 @@ export interface FeedbackEffect {
 }
 
 /**
- * Takes what a person said during the run. A rejection or a partial success is a correction and is remembered like a
- * failure; what was detected in the words also refines the goal that the planner sees. Everything else is kept as said.
+ * Applies feedback that a person sent during the run. A rejection or a partial success is recorded as a correction,
+ * like a failure. If the detector recognises the feedback, it also refines the goal that the planner sees. Other
+ * feedback is kept as it is.
  */
-export function takeFeedback(state: RunState, { text, by }: { text: string; by: string }, now: number): FeedbackEffect {
+export function applyFeedback(
+  state: RunState,
+  { text, by }: { text: string; by: string },
+  now: number,
+): FeedbackEffect {
   const detected = detectFeedback(text);
   const type = detected.feedback_type;
   const { feedback } = state.people;
@@ -31,13 +36,13 @@ export function takeFeedback(state: RunState, { text, by }: { text: string; by: 
   if (isCorrection) recordFeedback(state, index, now);
   const effects = [
     ...(isCorrection ? ['recorded as a human_correction'] : []),
-    ...(isRefined && state.run.planner === 'chooses' ? ['the goal of the next planning turn says it'] : []),
+    ...(isRefined && state.run.planner === 'chooses' ? ['added to the goal of the next planning turn'] : []),
   ];
   const effect = effects.length === 0 ? 'kept for the next planning turn' : effects.join('; ');
   return { feedback_type: type, confidence: detected.confidence, effect };
 }
 
-/** Refines the goal as it stands now, so that two feedbacks add up. Every iteration is logged. */
+/** Adds the feedback to the current goal, so that several messages add up. Logs every iteration. */
 function refineGoal(state: RunState, text: string, index: number, now: number): boolean {
   const { run, outbox, people } = state;
   const before = people.refined_goal ?? run.goal;
@@ -62,7 +67,7 @@ function refineGoal(state: RunState, text: string, index: number, now: number): 
 }
 
 function recordFeedback(state: RunState, index: number, now: number): void {
-  const subject = subjectOfFeedback(state);
+  const subject = findSubject(state);
   const notice = {
     signal_type: 'human_correction',
     kind: 'correction',
@@ -74,13 +79,19 @@ function recordFeedback(state: RunState, index: number, now: number): void {
   recordNotice(state, subject, notice, now);
 }
 
-/** The step under way, else the last one that ended, else the start of the run. */
-function subjectOfFeedback({ loop }: RunState): Subject {
+/**
+ * Finds the step that the feedback is about: the step under way, else the last one that ended, else the start of the
+ * run.
+ */
+function findSubject({ loop }: RunState): Subject {
   const step = loop.batch.findLast(({ kind }) => kind === 'tool') ?? loop.steps.at(-1);
   return step === undefined ? { step_id: 0, phase: 'start', tool: '', attempt: 0 } : subjectOf(step);
 }
 
-/** Empties the oldest texts beyond the cap; they are in the history. Entries stay, because their number is limited too. */
+/**
+ * Empties the oldest texts beyond the cap; the history still has them. The entries stay, because the policy limits
+ * their number.
+ */
 function emptyOldest(feedback: RunState['people']['feedback'], chars: number): void {
   let room = chars;
   for (const kept of feedback.toReversed()) {

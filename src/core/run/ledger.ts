@@ -2,17 +2,17 @@ import type { AmountLimits, Amounts, PreparedRun } from '../../protocol/run.ts';
 import type { Grant } from '../../protocol/sub-runs.ts';
 import type { RunState } from './state.ts';
 
-/** One budget for retries, planner turns, reruns and sub-runs. */
+/** The budget that retries, planner turns, reruns and sub-runs share. */
 export interface Ledger {
   used: Amounts;
-  /** Time spent waiting for a person: it does not count against the run. */
+  /** Time spent waiting for a person. The run's time budget leaves it out. */
   human_wait_ms: number;
   /** The highest warning given so far for each budget, so that each is given once. */
   warned: Partial<Record<keyof Amounts, 'soft' | 'near'>>;
   next_step_id: number;
   /** `lent`: questions that sub-runs have asked, or may ask while they are under way. */
   questions: { asked: number; lent: number };
-  /** Grants of runs that were started elsewhere to work for this one, until they give them back. */
+  /** Budgets granted to runs that were started elsewhere to work for this one, until they return them. */
   loans: { sub_run_id: string; grant: Grant }[];
 }
 
@@ -25,7 +25,7 @@ export const openLedger = (): Ledger => ({
   loans: [],
 });
 
-/** The policy's budgets, tightened by the run's limit: neither is ever passed. */
+/** The budgets that apply: for each amount the smaller of the policy's budget and the run's limit. */
 export function limitsOf(run: PreparedRun): AmountLimits {
   const { budget } = run.policy;
   return {
@@ -49,7 +49,7 @@ export const leftOf = (limits: AmountLimits, used: Amounts): AmountLimits => ({
 
 const left = (limit: number | null, used: number): number | null => (limit === null ? null : Math.max(0, limit - used));
 
-/** What is left of the run's time. Brings the ledger's seconds up to date on the way. */
+/** Returns how much of the run's time is left, and updates the ledger's seconds. */
 export function millisecondsLeft(state: RunState, now: number): number {
   const runningMs = now - state.started_at - state.ledger.human_wait_ms;
   state.ledger.used.seconds = Math.max(0, Math.floor(runningMs / 1_000));
@@ -63,7 +63,7 @@ export interface Pressure {
 
 const BUDGETS = ['steps', 'attempts', 'model_calls', 'tokens', 'cost_micro_usd', 'seconds'] as const;
 
-/** Which budgets have newly reached their soft or near mark. Marks them as warned. */
+/** Returns the budgets that have newly reached their soft or near mark, and marks them as warned. */
 export function newPressure({ run, ledger }: RunState): Pressure[] {
   const { soft, near } = run.policy.budget;
   const limits = limitsOf(run);
@@ -81,13 +81,13 @@ export function newPressure({ run, ledger }: RunState): Pressure[] {
   return found;
 }
 
-/** Attempts that the budget leaves, whichever step they are reserved for. */
+/** Attempts that are left in the budget, including those that are reserved for steps. */
 export const attemptsLeft = ({ run, ledger }: RunState): number =>
   left(limitsOf(run).attempts, ledger.used.attempts) ?? Infinity;
 
 export const turnsLeft = ({ run, ledger }: RunState): number =>
   left(limitsOf(run).model_calls, ledger.used.model_calls) ?? Infinity;
 
-/** Questions that this run may still ask itself; those lent to sub-runs are theirs to ask. */
+/** Questions that this run itself may still ask. Questions lent to sub-runs do not count. */
 export const questionsLeft = ({ run, ledger: { questions } }: RunState): number =>
   Math.max(0, run.policy.humans.max_questions - questions.asked - questions.lent);

@@ -6,16 +6,16 @@ import type { CallSucceeded, Constraints } from '../../protocol/tools.ts';
 import { behaviourChanged } from '../lessons/behaviour-changed.ts';
 import { describeFailure, lessonText, plainArgs } from '../lessons/lesson-text.ts';
 import { type Attempt, lastRecorded, type Step, successOf } from './attempts.ts';
-import { hashOnce } from './failure-records.ts';
+import { hashCached } from './failure-records.ts';
 import { keepLatest } from './outbox.ts';
 import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
 
 /**
- * Lessons as a reader of attempts: what earlier runs learnt about a failure, whether lessons that were shown helped,
- * and what this run learns. The memory is a help and never a gate: whatever goes wrong with it, the run goes on.
+ * Asks the memory for lessons of earlier runs about a failure, once for each fingerprint. The memory is optional: when
+ * it fails or is slow, the run continues without it.
  */
-export async function askMemory({ state, ports }: Story, attempt: Attempt, record: FailureRecord): Promise<void> {
+export async function recallLessons({ state, ports }: Story, attempt: Attempt, record: FailureRecord): Promise<void> {
   const { fingerprint, signal_type, attempted_action: action, observed_outcome: outcome } = record;
   const { scope, similarity_threshold } = state.run.policy.memory;
   const { lessons } = state;
@@ -52,7 +52,7 @@ export function keepRecalled(state: RunState, step: Step): void {
   state.lessons.known = [...known.slice(0, atStart), ...[...known.slice(atStart), ...fresh].slice(-room)];
 }
 
-/** Queues how the attempts went that were shown lessons: that ranks the lessons for the next run. */
+/** Queues whether the attempts that were shown lessons succeeded. This ranks the lessons for later runs. */
 export function readLessonUses(state: RunState, step: Step): void {
   if (step.kind === 'planner') return;
   const { run_id } = state.run;
@@ -67,10 +67,10 @@ export function readLessonUses(state: RunState, step: Step): void {
   keepLatest(state.outbox.lesson_uses, CAP.outboxUses);
 }
 
-/** Steps that failed for good and that no later step has answered, at most so many. */
+/** The most failed steps, not yet solved by a later step, that the run keeps to learn from. */
 const OPEN_FAILURES = 8;
 
-/** A step that failed for good waits, with a planner that chooses, for a later step that does better. */
+/** Keeps a step that failed for good, so that a later step of the same planner can teach what works instead. */
 export function keepOpenFailure(state: RunState, step: Step): void {
   if (lastRecorded(step) === undefined) return;
   const open = openFailures(state).filter((other) => other !== step);
@@ -86,7 +86,7 @@ function openFailures({ run, loop }: RunState): Step[] {
   );
 }
 
-/** Learns a lesson from a success: only when the attempt differed in action from a failed one before it, and did better. */
+/** Learns a lesson from a success, but only if it came after a failure and the action really changed. */
 export function learnFromSuccess(state: RunState, step: Step): void {
   const after = successOf(step);
   const failed = lastRecorded(step) === undefined ? answeredFailure(state, step) : step;
@@ -94,16 +94,16 @@ export function learnFromSuccess(state: RunState, step: Step): void {
   if (failed === null || before === undefined || after === null) return;
   if (failed !== step) failed.answered = true;
   if (state.run.policy.memory.scope === 'run') return;
-  const change = behaviourChanged(actionOf(failed, before), actionOf(step, step.attempts.at(-1)));
+  const change = behaviourChanged(describeAction(failed, before), describeAction(step, step.attempts.at(-1)));
   if (change.changed_behavior) {
-    state.outbox.lessons.push(lessonOf(state, { failed, before: before.record, step, after }, change.differences));
+    state.outbox.lessons.push(makeLesson(state, { failed, before: before.record, step, after }, change.differences));
   }
   keepLatest(state.outbox.lessons, CAP.outboxRecords);
 }
 
 /**
- * The failure that a chosen step answers: of the same tool with other arguments or, where the advice was to use another
- * tool, the latest of another tool. That something unrelated worked afterwards teaches nothing.
+ * Finds the failure that a successful step solves: a failure of the same tool or, if the advice was to use another
+ * tool, the latest failure of another tool. An unrelated success teaches nothing.
  */
 function answeredFailure(state: RunState, step: Step): Step | null {
   if (step.call.plan_index !== null) return null;
@@ -115,16 +115,16 @@ function answeredFailure(state: RunState, step: Step): Step | null {
   return latest !== undefined && advice === 'use_other_tool' ? latest : null;
 }
 
-interface Learnt {
+interface LessonSource {
   failed: Step;
   before: FailureRecord;
   step: Step;
   after: CallSucceeded;
 }
 
-function lessonOf(
+function makeLesson(
   { run }: RunState,
-  { failed, before, step, after }: Learnt,
+  { failed, before, step, after }: LessonSource,
   differences: ReturnType<typeof behaviourChanged>['differences'],
 ): LearntLesson {
   const { scope, similarity_threshold } = run.policy.memory;
@@ -152,12 +152,12 @@ function lessonOf(
   };
 }
 
-/** What an attempt did, as far as another can differ from it. */
-function actionOf({ call }: Step, attempt: Attempt | undefined) {
+/** Describes an attempt by the properties that can differ between two attempts. */
+function describeAction({ call }: Step, attempt: Attempt | undefined) {
   const outcome = attempt?.outcome?.class === 'cancelled' ? null : attempt?.outcome;
   return {
     tool_name: call.tool,
-    input_hash: attempt?.record?.attempted_action.input_hash ?? hashOnce(call.input),
+    input_hash: attempt?.record?.attempted_action.input_hash ?? hashCached(call.input),
     constraints: withoutOrigins(attempt?.constraints),
     prompt_hash: outcome?.prompt?.enhanced_id ?? null,
     reported_changes: outcome?.changed === undefined ? [] : [outcome.changed],

@@ -29,7 +29,7 @@ export interface OpenQuestion extends PendingQuestion {
   answer: { decision: Decision; text: string | null; by: string } | null;
 }
 
-/** Nothing new starts any more. */
+/** True when the run is stopping, closing or ended, so no new work may start. */
 export const isOver = ({ life }: RunState): boolean =>
   life.is === 'stopping' || life.is === 'closing' || life.is === 'ended';
 
@@ -39,14 +39,14 @@ export const openQuestion = ({ life }: RunState): OpenQuestion | null => (life.i
 
 export const resultOfRun = ({ life }: RunState): RunResult | null => (life.is === 'ended' ? life.result : null);
 
-/** The outcome, once it is decided. */
+/** The outcome, or undefined while it is not decided. */
 export function decidedOutcome({ life }: RunState): RunOutcome | undefined {
   if (life.is === 'closing') return life.ending.outcome;
   return life.is === 'ended' ? life.result.outcome : undefined;
 }
 
-/** The state as the wire names it. `backing_off` depends on the step under way, so only the status can tell it. */
-export function lifeOnTheWire({ life }: RunState): RunLifeState {
+/** The state as the API names it. `backing_off` is set by `statusOf`, because it depends on the step under way. */
+export function toWireState({ life }: RunState): RunLifeState {
   switch (life.is) {
     case 'preparing':
       return 'running';
@@ -63,14 +63,14 @@ export function lifeOnTheWire({ life }: RunState): RunLifeState {
   }
 }
 
-/** Decides the outcome. The first decision holds: neither a later one nor a cancel changes it. */
+/** Decides the outcome of the run. Only the first decision counts: a later one, or a cancel, does not change it. */
 export function endWith(state: RunState, ending: Ending): void {
   if (isOver(state)) return;
   closeQuestion(state);
   state.life = { is: 'closing', ending };
 }
 
-export function budgetSpent(state: RunState, budget: string): void {
+export function endForBudget(state: RunState, budget: string): void {
   endWith(state, {
     outcome: 'budget_exhausted',
     reason: budget,
@@ -78,7 +78,7 @@ export function budgetSpent(state: RunState, budget: string): void {
   });
 }
 
-/** Returns false when the run was already ending. */
+/** Starts to stop the run. Returns false when the run is already ending. */
 export function cancel(state: RunState, request: Cancel): boolean {
   if (isOver(state)) return false;
   closeQuestion(state);
@@ -86,7 +86,7 @@ export function cancel(state: RunState, request: Cancel): boolean {
   return true;
 }
 
-/** An answer that comes after this is told that the question has ended. */
+/** Closes the open question. A later answer is refused with the reason that the question has ended. */
 export function closeQuestion(state: RunState): void {
   const question = openQuestion(state);
   if (question === null) return;

@@ -4,14 +4,11 @@ import { type MessageType, type OverrideMessage, parseMessage, type RunMessage }
 import type { RequestProblem } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { applyOverride } from '../guardrails/family-overrides.ts';
-import { takeFeedback } from './human-feedback.ts';
-import { cancel, decidedOutcome, lifeOnTheWire, openQuestion } from './life.ts';
+import { applyFeedback } from './human-feedback.ts';
+import { cancel, decidedOutcome, toWireState, openQuestion } from './life.ts';
 import type { RunState } from './state.ts';
 
-/**
- * What people send, as one pure and synchronous pair: `check` says whether the run can take a message now, `apply` takes it
- * and answers. Both get a message that `parseMessage` has accepted, so they look at the state of the run only.
- */
+/** A message that the run does not accept, with the reason. */
 export interface RefusedMessage {
   ok: false;
   problem: 'bad_body' | 'ended' | 'limit_reached';
@@ -35,8 +32,10 @@ export function receive(
   return checked.ok ? parsed : checked;
 }
 
+/** Checks whether the run can accept the message now. It looks only at the state, because the message is already parsed. */
 export function check(state: RunState, message: RunMessage): { ok: true } | RefusedMessage {
-  // A late answer is a fact to tell, not a mistake to refuse; so is cancelling what has already ended.
+  // A late answer, and a cancel of a run that has ended, are accepted here and answered with a reason instead of an
+  // error.
   const outcome = decidedOutcome(state);
   if (outcome !== undefined && message.type !== 'answer' && message.type !== 'cancel_run') {
     return refuse('ended', '$', `the run has ended (${outcome}); start a new one`);
@@ -48,11 +47,16 @@ export function check(state: RunState, message: RunMessage): { ok: true } | Refu
   }
   const maxFeedback = state.run.policy.humans.max_feedback;
   if (message.type === 'feedback' && state.people.feedback.length >= maxFeedback) {
-    return refuse('limit_reached', '$', `this run takes ${maxFeedback} feedbacks (policy humans.max_feedback)`);
+    return refuse(
+      'limit_reached',
+      '$',
+      `this run accepts at most ${maxFeedback} feedback messages (policy humans.max_feedback)`,
+    );
   }
   return { ok: true };
 }
 
+/** Applies a checked message to the state and returns the answer to the sender. */
 export function apply(state: RunState, message: RunMessage, now: number): MessageAnswer {
   state.updated_at = now;
   switch (message.type) {
@@ -61,14 +65,14 @@ export function apply(state: RunState, message: RunMessage, now: number): Messag
     case 'answer':
       return applyAnswer(state, message);
     case 'feedback':
-      return { ...takeFeedback(state, message, now) };
+      return { ...applyFeedback(state, message, now) };
     case 'cancel_run':
       cancel(state, { by: message.by, reason: message.reason ?? '', at: now });
-      return { accepted: decidedOutcome(state) === undefined, state: lifeOnTheWire(state) };
+      return { accepted: decidedOutcome(state) === undefined, state: toWireState(state) };
   }
 }
 
-/** A signal that cannot be used never fails a run: it is noted, and the run goes on. */
+/** Notes a signal that cannot be used. It never fails the run. */
 export function ignore(state: RunState, type: string, reason: string, now: number): void {
   const { ignored } = state.people;
   ignored.push({ type, reason: reason.slice(0, CAP.messagePreviewChars), at: now });
@@ -79,14 +83,14 @@ function applyAnswer(state: RunState, message: Extract<RunMessage, { type: 'answ
   const refused = (reason: string): MessageAnswer => ({
     accepted: false,
     question_id: message.question_id,
-    state: lifeOnTheWire(state),
+    state: toWireState(state),
     reason,
   });
   const question = openQuestion(state);
   if (question === null || question.question_id !== message.question_id) {
     return refused(
       state.people.closed_questions.includes(message.question_id)
-        ? 'this question has already come to its end'
+        ? 'this question is already closed'
         : 'no question with this id is open',
     );
   }
@@ -95,7 +99,7 @@ function applyAnswer(state: RunState, message: Extract<RunMessage, { type: 'answ
     return refused(`this question can be answered with ${question.options.join(', ')}`);
   }
   question.answer = { decision: message.decision, text: message.text ?? null, by: message.by };
-  return { accepted: true, question_id: message.question_id, state: lifeOnTheWire(state) };
+  return { accepted: true, question_id: message.question_id, state: toWireState(state) };
 }
 
 function takeOverride(state: RunState, message: OverrideMessage, now: number): MessageAnswer {

@@ -6,7 +6,7 @@ import { artifactOf, type Attempt, lastRecorded, type Step } from './attempts.ts
 import { manifestText } from './failure-records.ts';
 import type { RunState } from './state.ts';
 
-/** Queues the record of an attempt, which stays with the attempt until it is written. */
+/** Queues the record of an attempt. The record itself stays with the attempt until it is written. */
 export function queueRecord(state: RunState, record: FailureRecord): void {
   const { outbox } = state;
   outbox.unsaved.push(record.failure_id);
@@ -27,8 +27,8 @@ export function queueNotice(state: RunState, record: FailureRecord, manifest: Te
   queueRecord(state, record);
 }
 
-/** Takes over the unsaved records of steps that leave the state. */
-export function keepRecordsOf(state: RunState, steps: readonly Step[]): void {
+/** Copies the unsaved records of steps that leave the state into the outbox. */
+export function keepUnsavedRecords(state: RunState, steps: readonly Step[]): void {
   const { outbox } = state;
   if (outbox.unsaved.length === 0) return;
   for (const step of steps) {
@@ -36,7 +36,7 @@ export function keepRecordsOf(state: RunState, steps: readonly Step[]): void {
       const { record } = attempt;
       if (record === undefined || !outbox.unsaved.includes(record.failure_id)) continue;
       outbox.records.push(record);
-      outbox.artifacts.push(manifestOf(state, step, { ...attempt, record }));
+      outbox.artifacts.push(rebuildManifest(state, step, { ...attempt, record }));
     }
   }
 }
@@ -46,7 +46,7 @@ export function queueRevisions({ outbox }: RunState, revisions: FailureRevision[
   keepLatest(outbox.revisions, 4 * CAP.outboxRecords);
 }
 
-/** Holds an output in the state until the store has it, so that later steps and the result can use it without I/O. */
+/** Keeps an output in the state until the store has it, so that later steps and the result can use it without I/O. */
 export function holdOutput({ outbox }: RunState, { artifact_id: id, output, bytes }: CallSucceeded): void {
   if (outbox.outputs[id] !== undefined) return;
   outbox.outputs[id] = { output, bytes };
@@ -59,13 +59,13 @@ export function dropOutputs({ outbox }: RunState): void {
   outbox.outputs_bytes = 0;
 }
 
-export const outputsNeedRoom = ({ outbox }: RunState): boolean => outbox.outputs_bytes > CAP.heldOutputBytes;
+export const outputsExceedCap = ({ outbox }: RunState): boolean => outbox.outputs_bytes > CAP.heldOutputBytes;
 
 export function keepLatest(list: unknown[], most: number): void {
   if (list.length > most) list.splice(0, list.length - most);
 }
 
-/** True when nothing waits that is worth a write of its own. */
+/** True when nothing in the outbox needs a write now. */
 export const nothingToWrite = ({ outbox }: RunState): boolean =>
   outbox.unsaved.length === 0 &&
   outbox.revisions.length === 0 &&
@@ -76,8 +76,8 @@ export const nothingToWrite = ({ outbox }: RunState): boolean =>
   outbox.lesson_uses.length < CAP.outboxUses / 2 &&
   outbox.evaluations.length < CAP.outboxUses / 2;
 
-/** Everything that waits, as one write. */
-export function waitingBatch(state: RunState, withOutputs: boolean): RecordBatch {
+/** Collects everything that waits in the outbox into one write. */
+export function collectWaiting(state: RunState, withOutputs: boolean): RecordBatch {
   const { outbox, run } = state;
   const outputs = withOutputs ? Object.entries(outbox.outputs).map(([id, { output }]) => ({ id, output })) : [];
   return {
@@ -105,7 +105,7 @@ function unsavedRecords(state: RunState): Pick<RecordBatch, 'records' | 'artifac
       if (record === undefined || records.has(record.failure_id)) continue;
       if (!outbox.unsaved.includes(record.failure_id)) continue;
       records.set(record.failure_id, record);
-      artifacts.push(manifestOf(state, step, { ...attempt, record }));
+      artifacts.push(rebuildManifest(state, step, { ...attempt, record }));
     }
   };
   for (const step of loop.batch) find(step);
@@ -120,14 +120,17 @@ function unsavedRecords(state: RunState): Pick<RecordBatch, 'records' | 'artifac
 
 type Recorded = Attempt & { record: FailureRecord };
 
-/** The manifest is computed again instead of kept: everything in it is with the attempt. */
-const manifestOf = (state: RunState, step: Step, attempt: Recorded): TextArtifact => ({
+/** Computes the manifest again instead of keeping it, because everything in it is with the attempt. */
+const rebuildManifest = (state: RunState, step: Step, attempt: Recorded): TextArtifact => ({
   id: attempt.record.context_refs.manifest_id ?? '',
   text: manifestText(state, step, attempt),
 });
 
-/** Removes what has been written. What was queued meanwhile stays, and so does the latest output: it may be the result. */
-export function forgetWritten(state: RunState, batch: RecordBatch): void {
+/**
+ * Removes what has been written from the outbox. Items queued in the meantime stay, and so does the latest output,
+ * because it may be the result.
+ */
+export function dropWritten(state: RunState, batch: RecordBatch): void {
   const { outbox, loop } = state;
   const records = new Set(batch.records.map((record) => record.failure_id));
   const revisions = new Set(batch.revisions.map((revision) => revision.revision_id));

@@ -1,12 +1,14 @@
 import { CAP } from '../../protocol/caps.ts';
 import { defined } from '../../protocol/defined.ts';
-import { artifactOf, failureTold, statusOfStep, type Step, successOf } from './attempts.ts';
+import { artifactOf, summarizeFailure, statusOfStep, type Step, successOf } from './attempts.ts';
 import type { PlannerStep } from './ports.ts';
 import type { RunState } from './state.ts';
 
 const STEPS_IN_VIEW = 50;
 
-/** The finished steps as a planner sees them: the latest whole and, once the view is full, only how older ones ended. */
+/**
+ * Lists the finished steps for a planner: the latest in full and, once the view is full, only the status of older ones.
+ */
 export function plannerSteps(state: RunState): PlannerStep[] {
   let room: number = CAP.plannerViewChars;
   const latestFirst = unseenSteps(state)
@@ -22,7 +24,7 @@ export function plannerSteps(state: RunState): PlannerStep[] {
   return fitting.reverse();
 }
 
-/** A model's transcript includes the steps of earlier turns; a planner in code is shown all of them. */
+/** A model is shown only the steps that its transcript does not include yet; a planner in code is shown all of them. */
 const unseenSteps = ({ run, loop }: RunState): Step[] =>
   run.model === null ? loop.steps : loop.steps.filter(({ step_id }) => step_id > loop.told_step_id);
 
@@ -36,12 +38,12 @@ function plannerStep({ outbox }: RunState, step: Step): PlannerStep {
     status: statusOfStep(step),
     output: artifactId === null ? undefined : outbox.outputs[artifactId]?.output,
     artifact_id: artifactId ?? undefined,
-    ...failureTold(step),
+    ...summarizeFailure(step),
     detected: successOf(step)?.detected?.feedback_type,
   });
 }
 
-/** True when the outputs that a planner has not seen yet may be more than its view holds. */
+/** True when the outputs that a planner has not seen yet may not fit into its view. */
 export function outputsOverflow({ loop, outbox }: RunState): boolean {
   const ids = new Set(loop.steps.filter(({ step_id }) => step_id > loop.told_step_id).map(artifactOf));
   let bytes = 0;

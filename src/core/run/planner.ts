@@ -1,21 +1,21 @@
 import { CAP } from '../../protocol/caps.ts';
 import type { CallFailed, CallOutcome } from '../../protocol/tools.ts';
 import { type Attempt, type Call, openStep, type Step } from './attempts.ts';
-import { callOf } from './batch.ts';
+import { makeCall } from './batch.ts';
 import { retryContextFor } from './call-tool.ts';
-import { invalidChoice, problemOfChoice, problemOfUse } from './check-choice.ts';
+import { invalidChoice, checkChoice, checkUse } from './check-choice.ts';
 import { attemptsLeft, leftOf, limitsOf, millisecondsLeft, turnsLeft } from './ledger.ts';
-import { budgetSpent } from './life.ts';
+import { endForBudget } from './life.ts';
 import { plannerSteps } from './planner-steps.ts';
 import type { PlannerChoice, PlannerView } from './ports.ts';
 import type { Perform } from './run-step.ts';
 import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
 
-/** The name under which a planner's own failures are remembered. */
+/** The tool name under which failures of the planner itself are recorded. */
 export const PLANNER = 'planner';
 
-/** How a turn is performed, and its choice: null until a valid one was made. */
+/** One turn of the planner. `choice` is null until the planner has made a valid choice. */
 export interface Turn {
   step: Step;
   perform: Perform;
@@ -23,8 +23,8 @@ export interface Turn {
 }
 
 /**
- * Opens one turn of a planner that chooses. A turn is a guarded step of its own kind: it retries, is repaired when its
- * choice is not a valid batch, and draws on the budget of model calls.
+ * Opens one turn of a planner that chooses. A turn is a guarded step of its own kind: it is retried, gets a repair
+ * message when its choice is not a valid batch, and draws on the budget of model calls.
  */
 export function openTurn(story: Story, isLast: boolean): Turn {
   const { state } = story;
@@ -49,17 +49,17 @@ async function takeTurn(
   const outcome = await ports.callModel(viewFor(story, step, attempt, isLast));
   if (outcome.class !== 'cancelled') chargeCalls(story, step, outcome.model_calls ?? 1);
   if (outcome.class !== 'ok') {
-    if (outcome.class === 'failed' && outcome.over_budget !== undefined) budgetSpent(state, outcome.over_budget);
+    if (outcome.class === 'failed' && outcome.over_budget !== undefined) endForBudget(state, outcome.over_budget);
     else chargeUse(story, outcome);
     return outcome;
   }
-  const badUse = problemOfUse(outcome);
+  const badUse = checkUse(outcome);
   if (badUse === null) {
-    noteExpense(state, outcome);
+    recordExpense(state, outcome);
     charge(story, 'tokens', outcome.tokens);
     charge(story, 'cost_micro_usd', outcome.cost_micro_usd);
   }
-  const problem = badUse ?? problemOfChoice(state, outcome);
+  const problem = badUse ?? checkChoice(state, outcome);
   if (problem !== null) return invalidChoice(problem, outcome.duration_ms);
   turn.choice = outcome;
   if (outcome.transcript !== undefined) state.loop.transcript = outcome.transcript;
@@ -83,8 +83,8 @@ function viewFor({ state, ports }: Story, step: Step, attempt: Attempt, isLast: 
     attempt: attempt.n,
     steps: plannerSteps(state),
     transcript: loop.transcript,
-    repair: repairOf(step),
-    last_turn: isLast || spentOnCalls(state) !== null || (run.model !== null && turns === 0),
+    repair: lastUnusableAnswer(step),
+    last_turn: isLast || budgetSpentOnCalls(state) !== null || (run.model !== null && turns === 0),
     left: { turns, tokens: tokens ?? 0, cost_micro_usd },
     guidance: attempt.guidance ?? { rows: [], text: '' },
     retry_context: retryContextFor(state, step),
@@ -93,22 +93,22 @@ function viewFor({ state, ports }: Story, step: Step, attempt: Attempt, isLast: 
   };
 }
 
-/** What the attempt before said that could not be used, by id. */
-function repairOf(step: Step): string | null {
+/** The id of the previous attempt's answer, if that answer could not be used. */
+function lastUnusableAnswer(step: Step): string | null {
   const before = step.attempts.at(-2)?.outcome;
   return before?.class === 'failed' ? (before.repair ?? null) : null;
 }
 
 export const plannedCalls = ({ loop }: RunState, choice: PlannerChoice): Call[] =>
   choice.calls.map(({ phase = 'act', tool, input, call_id, loop_key }) =>
-    callOf({ plan_index: null, phase, tool, input, call_id, loop_key, turn: loop.turn }),
+    makeCall({ plan_index: null, phase, tool, input, call_id, loop_key, turn: loop.turn }),
   );
 
 /**
- * A model sums up while it still can: when what is left would not pay for two more turns like the most expensive one so
- * far, the next turn is the last. Returns the budget that is nearly spent, or null.
+ * Returns the token or cost budget that is nearly spent, or null. The next turn is then the last one, so that the model
+ * can still summarise: the rest would not pay for two more turns like the most expensive one so far.
  */
-export function lastTurnBy(state: RunState): 'tokens' | 'cost_micro_usd' | null {
+export function budgetNearlySpent(state: RunState): 'tokens' | 'cost_micro_usd' | null {
   const { most_expensive: most } = state.loop;
   if (state.run.model === null) return null;
   const { tokens, cost_micro_usd: cost } = leftOf(limitsOf(state.run), state.ledger.used);
@@ -116,7 +116,7 @@ export function lastTurnBy(state: RunState): 'tokens' | 'cost_micro_usd' | null 
   return most.cost_micro_usd > 0 && (cost ?? Infinity) < 2 * most.cost_micro_usd ? 'cost_micro_usd' : null;
 }
 
-function noteExpense({ loop }: RunState, { tokens, cost_micro_usd: cost }: PlannerChoice): void {
+function recordExpense({ loop }: RunState, { tokens, cost_micro_usd: cost }: PlannerChoice): void {
   const { most_expensive: most } = loop;
   loop.most_expensive = {
     tokens: Math.max(most.tokens, tokens),
@@ -124,22 +124,22 @@ function noteExpense({ loop }: RunState, { tokens, cost_micro_usd: cost }: Plann
   };
 }
 
-/** Which budget leaves no room for another tool call, or null. */
-export function spentOnCalls(state: RunState): 'steps' | 'attempts' | null {
+/** Returns the budget that leaves no room for another tool call, or null. */
+export function budgetSpentOnCalls(state: RunState): 'steps' | 'attempts' | null {
   const steps = limitsOf(state.run).steps ?? Infinity;
   if (state.ledger.used.steps >= steps) return 'steps';
   return attemptsLeft(state) === 0 ? 'attempts' : null;
 }
 
-/** A failed or cancelled turn may have used something; one whose end is unknown reports what it had reserved. */
-function chargeUse(story: Story, told: Pick<CallFailed, 'tokens' | 'cost_micro_usd'>): void {
-  const { tokens = 0, cost_micro_usd = 0 } = told;
-  if (problemOfUse({ tokens, cost_micro_usd }) !== null) return;
+/** Charges what a failed or cancelled turn used. A turn whose end is unknown reports what it had reserved. */
+function chargeUse(story: Story, used: Pick<CallFailed, 'tokens' | 'cost_micro_usd'>): void {
+  const { tokens = 0, cost_micro_usd = 0 } = used;
+  if (checkUse({ tokens, cost_micro_usd }) !== null) return;
   if (tokens > 0) charge(story, 'tokens', tokens);
   if (cost_micro_usd > 0) charge(story, 'cost_micro_usd', cost_micro_usd);
 }
 
-/** A turn that asked the model twice has used two model calls, so it may try once less. */
+/** Charges the additional model calls of a turn. A turn that called the model twice may be retried one time less. */
 function chargeCalls(story: Story, step: Step, calls: number): void {
   if (!Number.isInteger(calls) || calls <= 1) return;
   charge(story, 'model_calls', calls - 1);
@@ -147,8 +147,8 @@ function chargeCalls(story: Story, step: Step, calls: number): void {
 }
 
 /**
- * Charges what a turn or a review used. Turns come one at a time, so all that is left was reserved for it. When it
- * reports more, the ledger stays within the limit and the run ends.
+ * Charges what a turn or a review used. Turns run one at a time, so a turn may use all that is left. When it reports
+ * more than that, the ledger stays at its limit and the run ends.
  */
 export function charge(
   { state, ports }: Story,
@@ -160,5 +160,5 @@ export function charge(
   used[budget] += Math.min(amount, left);
   if (amount <= left) return;
   ports.log({ event: 'budget_overrun', budget, reported: amount, left });
-  budgetSpent(state, budget);
+  endForBudget(state, budget);
 }

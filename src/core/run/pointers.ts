@@ -6,9 +6,9 @@ import type { RunState } from './state.ts';
  * Resolves the pointers in an input: a value `{"$step": id}` or `{"$artifact": id}` points to an earlier output. Outputs
  * that the run still holds are put in place here, without I/O; for the others the tool's activity asks the store.
  */
-export type Resolved = { ok: true; input: Json } | { ok: false; pointer: string };
+export type ResolvedPointers = { ok: true; input: Json } | { ok: false; pointer: string };
 
-export function resolvePointers(state: RunState, input: Json): Resolved {
+export function resolvePointers(state: RunState, input: Json): ResolvedPointers {
   if (!hasPointer(input)) return { ok: true, input };
   let missing: string | null = null;
   const resolve = (value: Json): Json => {
@@ -39,7 +39,7 @@ export function pointerOf(value: Json): { kind: '$step' | '$artifact'; id: strin
   return typeof id === 'string' ? { kind, id } : null;
 }
 
-/** Replaces every pointer by the id of the artifact it points to, so that equal inputs in two passes really are equal. */
+/** Replaces every pointer by the id of its artifact, so that equal inputs in two passes have equal hashes. */
 export function pinPointers(state: RunState, input: Json): Json {
   if (!hasPointer(input)) return input;
   const pin = (value: Json): Json => {

@@ -16,46 +16,46 @@ import type {
   ToolCallRequest,
 } from '../../protocol/tools.ts';
 
-/** What a planner that chooses gets to see before it decides. */
+/** The input of one planner turn. */
 export interface PlannerView {
   run_id: string;
   agent: string;
   goal: string;
-  /** The goal with what people's feedback asked for; the goal itself while there is none. */
+  /** The goal including what people's feedback asked for; equal to `goal` while there is none. */
   prompt: string;
   input: Json;
   loop_id: string;
-  /** Why there is another pass, and what the review of the one before missed; null in the first. */
+  /** The reason for this pass and what the review of the previous one missed; null in the first pass. */
   rerun: RerunReason | null;
   turn: number;
   attempt: number;
-  /** The latest steps of this loop, oldest first; for a model those that its transcript does not hold yet. */
+  /** The latest steps of this loop, oldest first; for a model only those that its transcript does not include yet. */
   steps: PlannerStep[];
-  /** The conversation of a model so far, by the id of its index: the messages themselves never travel. */
+  /** The id of the index of the model's conversation so far. The messages themselves are in the store. */
   transcript: string | null;
-  /** What a model said that could not be used, by id: the attempt before this one. */
+  /** The id of the previous attempt's answer, if it could not be used. */
   repair: string | null;
-  /** No call can follow any more: what is said now is what the run hands back. */
+  /** True when no tool call can follow: this turn's answer becomes the result of the run. */
   last_turn: boolean;
   left: { turns: number; tokens: number; cost_micro_usd: number | null };
   guidance: Guidance;
-  /** Why this turn is a retry, for a prompt that says what was missed. */
+  /** The last failure, for the prompt of a retry. */
   retry_context: RetryContext | null;
-  /** What people said during the run, oldest first. */
+  /** Feedback that people sent during the run, oldest first. */
   feedback: string[];
-  /** What is left for this turn of the run's time. */
+  /** How much of the run's time this turn may take. */
   timeout_ms: number;
 }
 export interface RerunReason {
   of: string;
   reason: string;
   missed: string[];
-  /** Side effects that are done: the same call again is answered with what it gave. */
+  /** Side effects that have already happened. The same call again is answered with its earlier output. */
   done?: string[];
 }
 export interface PlannerStep {
   step_id: number;
-  /** The name that a model gave its call. */
+  /** The id that a model gave its call. */
   call_id?: string;
   tool: string;
   input: Json;
@@ -64,7 +64,7 @@ export interface PlannerStep {
   artifact_id?: string;
   error_code?: string;
   message_preview?: string;
-  /** What the feedback detector found in its output, such as `verification_failure`. */
+  /** The feedback type that was detected in its output, such as `verification_failure`. */
   detected?: string;
 }
 
@@ -76,25 +76,27 @@ export interface ChosenCall {
   /** From the tool's own `loopKey`; the worker adds it. */
   loop_key?: string;
 }
-/** An empty batch ends the loop, unless `more` asks for another turn; `output` is then its result. */
+/**
+ * The planner's choice. An empty batch ends the loop with `output` as its result, unless `more` asks for another turn.
+ */
 export interface PlannerChoice {
   class: 'ok';
   calls: ChosenCall[];
   message?: string;
   output?: Json;
-  /** Nothing to call yet, and not done: it has only said something. */
+  /** True when the planner calls no tool and is not done: it has only sent a message. */
   more?: boolean;
-  /** The conversation after this turn. */
+  /** The id of the conversation's index after this turn. */
   transcript?: string;
   tokens: number;
   cost_micro_usd: number;
-  /** How often a model was asked in this turn, where that is not once. */
+  /** The number of model calls in this turn; 1 when absent. */
   model_calls?: number;
   duration_ms: number;
 }
 export type PlannerOutcome = PlannerChoice | CallFailed | CallCancelled;
 
-/** What a reviewer of one's own gets to judge. */
+/** The input of an agent's own reviewer. */
 export interface ReviewView {
   run_id: string;
   agent: string;
@@ -102,11 +104,11 @@ export interface ReviewView {
   loop_id: string;
   steps: ReviewedStep[];
   output: Json;
-  /** What the rules say: alignment as the share of steps that succeeded. */
+  /** The scores of the rules reviewer. Alignment is the share of steps that succeeded. */
   by_rules: { alignment_score: number; drift_score: number; summary_valid: boolean };
-  /** A failure that a model's own answer reports, such as "2 tests failed": worth a look, and no verdict. */
+  /** A failure that the model's own answer reports, such as "2 tests failed". It is a hint and not a verdict. */
   detected: DetectedFeedback | null;
-  /** What a reviewer that asks a model may use. */
+  /** The budget that a reviewer may use if it calls a model. */
   left: { model_calls: number; tokens: number; cost_micro_usd: number | null };
   timeout_ms: number;
 }
@@ -115,13 +117,13 @@ export interface ReviewedStep {
   tool: string;
   status: PlannerStep['status'];
   artifact_id: string | null;
-  /** What it was called with and what came of it, each cut where it is long; none of it for steps too far back. */
+  /** Input and output, shortened when they are long. Absent for steps that are too far back. */
   input?: Json;
   output?: Json;
   error_code?: string;
   message_preview?: string;
 }
-/** What a review used, where it asked a model. */
+/** What a review used if it called a model. */
 export interface ReviewUse {
   tokens?: number;
   cost_micro_usd?: number;
@@ -130,25 +132,25 @@ export interface ReviewUse {
 export type Reviewed = { class: 'ok'; review: ReviewReport } & ReviewUse;
 export type ReviewOutcome = Reviewed | CallFailed | CallCancelled;
 
-/** Something worth a line in the log; the name is stable, the fields are small. */
+/** One line for the log. Event names are stable and fields are small. */
 export interface RunLogEvent {
   event: string;
   [field: string]: Json;
 }
 
-/** What the outside may show of a run without asking it. */
+/** The part of a run that lists and dashboards show without querying the run. */
 export interface PublishedState {
   state: RunLifeState;
   outcome?: RunOutcome;
   attempts: number;
   question: PendingQuestion | null;
-  /** What was decided about the pass that has just been judged, when another follows. */
+  /** The decision about the pass that has just been reviewed, when another pass follows. */
   decided?: Json;
 }
 
 /**
- * Everything that comes from outside comes through here. Ports return outcomes as values and never throw for
- * something a tool, a model or a human did; anything thrown is a bug and is not caught.
+ * The only way from a run to the outside. Ports return outcomes as values: they never throw for a failure of a tool, a
+ * model or a person. Anything thrown is a bug and is not caught.
  */
 export interface RunPorts {
   now(): number;
@@ -156,13 +158,13 @@ export interface RunPorts {
   until(condition: () => boolean, ms: number, why: string): Promise<boolean>;
   call(request: ToolCallRequest): Promise<CallOutcome>;
   reconcile(request: ToolCallRequest): Promise<ReconcileOutcome>;
-  /** Another agent's run, from its start to its end. */
+  /** Runs another agent from start to end. */
   subRun(request: SubRunRequest): Promise<SubRunOutcome>;
   callModel(view: PlannerView): Promise<PlannerOutcome>;
   review(view: ReviewView): Promise<ReviewOutcome>;
-  /** Lessons about a failure, or none: a memory that is away or slow counts as not having seen it. */
+  /** Returns lessons about a failure. Returns none when the memory is slow or not available. */
   recall(query: RecallQuery): Promise<RunLesson[]>;
-  /** Tells people elsewhere that a question is open; nobody waits for it. */
+  /** Notifies people that a question is open. The run does not wait for the notification. */
   notify(notice: QuestionNotice): void;
   record(batch: RecordBatch): Promise<SaveOutcome>;
   archive(archive: RunArchive): Promise<SaveOutcome>;

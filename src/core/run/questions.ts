@@ -4,17 +4,17 @@ import type { Json } from '../../protocol/json.ts';
 import type { AnswerKind, Decision, PendingQuestion } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { questionsLeft } from './ledger.ts';
-import { closeQuestion, decidedOutcome, isOver, lifeOnTheWire, type OpenQuestion, openQuestion } from './life.ts';
+import { closeQuestion, decidedOutcome, isOver, toWireState, type OpenQuestion, openQuestion } from './life.ts';
 import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
 
-export interface Asked {
+export interface QuestionRequest {
   text: string;
   fingerprint?: string | undefined;
   tried: string[];
   options: Decision[];
 }
-export interface Answered {
+export interface QuestionOutcome {
   kind: AnswerKind;
   decision: Decision;
   text: string | null;
@@ -22,18 +22,18 @@ export interface Answered {
 }
 
 /**
- * Asks a person and waits durably, but not for ever: after the deadline the next of the chain has the same time, then
- * the policy's default decides. The time spent here does not count as the run's.
+ * Asks a person and waits durably, with a deadline. After the deadline the next person of the policy's chain gets the
+ * same time, and then the policy's default decides. The run's time budget leaves this wait out.
  */
-export async function askHuman(story: Story, asked: Asked): Promise<Answered> {
+export async function askHuman(story: Story, asked: QuestionRequest): Promise<QuestionOutcome> {
   const { state, ports } = story;
   const { humans } = state.run.policy;
   const fallback = defaultDecision(humans.default, asked.options);
-  // Steps of a guarded workflow run side by side. Their questions come one after another, so that answers cannot go
-  // astray; nothing is awaited between this check and opening the question.
+  // Steps of a guarded workflow run in parallel. Only one question is open at a time, so that each answer reaches its
+  // own question; nothing is awaited between this check and opening the question.
   const isFree = (): boolean => openQuestion(state) === null || isOver(state);
   const longestMs = humans.deadline_ms * (1 + humans.chain.length);
-  while (!isFree()) await ports.until(isFree, longestMs, 'waiting for the question before');
+  while (!isFree()) await ports.until(isFree, longestMs, 'waiting for the previous question');
   if (questionsLeft(state) === 0 && !isOver(state)) {
     ports.log({ event: 'question_not_asked', reason: 'max_questions', decision: fallback });
     return { kind: 'policy', decision: fallback, text: null, by: null };
@@ -59,7 +59,7 @@ export async function askHuman(story: Story, asked: Asked): Promise<Answered> {
   return { kind: answer.decision === 'deny' ? 'denied' : 'answered', ...answer };
 }
 
-function openNewQuestion(state: RunState, asked: Asked, now: number): OpenQuestion {
+function openNewQuestion(state: RunState, asked: QuestionRequest, now: number): OpenQuestion {
   state.ledger.questions.asked += 1;
   const question: OpenQuestion = {
     ...defined({
@@ -92,7 +92,7 @@ async function waitForAnswer(story: Story, question: OpenQuestion): Promise<void
   }
 }
 
-/** Tells people elsewhere, beside the waiting: a webhook must not hold up the question. */
+/** Sends the notification while the run waits, so that a slow webhook does not delay the question. */
 function notify({ state, ports }: Story, question: OpenQuestion, escalation: number): void {
   const { notify: urls, chain } = state.run.policy.humans;
   if (urls.length === 0) return;
@@ -101,17 +101,17 @@ function notify({ state, ports }: Story, question: OpenQuestion, escalation: num
   ports.notify({ run_id, agent, goal, question: pendingQuestion(question), escalation, to, urls });
 }
 
-/** The default must be one of the question's own options; `stop` always is. */
+/** The default decision must be one of the question's options. If it is not, `deny` or `stop` is used. */
 const defaultDecision = (wanted: Decision, options: Decision[]): Decision =>
   options.includes(wanted) ? wanted : options.includes('deny') && wanted !== 'stop' ? 'deny' : 'stop';
 
-/** Shows the outside where the run is. `decided` is the decision about a pass when another follows. */
+/** Publishes the state of the run. `decided` is the decision about a pass when another pass follows. */
 export function publish({ state, ports }: Story, decided?: Json): void {
   state.updated_at = ports.now();
   const question = openQuestion(state);
   const outcome = decidedOutcome(state);
   ports.publish({
-    state: lifeOnTheWire(state),
+    state: toWireState(state),
     ...(outcome !== undefined && { outcome }),
     attempts: state.ledger.used.attempts,
     question: question === null ? null : pendingQuestion(question),
@@ -119,7 +119,7 @@ export function publish({ state, ports }: Story, decided?: Json): void {
   });
 }
 
-/** The question without the story's own bookkeeping. */
+/** Removes the internal `answer` field from a question. */
 export function pendingQuestion({ answer: _answer, ...pending }: OpenQuestion): PendingQuestion {
   return pending;
 }

@@ -5,21 +5,21 @@ import { failureOf, noteHumanAnswer, noteProgress, remember } from '../failures/
 import type { FailureMemory, FoldedFailure, MadeRevision } from '../failures/folded-failure.ts';
 import { creditGuidance, resolveByProof } from '../failures/revise-memory.ts';
 import type { Attempt, Step, Subject } from './attempts.ts';
-import { hashOnce, type Notice, recordOfNotice } from './failure-records.ts';
+import { hashCached, type Notice, makeNoticeRecord } from './failure-records.ts';
 import { newPressure } from './ledger.ts';
 import { queueNotice, queueRevisions } from './outbox.ts';
 import type { RunState } from './state.ts';
 
 /**
- * The failure memory as a reader of attempts: what failed, whether the guidance shown before an attempt helped, and
- * which failures a success has proved resolved.
+ * The result of reading attempts into the failure memory: which failures there are, whether the guidance shown before
+ * an attempt helped, and which failures a success has proved resolved.
  */
-interface Read {
+interface ReadResult {
   memory: FailureMemory;
   revisions: FailureRevision[];
 }
 
-/** Reads the attempts of a step since the last time into the run's memory. Called in step order. */
+/** Adds the attempts of a step that have not been read yet to the run's failure memory. Called in step order. */
 export function readFailures(state: RunState, step: Step): void {
   const { memory, revisions } = readAttempts(state, state.failures, step);
   state.failures = memory;
@@ -27,15 +27,15 @@ export function readFailures(state: RunState, step: Step): void {
   step.attempts_read = step.attempts.length;
 }
 
-/** The memory as it would be with the attempts of this step that it has not read yet. */
+/** Returns the memory including the unread attempts of this step, without changing the state. */
 export const memoryWith = (state: RunState, step: Step): FailureMemory =>
   readAttempts(state, state.failures, step).memory;
 
-/** The memory with everything under way: what the status tells in the middle of a batch. */
+/** Returns the memory including all steps under way, for a status in the middle of a batch. */
 export const memoryNow = (state: RunState): FailureMemory =>
   state.loop.batch.reduce((memory, step) => readAttempts(state, memory, step).memory, state.failures);
 
-/** What a run knows of its failures, one item per fingerprint: the query `failures`. */
+/** Returns the failures of a run, one item per fingerprint, for the query `failures`. */
 export const failuresOf = (state: RunState): FoldedFailure[] =>
   memoryNow(state).by_fingerprint.toSorted((one, other) => one.last_ordinal - other.last_ordinal);
 
@@ -43,7 +43,7 @@ export const failuresOf = (state: RunState): FoldedFailure[] =>
 export const hasUnread = (step: Step): boolean =>
   step.attempts.some(({ record }, index) => index >= step.attempts_read && record !== undefined);
 
-function readAttempts(state: RunState, before: FailureMemory, step: Step): Read {
+function readAttempts(state: RunState, before: FailureMemory, step: Step): ReadResult {
   let memory = before;
   const revisions: FailureRevision[] = [];
   for (let index = step.attempts_read; index < step.attempts.length; index += 1) {
@@ -80,21 +80,21 @@ function readAttempt(
       fingerprint: record.fingerprint,
     });
   }
-  // A success proves nothing about failures of steps beside it, and a run without failures never pays for a hash.
+  // A success proves nothing about failures of parallel steps, and a run without failures needs no hash.
   const mayProve = attempt.may_prove === true || step.attempts.some((own) => own.record !== undefined);
   if (outcome?.class !== 'ok' || !mayProve) return { memory: before, revisions: [] };
   const credited = creditGuidance(before, shownFingerprints(state, step, attempt), { ok: true });
   const proved = resolveByProof(credited.memory, {
     tool_name: tool,
-    input_hash: hashOnce(step.call.input),
+    input_hash: hashCached(step.call.input),
     query: outcome.query ?? null,
   });
   return { memory: proved.memory, revisions: [...credited.revisions, ...proved.revisions] };
 }
 
 /**
- * The failures that the attempt was shown guidance about. A planner's choice says nothing about guidance for tools: the
- * attempt that follows will tell.
+ * The fingerprints that the attempt was shown guidance about. Guidance about a tool is not credited to a planner's
+ * turn, because only the attempt that follows shows whether it helped.
  */
 function shownFingerprints(state: RunState, step: Step, { guidance }: Attempt): string[] {
   if (guidance === undefined) return [];
@@ -109,23 +109,23 @@ function shownFingerprints(state: RunState, step: Step, { guidance }: Attempt): 
 export const occurrencesOf = (state: RunState, fingerprint: string): number =>
   failureOf(state.failures, fingerprint)?.since_progress ?? 0;
 
-export function progressMade(state: RunState): void {
+export function recordProgress(state: RunState): void {
   if (state.failures.total > 0) state.failures = noteProgress(state.failures);
 }
 
-export function humanAnswered(state: RunState, fingerprint: string): void {
+export function recordHumanAnswer(state: RunState, fingerprint: string): void {
   state.failures = noteHumanAnswer(state.failures, fingerprint);
 }
 
-/** Records something that no attempt did, in the memory and for the store. */
+/** Records an event that is not a failed attempt, in the memory and for the store. */
 export function recordNotice(state: RunState, subject: Subject, notice: Notice, now: number): FailureRecord {
-  const { record, manifest } = recordOfNotice(state, subject, notice, now);
+  const { record, manifest } = makeNoticeRecord(state, subject, notice, now);
   state.failures = remember(state.failures, record);
   queueNotice(state, record, manifest);
   return record;
 }
 
-/** A person said what to do instead: a failure signal of its own. */
+/** Records that a person corrected the step. */
 export function recordCorrection(state: RunState, subject: Subject, now: number): void {
   const notice = { signal_type: 'human_correction', kind: 'correction', error_code: 'CORRECTED' } as const;
   recordNotice(state, subject, { ...notice, tool_name: subject.tool }, now);

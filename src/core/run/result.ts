@@ -8,8 +8,8 @@ import { rerunCount } from '../guardrails/guard-state.ts';
 import { artifactOf, attemptCount, statusOfStep } from './attempts.ts';
 import type { RunState } from './state.ts';
 
-/** Makes the typed result of a run. `unsaved` is filled in once the archive has been written, or could not be. */
-export function resultOf(state: RunState, now: number): RunResult {
+/** Makes the typed result of a run. `unsaved` is set after the archive has been written or could not be written. */
+export function makeResult(state: RunState, now: number): RunResult {
   const { run, ledger, life } = state;
   const ending =
     life.is === 'closing'
@@ -19,7 +19,7 @@ export function resultOf(state: RunState, now: number): RunResult {
     run_id: run.run_id,
     agent: run.agent,
     ...ending,
-    // The best pass once one was reviewed, else what the pass under way has.
+    // The result of the best reviewed pass, else of the pass under way.
     result: state.earlier.best?.result ?? resultOfLoop(state),
     loops: rerunCount(state.guard) + 1,
     used: { ...ledger.used },
@@ -32,7 +32,10 @@ export function resultOf(state: RunState, now: number): RunResult {
   };
 }
 
-/** The planner's own output, else that of the last step that succeeded, unless the agent promises a typed output. */
+/**
+ * Returns the planner's own output, else the output of the last successful step, unless the agent promises a typed
+ * output.
+ */
 export function resultOfLoop({ run, loop, outbox }: RunState): RunResult['result'] {
   if (loop.output !== null) return { output: loop.output, artifact_id: null, loop_id: loop.loop_id };
   if (run.typed_output) return null;
@@ -43,7 +46,7 @@ export function resultOfLoop({ run, loop, outbox }: RunState): RunResult['result
   return { output: held?.output ?? null, artifact_id, loop_id: loop.loop_id };
 }
 
-/** The steps of the pass under way, as the archive lists them. */
+/** Lists the steps of the current pass for the archive. */
 export const archivedSteps = ({ loop }: RunState): ArchivedStep[] =>
   loop.steps.map((step) => ({
     loop_id: loop.loop_id,

@@ -10,28 +10,28 @@ import { beginReview } from '../guardrails/guard-state.ts';
 import type { LoopAnswer } from '../guardrails/loop-answer.ts';
 import { errorsOfReview, type ReviewReport } from '../guardrails/loop-report.ts';
 import { loopTrace } from '../guardrails/loop-trace.ts';
-import { failureTold, type Step, statusOfStep } from './attempts.ts';
-import { effectsTold } from './effects.ts';
+import { summarizeFailure, type Step, statusOfStep } from './attempts.ts';
+import { summarizeEffects } from './effects.ts';
 import { leftOf, limitsOf, millisecondsLeft } from './ledger.ts';
 import { endWith, isCancelled, isOver } from './life.ts';
-import { keepRecordsOf } from './outbox.ts';
+import { keepUnsavedRecords } from './outbox.ts';
 import { charge } from './planner.ts';
 import type { ReviewUse, ReviewView } from './ports.ts';
-import { type Answered, askHuman, publish } from './questions.ts';
+import { type QuestionOutcome, askHuman, publish } from './questions.ts';
 import { archivedSteps, resultOfLoop } from './result.ts';
 import { openLoop, type RunState } from './state.ts';
 import { stepsToJudge } from './steps-to-judge.ts';
 import type { Story } from './story.ts';
 
 /**
- * Reviews a finished pass and lets the guardrails decide: another pass with what was learnt, or the end. The result of the
- * best pass is kept, so that a run which a guard stops hands back the best it had.
+ * Reviews a finished pass and lets the guardrails decide: another pass with guidance from this one, or the end. The
+ * result of the best pass is kept, so that a run that a guard stops returns its best result.
  */
 export async function reviewLoop(story: Story): Promise<void> {
   const { state, ports } = story;
   state.life = { is: 'running', reviewing: true };
   state.guard = beginReview(state.guard);
-  const { missed = [], ...review } = await reviewOf(story);
+  const { missed = [], ...review } = await requestReview(story);
   if (isCancelled(state)) return;
   keepBest(state, review);
   if (isOver(state)) return;
@@ -54,8 +54,8 @@ function startNextLoop(
 ): void {
   const { loop, earlier } = state;
   earlier.steps = [...earlier.steps, ...archivedSteps(state)].slice(-CAP.pastSteps);
-  keepRecordsOf(state, loop.steps);
-  const done = effectsTold(state);
+  keepUnsavedRecords(state, loop.steps);
+  const done = summarizeEffects(state);
   const rerun = { of: loop.loop_id, reason: decision.rerun_reason, missed, ...(done.length > 0 && { done }) };
   state.loop = openLoop(decision.new_loop_id, rerun);
   state.life = { is: 'running' };
@@ -72,22 +72,22 @@ const WHY_FINAL = {
 } as const;
 
 /**
- * The rules reviewer, which asks no model: alignment is the share of steps that succeeded (a step that a person left out
- * is nobody's failure), drift the share of steps outside the plan, which is 0 because a given plan is never left.
+ * Reviews a pass without a model. Alignment is the share of steps that succeeded; steps that a person skipped do not
+ * count. Drift is the share of steps outside the plan, which is always 0 because a run never leaves a given plan.
  */
 export function reviewByRules(state: RunState): ReviewReport {
   const { steps } = state.loop;
   const judged = steps.filter((step) => ['ok', 'failed'].includes(statusOfStep(step)));
-  const missed = judged.filter((step) => statusOfStep(step) === 'failed' && !isMadeGood(steps, step));
+  const missed = judged.filter((step) => statusOfStep(step) === 'failed' && !isRecovered(steps, step));
   const share = judged.length === 0 ? 1 : (judged.length - missed.length) / judged.length;
   return {
-    // Scores are decimal: four places are more than any threshold asks for.
+    // Scores have four decimal places, which is more than any threshold needs.
     alignment_score: Math.round(share * 10_000) / 10_000,
     drift_score: 0,
     summary_valid: true,
     reflection_persona: 'RULES',
     missed: missed.slice(-MISSED_STEPS).map((step) => {
-      const { error_code: code = 'FAILED', message_preview: said = '' } = failureTold(step);
+      const { error_code: code = 'FAILED', message_preview: said = '' } = summarizeFailure(step);
       return `${step.call.tool} failed with ${code}: ${said}`.slice(0, CAP.messagePreviewChars);
     }),
   };
@@ -95,10 +95,10 @@ export function reviewByRules(state: RunState): ReviewReport {
 const MISSED_STEPS = 5;
 
 /**
- * A planner that chooses has made a failure good when the same tool worked later in the pass, or when it saw the failure
- * and something it chose then worked: it found another way, which is no reason to do it all again.
+ * True when a planner has recovered from a failure: the same tool succeeded later in the pass, or a call that it chose
+ * after seeing the failure succeeded. Such a failure is no reason for another pass.
  */
-const isMadeGood = (steps: Step[], failed: Step): boolean =>
+const isRecovered = (steps: Step[], failed: Step): boolean =>
   failed.call.plan_index === null &&
   steps.some(
     (later) =>
@@ -107,7 +107,7 @@ const isMadeGood = (steps: Step[], failed: Step): boolean =>
       (later.call.tool === failed.call.tool || (later.call.turn ?? 0) > (failed.call.turn ?? 0)),
   );
 
-async function reviewOf(story: Story): Promise<ReviewReport> {
+async function requestReview(story: Story): Promise<ReviewReport> {
   const { state, ports } = story;
   const byRules = reviewByRules(state);
   const detected = failureInAnswer(state);
@@ -118,14 +118,14 @@ async function reviewOf(story: Story): Promise<ReviewReport> {
   if (outcome.class !== 'cancelled') chargeReview(story, outcome);
   const errors = outcome.class === 'ok' ? errorsOfReview(outcome.review) : [];
   if (outcome.class === 'ok' && errors.length === 0) return outcome.review;
-  // A reviewer is a help and never a gate: without a valid review the rules decide, and the log says so.
+  // A failed reviewer must not stop the run: without a valid review the rules decide, and the log says so.
   ports.log({ event: 'review_failed', loop_id, reason: errors[0]?.path ?? outcome.class });
   return byRules;
 }
 
 /**
- * A failure that a model's final answer reports, such as "2 tests failed". The model may still have done what was asked,
- * so it is shown to the reviewer and is not a failure by itself.
+ * Finds a failure that a model's final answer reports, such as "2 tests failed". The model may still have done the
+ * task, so this is shown to the reviewer and is not a failure by itself.
  */
 function failureInAnswer({ run, loop }: RunState): DetectedFeedback | null {
   if (run.model === null || loop.output === null) return null;
@@ -158,7 +158,7 @@ function viewFor({ state, ports }: Story, byRules: ReviewReport, detected: Revie
   };
 }
 
-/** A review that asked a model draws on the same budgets as the planner's turns. */
+/** Charges a review that called a model to the same budgets as the planner's turns. */
 function chargeReview(story: Story, used: ReviewUse): void {
   for (const budget of ['model_calls', 'tokens', 'cost_micro_usd'] as const) {
     const amount = used[budget] ?? 0;
@@ -166,7 +166,10 @@ function chargeReview(story: Story, used: ReviewUse): void {
   }
 }
 
-/** The guardrails' decision. Where a guard would end the run and the policy asks people first, their answer decides. */
+/**
+ * Returns the guardrails' decision. If a guard would end the run and the policy says to ask people first, their answer
+ * decides.
+ */
 async function decide(story: Story, review: ReviewReport): Promise<LoopAnswer | null> {
   const { state } = story;
   let judged = judge(story, review, {});
@@ -174,7 +177,7 @@ async function decide(story: Story, review: ReviewReport): Promise<LoopAnswer | 
     const answer = await askForOneMore(story, review, judged.answer);
     if (isOver(state)) return null;
     const flags = { override_fatigue: true, override_max_reruns: true, override_by: answer.by ?? 'policy' };
-    // Judged again, because an override may have come in while the person decided.
+    // The guardrails decide again, because an override may have arrived while the person decided.
     judged = judge(story, review, answer.decision === 'retry' ? flags : {});
   }
   state.guard = judged.state;
@@ -185,10 +188,10 @@ function askForOneMore(
   story: Story,
   { alignment_score: alignment, drift_score: drift }: ReviewReport,
   { decision_result: decision }: LoopAnswer,
-): Promise<Answered> {
+): Promise<QuestionOutcome> {
   const reason = decision.decision === 'finalize' ? decision.finalize_reason : '';
   return askHuman(story, {
-    text: `${story.state.loop.loop_id} ends with alignment ${alignment} and drift ${drift}, and ${reason} ends the run. One more pass?`,
+    text: `Pass ${story.state.loop.loop_id} has alignment ${alignment} and drift ${drift}, and ${reason} would end the run. Start one more pass?`,
     tried: [],
     options: ['retry', 'stop'],
   });
@@ -198,7 +201,7 @@ function judge({ state, ports }: Story, review: ReviewReport, flags: Record<stri
   const { loop_id } = state.loop;
   const report = { loop_id, reflection_status: 'done', reflection_result: review, ...flags };
   const judged = completeLoop(state.guard, report, state.run.policy, isoTime(ports.now()), {
-    // Nobody else can report the run's own loop, so its id is enough to tell one report from another.
+    // Only the run itself reports its loops, so the loop's id is enough to identify the report.
     bodyHash: loop_id,
     biasElsewhere: state.run.memory.bias_elsewhere ?? {},
   });

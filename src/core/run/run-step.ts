@@ -8,33 +8,33 @@ import {
   type Allowance,
   type Attempt,
   attemptCount,
-  isSingleAttempt,
+  isOneMoreAttempt,
   lastFailure,
   retriesUsed,
   type Step,
 } from './attempts.ts';
-import { recordOfAttempt } from './failure-records.ts';
+import { makeFailureRecord } from './failure-records.ts';
 import { guidanceFor } from './guidance-for.ts';
-import { askMemory } from './lessons.ts';
+import { recallLessons } from './lessons.ts';
 import { limitsOf, millisecondsLeft } from './ledger.ts';
 import { isCancelled } from './life.ts';
 import { queueRecord } from './outbox.ts';
 import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
 
-/** Does one attempt and returns how it ended. Tools and planner turns differ only in this. */
+/** Performs one attempt and returns its outcome. Tool steps and planner turns differ only in this function. */
 export type Perform = (step: Step, attempt: Attempt) => Promise<CallOutcome>;
 
 /**
- * Runs one guarded step: tries, records what failed, waits, tries again with guidance, and stops when its retries or the
- * run's budget end. It never asks a person: that is decided for the whole batch, in step order. `allowed` is a person's
- * answer that lets the step try once more.
+ * Runs one guarded step: tries, records failures, waits, and tries again with guidance, until it succeeds or its
+ * retries or the run's budget end. It never asks a person, because questions are asked for the whole batch in step
+ * order. `allowed` is a person's answer that permits one more attempt.
  */
 export async function runStep(story: Story, step: Step, perform: Perform, allowed?: Allowance): Promise<void> {
   const { state, ports, outbox } = story;
   let permit = allowed;
-  let waitMs = permit === undefined ? owedWaitMs(state, step) : 0;
-  // The memory is asked beside the backoff; its answer is there when the next attempt begins.
+  let waitMs = permit === undefined ? pendingBackoffMs(state, step) : 0;
+  // The memory is queried during the backoff, and its answer is awaited before the next attempt begins.
   let asking: Promise<void> | null = null;
   for (;;) {
     const spent = spentBudget(story, step, waitMs);
@@ -52,36 +52,36 @@ export async function runStep(story: Story, step: Step, perform: Perform, allowe
 
     const attempt = beginAttempt(story, step, waitMs, permit);
     permit = undefined;
-    const told = await perform(step, attempt);
-    attempt.outcome = told;
+    const outcome = await perform(step, attempt);
+    attempt.outcome = outcome;
     attempt.at = state.updated_at = ports.now();
-    if (told.class === 'cancelled') {
+    if (outcome.class === 'cancelled') {
       step.end = { kind: 'cancelled' };
       return;
     }
-    if (told.class === 'ok') {
+    if (outcome.class === 'ok') {
       step.end = { kind: 'ok' };
       return;
     }
 
-    const decision = decisionAfter(state, step, told);
-    // A person allowed one more attempt and not a new round of retries; a lost worker does not use it up.
-    const isLast = isSingleAttempt(step) && !isInfrastructure(told.category);
+    const decision = decisionAfter(state, step, outcome);
+    // A person allowed one more attempt, not a new series of retries. A lost worker does not use up this attempt.
+    const isLast = isOneMoreAttempt(step) && !isInfrastructure(outcome.category);
     const willRetry = decision.retry && !isLast;
     const record = recordFailure(story, step, attempt, willRetry);
     outbox.start();
-    asking = record === null ? null : askMemory(story, attempt, record);
+    asking = record === null ? null : recallLessons(story, attempt, record);
     if (!willRetry) {
       if (asking !== null) await asking;
       step.end = { kind: 'failed', reason: decision.retry ? 'limit_reached' : decision.reason };
       return;
     }
     waitMs = decision.wait_ms;
-    logRetry(story, step, told, waitMs);
+    logRetry(story, step, outcome, waitMs);
   }
 }
 
-/** The attempt that is now under way, with what it is shown and held to. */
+/** Starts an attempt with its guidance and constraints, and charges it to the budget. */
 function beginAttempt({ state, ports }: Story, step: Step, waitMs: number, allowed: Allowance | undefined): Attempt {
   state.ledger.used[budgetOf(step)] += 1;
   const attempt: Attempt = {
@@ -97,7 +97,10 @@ function beginAttempt({ state, ports }: Story, step: Step, waitMs: number, allow
   return attempt;
 }
 
-/** Whether the step may be tried again after this failure, and after which wait: a pure function of its attempts. */
+/**
+ * Decides whether the step may be tried again after this failure, and after which wait. Depends only on its attempts
+ * and the policy.
+ */
 function decisionAfter(state: RunState, step: Step, failure: CallFailed): RetryDecision {
   const used = retriesUsed(step);
   return decideRetry({
@@ -112,15 +115,18 @@ function decisionAfter(state: RunState, step: Step, failure: CallFailed): RetryD
   });
 }
 
-/** The backoff that is due before the next attempt: a step may have been stopped by its share of the budget before it. */
-function owedWaitMs(state: RunState, step: Step): number {
+/** The backoff that is still due before the next attempt, for a step that its share of the budget had stopped. */
+function pendingBackoffMs(state: RunState, step: Step): number {
   const failure = lastFailure(step);
   if (failure === null) return 0;
   const decision = decisionAfter(state, step, failure);
   return decision.retry ? decision.wait_ms : 0;
 }
 
-/** Makes the attempt's record. A lost worker is an event and no failure of the tool, unless it may have left an effect. */
+/**
+ * Makes the record of a failed attempt. A lost worker is only logged, because the tool did not fail, unless a side
+ * effect may have happened.
+ */
 function recordFailure(
   { state, ports }: Story,
   step: Step,
@@ -135,7 +141,7 @@ function recordFailure(
     ports.log({ event: 'worker_lost', ...at, code: failure.error_code });
     return null;
   }
-  const record = recordOfAttempt(state, step, { ...attempt, outcome: failure }, { effectUnknown, willRetry });
+  const record = makeFailureRecord(state, step, { ...attempt, outcome: failure }, { effectUnknown, willRetry });
   attempt.record = record;
   queueRecord(state, record);
   ports.log({
@@ -164,22 +170,22 @@ async function backOff({ state, ports }: Story, step: Step, waitMs: number): Pro
   step.waiting_until = null;
 }
 
-/** What the step may do to the world. An unknown tool is taken for one with a side effect. */
+/** The effect that the step may have. An unknown tool counts as having a side effect. */
 export const effectOf = ({ run }: RunState, { kind, call }: Step): ToolEffect =>
   kind === 'planner' ? 'read' : (run.manifest[call.tool]?.effect ?? 'side_effect');
 
-/** A side effect was started and gave no answer, so nobody can tell whether it happened. */
+/** True when a side effect was started and gave no answer, so it is not known whether it happened. */
 export const isEffectUnknown = (state: RunState, step: Step, failure: CallFailed): boolean =>
   failure.certainty === 'unknown' && effectOf(state, step) === 'side_effect';
 
 const budgetOf = (step: Step): 'attempts' | 'model_calls' => (step.kind === 'planner' ? 'model_calls' : 'attempts');
 
-/** Which budget leaves no room for this wait and another attempt of the step, or null. */
+/** Returns the budget that leaves no room for this wait and another attempt, or null. */
 function spentBudget({ state, ports }: Story, step: Step, waitMs: number): keyof Amounts | null {
   if (attemptCount(step) >= step.granted) return budgetOf(step);
   const limits = limitsOf(state.run);
   const { used } = state.ledger;
-  // No attempt goes beyond the budget, whatever was reserved for the step.
+  // The budget also holds for attempts that were reserved for the step.
   if (step.kind === 'tool' && used.attempts >= (limits.attempts ?? Infinity)) return 'attempts';
   if (step.kind === 'planner') {
     if (used.tokens >= (limits.tokens ?? Infinity)) return 'tokens';

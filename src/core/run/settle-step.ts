@@ -13,25 +13,25 @@ import {
   type StepEnd,
   subjectOf,
   successOf,
-  triedLines,
+  listFailedAttempts,
 } from './attempts.ts';
-import { unpromisedAttempts } from './batch.ts';
-import { noteEffect } from './effects.ts';
+import { unreservedAttempts } from './batch.ts';
+import { recordEffect } from './effects.ts';
 import { readEvaluation } from './evaluations.ts';
 import { turnsLeft } from './ledger.ts';
 import { keepOpenFailure, keepRecalled, learnFromSuccess, readLessonUses } from './lessons.ts';
-import { budgetSpent, type Ending, endWith, isOver } from './life.ts';
+import { endForBudget, type Ending, endWith, isOver } from './life.ts';
 import { holdOutput } from './outbox.ts';
-import { type Answered, askHuman } from './questions.ts';
-import { humanAnswered, occurrencesOf, progressMade, readFailures, recordCorrection } from './read-failures.ts';
+import { type QuestionOutcome, askHuman } from './questions.ts';
+import { recordHumanAnswer, occurrencesOf, recordProgress, readFailures, recordCorrection } from './read-failures.ts';
 import { effectOf, isEffectUnknown, type Perform, runStep } from './run-step.ts';
-import { letRun, stallEscalation } from './stalls.ts';
+import { allowStalledCall, stallEscalation } from './stalls.ts';
 import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
 
 /**
- * Takes one ended step into the run, in step order, and decides what a failure for good leads to: going on with new
- * guidance, a question to a person (whose answer may allow one more attempt), or the end.
+ * Settles one ended step. The caller does this in step order. If the step failed for good, this decides what follows:
+ * continue with new guidance, ask a person (whose answer may allow one more attempt), or end the run.
  */
 export async function settleStep(story: Story, step: Step, perform: Perform): Promise<void> {
   const { state } = story;
@@ -59,7 +59,7 @@ export async function settleStep(story: Story, step: Step, perform: Perform): Pr
       case 'budget':
         if (!grantMore(state, step, end.budget)) {
           keep(state, step);
-          return budgetSpent(state, end.budget);
+          return endForBudget(state, end.budget);
         }
         await runStep(story, step, perform);
         break;
@@ -73,7 +73,10 @@ export async function settleStep(story: Story, step: Step, perform: Perform): Pr
   }
 }
 
-/** Most steps succeed, and then there is nothing to wait for. Returns whether the step is settled. */
+/**
+ * Settles a successful step synchronously, because most steps succeed and there is nothing to wait for. Returns false
+ * for any other step.
+ */
 export function settleSuccess(state: RunState, step: Step): boolean {
   if (step.end?.kind !== 'ok') return false;
   readStep(state, step);
@@ -81,14 +84,14 @@ export function settleSuccess(state: RunState, step: Step): boolean {
   return true;
 }
 
-/** The readers of attempts, in step order: what was shown and recalled, and what failed. */
+/** Reads the new attempts into the lessons and the failure memory. */
 function readStep(state: RunState, step: Step): void {
   keepRecalled(state, step);
   readLessonUses(state, step);
   readFailures(state, step);
 }
 
-/** Decides about a step that failed for good. Returns a person's permission for one more attempt, or null. */
+/** Decides what follows a step that failed for good. Returns a person's permission for one more attempt, or null. */
 async function settleFailure(
   story: Story,
   step: Step,
@@ -98,7 +101,7 @@ async function settleFailure(
   const failure = lastFailure(step);
   if (failure === null || isOver(state)) return keepFailure(state, step);
   const record = step.attempts.at(-1)?.record;
-  const next = decideFor(state, {
+  const next = decideNext(state, {
     kind: record?.observed_outcome.kind ?? 'exception',
     exhausted: true,
     effect: effectOf(state, step),
@@ -116,9 +119,9 @@ async function settleFailure(
   }
   const answer = await askAboutFailure(story, step, next.why);
   if (isOver(state)) return keepFailure(state, step);
-  const allowed = allowanceOf(answer);
+  const allowed = toAllowance(answer);
   if (allowed === null) return giveUpStep(state, step, answer);
-  if (record !== undefined) humanAnswered(state, record.fingerprint);
+  if (record !== undefined) recordHumanAnswer(state, record.fingerprint);
   if (allowed.decision === 'correct') {
     recordCorrection(state, subjectOf(step), ports.now());
     story.outbox.start();
@@ -126,8 +129,11 @@ async function settleFailure(
   return allowed;
 }
 
-/** Outside `enforce` a planner that can choose is not stopped for repeating a failure; budget and limit still end it. */
-function decideFor(state: RunState, failure: FailureToDecide): Escalation {
+/**
+ * Decides by the escalation rules. Outside `enforce` mode a planner that can choose is not stopped for repeating a
+ * failure; the budget still ends the run.
+ */
+function decideNext(state: RunState, failure: FailureToDecide): Escalation {
   const decided = escalate(failure);
   const isGuard = decided.action === 'ask_human' && failure.occurrences_since_progress >= failure.escalate_at;
   const couldAdapt =
@@ -136,7 +142,7 @@ function decideFor(state: RunState, failure: FailureToDecide): Escalation {
   return { action: 'adapt', why: `would ask a person (${decided.why}), but the mode is ${state.run.policy.mode}` };
 }
 
-function askAboutFailure(story: Story, step: Step, why: string): Promise<Answered> {
+function askAboutFailure(story: Story, step: Step, why: string): Promise<QuestionOutcome> {
   const failure = lastFailure(step);
   const { phase, tool } = step.call;
   const what = step.kind === 'planner' ? 'The planner' : `Step ${step.step_id} (${phase}, ${tool})`;
@@ -147,14 +153,14 @@ function askAboutFailure(story: Story, step: Step, why: string): Promise<Answere
       ? `${what} was started and gave no answer (${failure.error_code}); its effect may have happened. Try it again?`
       : `${what} failed (${said}): ${why}. What should happen?`,
     fingerprint: step.attempts.at(-1)?.record?.fingerprint,
-    tried: triedLines(step),
+    tried: listFailedAttempts(step),
     options: step.kind === 'planner' ? ['retry', 'stop'] : ['retry', 'correct', 'skip', 'stop'],
   });
 }
 
 /**
- * The same calls again, and guidance did not help. The first time a person is asked and may let the call run; when a
- * person was asked before, the run ends as broken. Returns the permission to run, or null.
+ * Decides about a call that repeats although guidance was shown. The first time a person is asked and may let the call
+ * run. If a person was asked before, the run ends with a system error. Returns the permission to run, or null.
  */
 async function settleStall(story: Story, step: Step, stall: Stall): Promise<Allowance | null> {
   const { state, ports } = story;
@@ -166,7 +172,7 @@ async function settleStall(story: Story, step: Step, stall: Stall): Promise<Allo
     return null;
   }
   const answer = await askHuman(story, {
-    text: `${step.call.tool} was called ${stall.repeats} times with nothing new (${stall.rule}), and guidance did not help. What should happen?`,
+    text: `${step.call.tool} was called ${stall.repeats} times without a new result (${stall.rule}), and guidance did not help. What should happen?`,
     fingerprint: stall.fingerprint,
     tried: [
       `calls ${stall.start} to ${stall.end}: ${stall.rule}`,
@@ -174,11 +180,11 @@ async function settleStall(story: Story, step: Step, stall: Stall): Promise<Allo
     ],
     options: ['retry', 'correct', 'skip', 'stop'],
   });
-  humanAnswered(state, stall.fingerprint);
-  const allowed = isOver(state) ? null : allowanceOf(answer);
+  recordHumanAnswer(state, stall.fingerprint);
+  const allowed = isOver(state) ? null : toAllowance(answer);
   if (allowed !== null) {
     if (allowed.decision === 'correct') recordCorrection(state, subjectOf(step), ports.now());
-    letRun(state, step);
+    allowStalledCall(state, step);
     return allowed;
   }
   keepGuided(state, step, stall);
@@ -186,15 +192,15 @@ async function settleStall(story: Story, step: Step, stall: Stall): Promise<Allo
   return null;
 }
 
-const allowanceOf = ({ decision, text, by }: Answered): Allowance | null =>
+const toAllowance = ({ decision, text, by }: QuestionOutcome): Allowance | null =>
   decision === 'retry' || decision === 'correct' ? { decision, text, by } : null;
 
 /**
- * A parallel step may have had a small share of the attempts because its neighbours might have needed theirs. Once they
- * are done it gets what they did not use, in step order, so that it is always the same step that gets it.
+ * Grants a step the attempts that parallel steps did not use. Its first share may have been small because the others
+ * might have needed theirs. Steps are settled in order, so it is always the same step that gets them.
  */
 function grantMore(state: RunState, step: Step, budget: string): boolean {
-  const left = step.kind === 'tool' && budget === 'attempts' ? unpromisedAttempts(state, step) : 0;
+  const left = step.kind === 'tool' && budget === 'attempts' ? unreservedAttempts(state, step) : 0;
   if (left === 0 || isOver(state)) return false;
   step.granted = attemptCount(step) + Math.min(left, mostAttemptsOfStep(state.run.policy.retry));
   step.end = null;
@@ -203,13 +209,15 @@ function grantMore(state: RunState, step: Step, budget: string): boolean {
 
 function allowOneMore(state: RunState, step: Step): void {
   const forLostWorkers = state.run.policy.retry.worker_lost - retriesUsed(step).infrastructure;
-  const left = step.kind === 'planner' ? turnsLeft(state) : unpromisedAttempts(state, step);
+  const left = step.kind === 'planner' ? turnsLeft(state) : unreservedAttempts(state, step);
   step.granted = attemptCount(step) + Math.min(1 + forLostWorkers, left);
   step.end = null;
 }
 
-/** `skip` leaves the step out and goes on; everything else ends the run and keeps what it has. */
-function giveUpStep(state: RunState, step: Step, answer: Answered): null {
+/**
+ * Gives up a failed step. `skip` continues with the next step; every other answer ends the run and keeps its results.
+ */
+function giveUpStep(state: RunState, step: Step, answer: QuestionOutcome): null {
   const failure = lastFailure(step);
   if (answer.decision === 'skip') {
     step.end = { kind: 'skipped' };
@@ -218,15 +226,17 @@ function giveUpStep(state: RunState, step: Step, answer: Answered): null {
   }
   keepFailure(state, step);
   const { reason, why } = endingAfter(answer, step.step_id);
-  // A person who decided knows what it was about; where nobody decided, the ending has to say it.
-  const about =
-    answer.by === null ? `; what was to be decided: ${failure?.error_code} ${failure?.message_preview}` : '';
+  // If no person decided, the ending also says which failure was open.
+  const about = answer.by === null ? `; the open failure was ${failure?.error_code} ${failure?.message_preview}` : '';
   endWith(state, { outcome: 'finalized', reason, why: why + about });
   return null;
 }
 
-/** Why a run that asked was stopped: the four are different facts. */
-export const endingAfter = ({ kind, by }: Answered, stepId: number): Omit<Ending, 'outcome'> =>
+/**
+ * Explains why a run stopped after a question: a person stopped it, denied the step, did not answer in time, or could
+ * not be asked.
+ */
+export const endingAfter = ({ kind, by }: QuestionOutcome, stepId: number): Omit<Ending, 'outcome'> =>
   ({
     answered: { reason: 'stopped_by_human', why: `${by ?? 'a person'} stopped the run at step ${stepId}` },
     denied: { reason: 'stopped_by_human', why: `${by ?? 'a person'} denied step ${stepId}` },
@@ -238,25 +248,25 @@ function keepSuccess(state: RunState, step: Step): void {
   if (step.kind === 'planner') return;
   const artifactId = artifactOf(step);
   const isNew = !state.loop.steps.some((other) => artifactOf(other) === artifactId);
-  if (isNew) progressMade(state);
+  if (isNew) recordProgress(state);
   const outcome = successOf(step);
   if (outcome !== null) {
     if (outcome.inline) holdOutput(state, outcome);
     if (outcome.unsaved) state.outbox.lost += 1;
-    noteEffect(state, step, outcome);
+    recordEffect(state, step, outcome);
     learnFromSuccess(state, step);
   }
   keep(state, step);
 }
 
-/** A step that was cancelled before it began leaves nothing to tell; a side effect that had begun may have happened. */
+/** Keeps a cancelled step if it had begun. A side effect that had begun may have happened, so its effect is unknown. */
 function keepCancelled(state: RunState, step: Step): void {
   if (attemptCount(step) === 0) return;
   if (effectOf(state, step) === 'side_effect') step.end = { kind: 'cancelled', effect_unknown: true };
   keep(state, step);
 }
 
-/** The call is answered with the guidance about its stall instead of running. */
+/** Answers the call with guidance about its stall instead of running it. */
 function keepGuided(state: RunState, step: Step, stall: Stall): void {
   const failure = failureOf(state.failures, stall.fingerprint);
   step.end = { kind: 'guided', stall, ...(failure !== undefined && { shown: renderGuidance(failure) }) };
@@ -269,7 +279,7 @@ function keepFailure(state: RunState, step: Step): null {
   return null;
 }
 
-/** The step is done: it joins the finished steps of the loop. A planner's turn leaves its choice and no step. */
+/** Adds the step to the finished steps of the loop. A planner's turn is not kept as a step. */
 function keep(state: RunState, step: Step): void {
   if (step.kind === 'planner') return;
   readEvaluation(state, step);

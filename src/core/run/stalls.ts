@@ -12,15 +12,15 @@ import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
 
 /**
- * Finding calls that repeat, failing or not. They are counted within one pass and among calls that the planner chose:
- * a given plan repeats itself by design.
+ * Calls are watched for repetition, failing or not, only if a planner chose them, because a given plan repeats calls by
+ * design. They are counted within one pass.
  */
 const isWatched = ({ run }: RunState): boolean => run.planner === 'chooses';
-const stops = ({ run }: RunState): boolean => run.policy.mode === 'enforce';
+const isEnforced = ({ run }: RunState): boolean => run.policy.mode === 'enforce';
 
 /**
- * Which steps of a batch may run now. A call that repeats itself is answered with guidance or goes to a person; one that
- * may turn out to repeat equal calls under way waits for them.
+ * Selects the steps of a batch that may run now. A repeated call is answered with guidance or goes to a person. A call
+ * that may repeat an equal call under way waits for that one.
  */
 export function admit(state: RunState, steps: Step[]): { now: Step[]; later: Step[] } {
   if (!isWatched(state)) return { now: steps, later: [] };
@@ -28,22 +28,22 @@ export function admit(state: RunState, steps: Step[]): { now: Step[]; later: Ste
   const later: Step[] = [];
   for (const step of steps) {
     const before = beforeCall(state.loop.watch, loopCall(state, step), state.run.policy.loops);
-    if (stops(state) || before.action === 'run') state.loop.watch = before.state;
-    if (before.action === 'run' || !stops(state)) now.push(step);
+    if (isEnforced(state) || before.action === 'run') state.loop.watch = before.state;
+    if (before.action === 'run' || !isEnforced(state)) now.push(step);
     else if (before.action === 'defer') later.push(step);
     else step.end = { kind: before.action === 'guide' ? 'guided' : 'stuck', stall: before.stall };
   }
   return { now, later };
 }
 
-/** A person let the call run: every count starts again, and this call is under way. */
-export function letRun(state: RunState, step: Step): void {
+/** Lets a stalled call run because a person allowed it. Every count starts again. */
+export function allowStalledCall(state: RunState, step: Step): void {
   const lifted = liftStalls(state.loop.watch);
   state.loop.watch = beforeCall(lifted, loopCall(state, step), state.run.policy.loops).state;
   step.end = null;
 }
 
-/** Counts a call that ran. A stall is recorded once; the second of its kind in a run ends it. */
+/** Counts a call that ran. A stall is recorded once; the second stall of its kind ends the run. */
 export function noteCall(story: Story, step: Step): void {
   const { state } = story;
   if (!isWatched(state) || attemptCount(step) === 0) return;
@@ -54,22 +54,27 @@ export function noteCall(story: Story, step: Step): void {
   if (after.stall !== undefined) recordStall(story, step, after.stall);
 }
 
-/** All calls of the batch have come back, so nothing is under way any more. */
-export function settleWatch({ loop }: RunState): void {
+/** Clears the calls under way after all calls of the batch have ended. */
+export function clearCallsUnderWay({ loop }: RunState): void {
   if (Object.keys(loop.watch.under_way).length > 0) loop.watch = { ...loop.watch, under_way: {} };
 }
 
-/** The planner said something instead of calling a tool. Returns a stall when it repeats so often that a person is asked. */
+/**
+ * Counts a message of a planner that called no tool. Returns a stall when the message repeats so often that a person
+ * has to be asked.
+ */
 export function noteMessage(story: Story, step: Step, text: string): Stall | null {
   const { state } = story;
   const after = afterMessage(state.loop.watch, text, state.run.policy.loops);
   state.loop.watch = after.state;
   if (after.stall === undefined) return null;
   if (after.is_new) recordStall(story, step, after.stall);
-  return after.action === 'escalate' && stops(state) ? after.stall : null;
+  return after.action === 'escalate' && isEnforced(state) ? after.stall : null;
 }
 
-/** What a stall leads to, by how often it was found and whether a person was asked about it in this run. */
+/**
+ * Decides what a stall leads to, by how often it was found and whether a person was already asked about it in this run.
+ */
 export function stallEscalation(state: RunState, stall: Stall): Escalation {
   const failure = failureOf(state.failures, stall.fingerprint);
   return escalate({
@@ -94,7 +99,7 @@ function recordStall({ state, ports }: Story, step: Step, stall: Stall): void {
   const { fingerprint, rule, repeats } = stall;
   ports.log({ event: 'stall_detected', failure_id, fingerprint, rule, repeats });
   const next = stallEscalation(state, stall);
-  if (!stops(state) || next.action !== 'system_error') return;
+  if (!isEnforced(state) || next.action !== 'system_error') return;
   endWith(state, { outcome: 'system_error', reason: 'LOOP_STALL', why: next.why });
 }
 

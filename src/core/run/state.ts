@@ -14,8 +14,8 @@ import type { Life } from './life.ts';
 import type { RerunReason } from './ports.ts';
 
 /**
- * Everything a run knows between two awaits: plain JSON, small enough to travel with a hand-over, and enough to go on
- * from. A change of its shape is a new story version (upgrades.ts).
+ * The whole state of a run between two awaits: plain JSON that is small enough to hand over and sufficient to continue
+ * from. Changing its shape needs a new story version (upgrades.ts).
  */
 export interface RunState {
   story_version: number;
@@ -28,39 +28,39 @@ export interface RunState {
   lessons: KnownLessons;
   loop: LoopState;
   earlier: EarlierLoops;
-  /** Side effects that succeeded: a later pass gets their output instead of doing them again. */
+  /** Side effects that succeeded. A later pass gets their output instead of repeating them. */
   effects: DoneEffect[];
-  people: SaidByPeople;
-  /** The family of this run's loops: counts, overrides, the decision after each loop. */
+  people: PeopleMessages;
+  /** The guardrails of this run's family of loops: counts, overrides, and the decision after each loop. */
   guard: GuardState;
   outbox: Outbox;
 }
 
 export interface LoopState {
   loop_id: string;
-  /** How often the planner has chosen in this loop. */
+  /** The number of planner turns in this loop. */
   turn: number;
-  /** What the most expensive turn so far used: the next one may use as much. */
+  /** Usage of the most expensive turn so far; the next one may use as much. */
   most_expensive: { tokens: number; cost_micro_usd: number };
   /** Steps that have ended, in step order. */
   steps: Step[];
   /** Steps under way; empty between batches. */
   batch: Step[];
   output: Json | null;
-  /** A model's conversation, by the id of its index, and the last step that it includes. */
+  /** The id of the index of a model's conversation, and the last step that the conversation includes. */
   transcript: string | null;
   told_step_id: number;
   /** Repetitions among the calls that the planner chose. */
   watch: LoopWatch;
-  /** Of a rerun: what the review of the loop before it missed. */
+  /** Set for a rerun: what the review of the previous loop missed. */
   rerun?: RerunReason;
 }
 
-/** What loops before the current one leave behind. */
+/** What is kept from the loops before the current one. */
 export interface EarlierLoops {
-  /** Their steps in a few words each, for the archive; the latest of them when there are many. */
+  /** Short descriptions of their steps, for the archive; only the latest when there are many. */
   steps: ArchivedStep[];
-  /** The result of the loop with the best review so far: what a run that a guard stops hands back. */
+  /** The result of the loop with the best review so far. A run that a guard stops returns it. */
   best: { alignment_score: number; drift_score: number; result: RunResult['result'] } | null;
 }
 
@@ -71,14 +71,14 @@ export interface KnownLessons {
   asked: { fingerprint: string; reflection_ids: number[] }[];
 }
 
-/** What people sent, apart from answers and overrides, which act at once. */
-export interface SaidByPeople {
+/** Messages from people, except answers and overrides, which take effect at once. */
+export interface PeopleMessages {
   feedback: KeptFeedback[];
-  /** The goal with what the feedback asked for; null while no feedback has changed it. */
+  /** The goal including what feedback asked for; null while no feedback has changed it. */
   refined_goal: string | null;
   /** Questions that have been answered, timed out or were dropped. */
   closed_questions: string[];
-  /** Signals that could not be understood. They are kept for people and have no effect. */
+  /** Signals that could not be used. They are kept so that people can see them, and have no effect. */
   ignored: { type: string; reason: string; at: number }[];
 }
 
@@ -90,7 +90,7 @@ export interface KeptFeedback extends Omit<FeedbackMessage, 'type'> {
 export interface DoneEffect {
   tool: string;
   input_hash: string;
-  /** The call in a few words, for a planner. */
+  /** A short description of the call for the planner. */
   told: string;
   artifact_id: string;
   bytes: number;
@@ -99,15 +99,15 @@ export interface DoneEffect {
   answered_in: string | null;
 }
 
-/** What waits to be written to the store. */
+/** Data that waits to be written to the store. */
 export interface Outbox {
-  /** Failure records to write, by id, oldest first. A record is with its attempt, or in `records`. */
+  /** Ids of the failure records to write, oldest first. The record itself is with its attempt or in `records`. */
   unsaved: string[];
-  /** Records without an attempt: notices, and those whose step is gone. */
+  /** Records that have no attempt in the state: notices, and records of steps that were dropped. */
   records: FailureRecord[];
   artifacts: TextArtifact[];
   revisions: FailureRevision[];
-  /** Outputs of successful steps that only this state holds so far, by artifact id. */
+  /** Outputs of successful steps that are not in the store yet, by artifact id. */
   outputs: Record<string, { output: Json; bytes: number }>;
   outputs_bytes: number;
   lessons: LearntLesson[];
@@ -115,7 +115,7 @@ export interface Outbox {
   lesson_uses: LessonUse[];
   evaluations: StepEvaluation[];
   feedback: FeedbackEntry[];
-  /** How many records and outputs were dropped because the store stayed away. */
+  /** How many records and outputs were dropped because the store was not available. */
   lost: number;
 }
 
@@ -168,7 +168,7 @@ export const emptyOutbox = (lost: number): Outbox => ({
 function openRunFamily(run: PreparedRun, now: number): GuardState {
   const limits = { max_reruns: run.policy.reruns.max_reruns, max_overrides: run.policy.humans.max_overrides };
   const opened = openFamily(run.loop_id, limits, isoTime(now));
-  // A prepared run has been checked, so an id that cannot open a family is a bug here and not an outcome.
+  // A prepared run has been checked, so an id that cannot open a family is a bug.
   if (!opened.ok) throw new RangeError(opened.detail);
   return opened.state;
 }

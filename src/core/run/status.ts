@@ -4,28 +4,28 @@ import type { RunStatus } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { countFailures } from '../failures/failure-memory.ts';
 import { guardrailsStatus } from '../guardrails/guardrails-status.ts';
-import { attemptCount, type Step, triedLines } from './attempts.ts';
+import { attemptCount, type Step, listFailedAttempts } from './attempts.ts';
 import { leftOf, limitsOf } from './ledger.ts';
-import { decidedOutcome, lifeOnTheWire, openQuestion } from './life.ts';
+import { decidedOutcome, toWireState, openQuestion } from './life.ts';
 import { pendingQuestion } from './questions.ts';
 import { memoryNow } from './read-failures.ts';
 import type { RunState } from './state.ts';
 import { agentOfStep } from './sub-runs.ts';
 
-/** What a run says about itself, at any moment of its life. */
+/** Returns the status of a run, at any moment of its life. */
 export function statusOf(state: RunState): RunStatus {
   const { run, ledger, loop, life } = state;
   const limit = limitsOf(run);
   const underWay = loop.batch.find((step) => step.end === null) ?? loop.batch.at(-1);
   const step = underWay ?? loop.steps.at(-1);
   const question = openQuestion(state);
-  const told = explain(state, underWay);
+  const explanation = explain(state, underWay);
   const isBackingOff = life.is === 'running' && life.reviewing !== true && typeof underWay?.waiting_until === 'number';
   return defined({
     run_id: run.run_id,
     agent: run.agent,
     goal: run.goal,
-    state: isBackingOff ? ('backing_off' as const) : lifeOnTheWire(state),
+    state: isBackingOff ? ('backing_off' as const) : toWireState(state),
     outcome: decidedOutcome(state),
     loop_id: loop.loop_id,
     step_id: step?.step_id ?? 0,
@@ -36,8 +36,8 @@ export function statusOf(state: RunState): RunStatus {
     bound: run.bound,
     failures: countFailures(memoryNow(state)),
     pending_question: question === null ? undefined : pendingQuestion(question),
-    next_action: told.next,
-    why: told.why,
+    next_action: explanation.next,
+    why: explanation.why,
     enhancement: run.memory.enhancement.on ? undefined : run.memory.enhancement.why,
     result: life.is === 'ended' ? life.result.result : undefined,
     started_at: isoTime(state.started_at),
@@ -45,13 +45,13 @@ export function statusOf(state: RunState): RunStatus {
   });
 }
 
-interface Explained {
+interface Explanation {
   why: string;
   next: string;
 }
 
-/** One sentence that a person understands, and what comes next. */
-function explain(state: RunState, step: Step | undefined): Explained {
+/** Explains in one sentence where the run is, and what comes next. */
+function explain(state: RunState, step: Step | undefined): Explanation {
   const { life } = state;
   switch (life.is) {
     case 'preparing':
@@ -71,11 +71,13 @@ function explain(state: RunState, step: Step | undefined): Explained {
     case 'ended':
       return { why: `${life.result.outcome}: ${life.result.why}.`, next: 'nothing: the run has ended' };
     case 'running':
-      return step === undefined ? { why: 'Between two steps.', next: 'plan the next step' } : explainStep(state, step);
+      return step === undefined
+        ? { why: 'The run is between two steps.', next: 'plan the next step' }
+        : explainStep(state, step);
   }
 }
 
-function explainStep(state: RunState, step: Step): Explained {
+function explainStep(state: RunState, step: Step): Explanation {
   const attempt = attemptCount(step);
   const agent = agentOfStep(state, step);
   if (agent !== null) {
@@ -86,9 +88,9 @@ function explainStep(state: RunState, step: Step): Explained {
   if (step.waiting_until === null) {
     return { why: `Attempt ${attempt} of ${name} is under way.`, next: 'wait for its outcome' };
   }
-  const latest = triedLines(step).at(-1) ?? '';
+  const latest = listFailedAttempts(step).at(-1) ?? '';
   return {
-    why: `Attempt ${attempt} of ${name} failed (${latest}); waiting before the next.`,
+    why: `Attempt ${attempt} of ${name} failed (${latest}); the run waits before the next attempt.`,
     next: `attempt ${attempt + 1} at ${isoTime(step.waiting_until)}`,
   };
 }

@@ -2,10 +2,13 @@ import type { Json } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { wholeText } from '../../protocol/text.ts';
 import type { ReviewedStep } from './ports.ts';
-import { artifactOf, failureTold, statusOfStep } from './attempts.ts';
+import { artifactOf, summarizeFailure, statusOfStep } from './attempts.ts';
 import type { RunState } from './state.ts';
 
-/** The steps that a reviewer judges: the latest with input and output as far as there is room, older ones by their end. */
+/**
+ * Lists the steps for a reviewer: the latest with input and output while there is room, older ones only with their
+ * status.
+ */
 export function stepsToJudge({ run, loop, outbox }: RunState): ReviewedStep[] {
   let room: number = CAP.reviewViewChars;
   const latestFirst = loop.steps.toReversed().map((step): ReviewedStep => {
@@ -18,7 +21,7 @@ export function stepsToJudge({ run, loop, outbox }: RunState): ReviewedStep[] {
       ...ending,
       input: previewOf(input),
       ...(held !== undefined && { output: previewOf(held.output) }),
-      ...failureTold(step),
+      ...summarizeFailure(step),
     };
     room -= JSON.stringify(whole).length;
     return room >= 0 ? whole : ending;

@@ -5,7 +5,7 @@ import type { RunOutcome } from '../../protocol/run.ts';
 import type { Grant, Loan, SubRunOutcome, SubRunResult } from '../../protocol/sub-runs.ts';
 import type { CallFailed, CallOutcome, CallSucceeded, Guidance } from '../../protocol/tools.ts';
 import { type Attempt, attemptCount, type Step } from './attempts.ts';
-import { unpromisedAttempts } from './batch.ts';
+import { unreservedAttempts } from './batch.ts';
 import { leftOf, limitsOf, millisecondsLeft, questionsLeft } from './ledger.ts';
 import { isCancelled, isOver } from './life.ts';
 import type { RunState } from './state.ts';
@@ -16,20 +16,20 @@ export const agentOfStep = ({ run }: RunState, { kind, call }: Step): string | n
   kind === 'tool' ? (run.manifest[call.tool]?.agent ?? null) : null;
 
 /**
- * Performs a step that another agent does as a run of its own. That run draws on this run's budget: its grant is taken
- * before it starts and what it did not use comes back when it ends, so this run stays within its limit whatever it does.
+ * Performs a step that another agent does in a run of its own. The grant of that run is taken from this run's budget
+ * before it starts, and the unused part is returned when it ends, so this run always stays within its own limit.
  */
 export async function runSubRun(story: Story, step: Step, attempt: Attempt, input: Json): Promise<CallOutcome> {
   const { state, ports } = story;
   const agent = agentOfStep(state, step) ?? '';
   const guidance = attempt.guidance ?? { rows: [], text: '' };
-  const asked = requestOf(input, guidance);
+  const asked = parseInput(input, guidance);
   if ('problem' in asked) return notStarted('INVALID_INPUT', asked.problem);
   const timeLeftMs = Math.max(1, millisecondsLeft(state, ports.now()));
   const timeoutMs = Math.min(timeLeftMs, state.run.manifest[step.call.tool]?.timeout_ms ?? timeLeftMs);
   const grant = grantFor(state, step, Math.max(1, Math.floor(timeoutMs / 1_000)));
-  if (isNothing(grant)) return notStarted('SUB_RUN_NO_BUDGET', `nothing is left that ${agent} could draw on`);
-  draw(state, grant);
+  if (isEmptyGrant(grant)) return notStarted('SUB_RUN_NO_BUDGET', `no budget is left for the agent ${agent}`);
+  drawGrant(state, grant);
   const { run_id } = state.run;
   const outcome = await ports.subRun({
     run_id,
@@ -45,26 +45,26 @@ export async function runSubRun(story: Story, step: Step, attempt: Attempt, inpu
     ...asked,
     grant,
   });
-  if (outcome.class === 'not_started') giveBack(state, grant, NOTHING_USED);
-  if (outcome.class === 'ended') giveBack(state, grant, outcome.result);
-  const told = outcomeOfSubRun(outcome, isCancelled(state));
+  if (outcome.class === 'not_started') returnUnused(state, grant, NOTHING_USED);
+  if (outcome.class === 'ended') returnUnused(state, grant, outcome.result);
+  const stepOutcome = toStepOutcome(outcome, isCancelled(state));
   const person_ms = outcome.class === 'ended' ? waitedForPeople(outcome) : 0;
-  return person_ms === 0 || told.class === 'cancelled' ? told : { ...told, person_ms };
+  return person_ms === 0 || stepOutcome.class === 'cancelled' ? stepOutcome : { ...stepOutcome, person_ms };
 }
 
 /** Reads goal and input of the sub-run from the step's input; guidance is added to the goal where it fits. */
-function requestOf(input: Json, { text }: Guidance): { goal: string; input: Json } | { problem: string } {
+function parseInput(input: Json, { text }: Guidance): { goal: string; input: Json } | { problem: string } {
   const given = typeof input === 'object' && input !== null && !Array.isArray(input) ? input : {};
   const { goal } = given;
   if (typeof goal !== 'string' || goal.trim() === '') return { problem: '$.goal: expected a text that is not empty' };
   if (goal.length > CAP.goalChars) return { problem: `$.goal: at most ${CAP.goalChars} characters` };
-  const told = text === '' ? goal : `${goal}\n\n${text}`;
-  return { goal: told.length > CAP.goalChars ? goal : told, input: given['input'] ?? null };
+  const withGuidance = text === '' ? goal : `${goal}\n\n${text}`;
+  return { goal: withGuidance.length > CAP.goalChars ? goal : withGuidance, input: given['input'] ?? null };
 }
 
 /**
- * Shares what is left evenly between this run and the runs that it starts at once, so that it can go on after them. Steps
- * begin in step order, so a grant does not depend on which step is quick.
+ * Shares the remaining budget evenly between this run and the sub-runs that it starts together, so that this run can
+ * continue after them. Steps begin in step order, so a grant does not depend on which step is faster.
  */
 function grantFor(state: RunState, step: Step | null, seconds: number): Grant {
   const { humans } = state.run.policy;
@@ -77,20 +77,20 @@ function grantFor(state: RunState, step: Step | null, seconds: number): Grant {
   return {
     budget: {
       max_steps: share(left.steps ?? 0),
-      max_attempts: share(unpromisedAttempts(state, step)),
+      max_attempts: share(unreservedAttempts(state, step)),
       max_model_calls: share(left.model_calls ?? 0),
       max_tokens: share(left.tokens ?? 0),
       max_cost_micro_usd: left.cost_micro_usd === null ? null : share(left.cost_micro_usd),
       max_seconds: seconds,
     },
-    // Only one question is open at a time, so all that are left may be asked there.
+    // Only one question is open at a time, so the sub-runs may use all that are left.
     humans: { ...humans, max_questions: Math.floor(questionsLeft(state) / starting) },
   };
 }
 
 /**
- * Lends budget to a run that was started elsewhere, in a tool's own code or by a person, to work for this one. Asked again
- * by the same run, it answers with the same grant. The grant is null when nothing is left or this run is ending.
+ * Lends budget to a run that was started elsewhere, in a tool's own code or by a person, to work for this one. A second
+ * request of the same run returns the same grant. The grant is null when nothing is left or this run is ending.
  */
 export function lend(state: RunState, subRun: string, now: number): Loan {
   const before = state.ledger.loans.find(({ sub_run_id }) => sub_run_id === subRun);
@@ -98,24 +98,24 @@ export function lend(state: RunState, subRun: string, now: number): Loan {
   if (isOver(state)) return NO_LOAN;
   const seconds = Math.floor(millisecondsLeft(state, now) / 1_000);
   const grant = grantFor(state, null, seconds);
-  if (seconds < 1 || isNothing(grant)) return NO_LOAN;
-  draw(state, grant);
+  if (seconds < 1 || isEmptyGrant(grant)) return NO_LOAN;
+  drawGrant(state, grant);
   state.ledger.loans.push({ sub_run_id: subRun, grant });
   return { grant, is_new: true };
 }
 const NO_LOAN: Loan = { grant: null, is_new: false };
 
-/** Takes back what a lent grant leaves unused. A second call for the same run changes nothing. */
+/** Takes back the unused part of a loan. A second call for the same run changes nothing. */
 export function takeBack(state: RunState, subRun: string, end: Pick<SubRunResult, 'used' | 'questions'> | null): void {
   const loan = state.ledger.loans.find(({ sub_run_id }) => sub_run_id === subRun);
   if (loan === undefined) return;
   state.ledger.loans = state.ledger.loans.filter((one) => one !== loan);
-  giveBack(state, loan.grant, end ?? NOTHING_USED);
+  returnUnused(state, loan.grant, end ?? NOTHING_USED);
 }
 
-const isNothing = ({ budget }: Grant): boolean => budget.max_steps === 0 || budget.max_attempts === 0;
+const isEmptyGrant = ({ budget }: Grant): boolean => budget.max_steps === 0 || budget.max_attempts === 0;
 
-function draw(state: RunState, { budget, humans }: Grant): void {
+function drawGrant(state: RunState, { budget, humans }: Grant): void {
   const { used } = state.ledger;
   used.steps += budget.max_steps;
   used.attempts += budget.max_attempts;
@@ -125,15 +125,15 @@ function draw(state: RunState, { budget, humans }: Grant): void {
   state.ledger.questions.lent += humans.max_questions;
 }
 
-/** Gives back what the sub-run did not use. It never uses more than its grant. */
-function giveBack(state: RunState, { budget, humans }: Grant, end: Pick<SubRunResult, 'used' | 'questions'>): void {
+/** Returns the part of a grant that the sub-run did not use to the ledger. */
+function returnUnused(state: RunState, { budget, humans }: Grant, end: Pick<SubRunResult, 'used' | 'questions'>): void {
   const { used } = state.ledger;
   const unused = (granted: number, spent: number): number => Math.max(0, granted - spent);
   used.steps -= unused(budget.max_steps, end.used.steps);
   used.attempts -= unused(budget.max_attempts, end.used.attempts);
   used.model_calls -= unused(budget.max_model_calls, end.used.model_calls);
   used.tokens -= unused(budget.max_tokens, end.used.tokens);
-  // Without a cost budget nothing was drawn; the cost is only counted.
+  // Without a cost budget nothing was taken from it, so the cost is only counted.
   if (budget.max_cost_micro_usd === null) used.cost_micro_usd += end.used.cost_micro_usd;
   else used.cost_micro_usd -= unused(budget.max_cost_micro_usd, end.used.cost_micro_usd);
   state.ledger.questions.lent -= unused(humans.max_questions, end.questions);
@@ -144,12 +144,18 @@ const NOTHING_USED = {
   questions: 0,
 };
 
-/** The seconds of a run leave out waiting for people, so the rest of its duration was spent waiting for them. */
+/**
+ * How long a sub-run waited for people: its duration beyond the seconds that it used, because those leave out waiting
+ * for people.
+ */
 const waitedForPeople = ({ result, duration_ms }: Extract<SubRunOutcome, { class: 'ended' }>): number =>
   result.questions === 0 ? 0 : Math.max(0, duration_ms - (result.used.seconds + 1) * 1_000);
 
-/** The end of a sub-run as the outcome of a step, without the sub-run's id: equal answers have equal hashes. */
-export function outcomeOfSubRun(outcome: SubRunOutcome, isCancelled: boolean): CallOutcome {
+/**
+ * Converts the end of a sub-run to the outcome of a step. Leaves out the sub-run's id, so that equal outputs have equal
+ * hashes.
+ */
+export function toStepOutcome(outcome: SubRunOutcome, isCancelled: boolean): CallOutcome {
   const { duration_ms } = outcome;
   if (outcome.class === 'not_started') return { ...notStarted('SUB_RUN_NOT_STARTED', outcome.why), duration_ms };
   if (outcome.class === 'lost') {
@@ -165,9 +171,9 @@ export function outcomeOfSubRun(outcome: SubRunOutcome, isCancelled: boolean): C
 }
 
 const AGENT_ENDED: Record<RunOutcome, string> = {
-  completed: 'it is done',
+  completed: 'it completed',
   finalized: 'a guard stopped it before it had a result',
-  system_error: 'it broke',
+  system_error: 'it failed with a system error',
   budget_exhausted: 'its share of the budget is used up',
   cancelled: 'it was cancelled',
 };
@@ -190,7 +196,9 @@ function succeeded({ outcome, why, result }: SubRunResult): CallSucceeded {
   };
 }
 
-/** Not retried: the same request would end in the same way, so the caller has to ask for something else. */
+/**
+ * A failure that is not retried, because the same request would fail again: the caller has to ask for something else.
+ */
 const notStarted = (error_code: string, message_preview: string): CallFailed => ({
   class: 'failed',
   certainty: 'not_started',

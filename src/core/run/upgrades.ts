@@ -7,10 +7,10 @@ import type { Step, StepEnd, StepStatus } from './attempts.ts';
 import type { RunState } from './state.ts';
 
 /**
- * A state that an older execution handed over is brought up to date, version by version, when the next execution takes
- * it up. Each entry turns a state of the version before it into its own version.
+ * Upgrades of a state that an execution of an older build handed over. Each entry converts a state of the previous
+ * version to its own version.
  *
- * 1: first.
+ * 1: first version.
  * 2: one list of attempts for each step, one life, one ledger.
  */
 const UPGRADES: Record<number, (state: Versioned) => Versioned> = {
@@ -41,7 +41,7 @@ export function upgradeState(handedOver: Versioned): RunState {
   return state as RunState;
 }
 
-/** What version 1 kept apart and version 2 computes from attempts, as far as a run between two batches has it. */
+/** The state of version 1, as far as a run between two batches has it. */
 interface Version1 extends Versioned {
   run: RunState['run'];
   started_at: number;
@@ -105,7 +105,7 @@ function fromVersion1(state: Versioned): Versioned {
     loop: {
       ...loop,
       most_expensive: dearest ?? { tokens: 0, cost_micro_usd: 0 },
-      steps: results.map((result) => stepOfResult(result, old.updated_at)),
+      steps: results.map((result) => upgradeStep(result, old.updated_at)),
       batch: [],
     },
     earlier: { steps: old.past_steps, best: old.best },
@@ -122,16 +122,16 @@ function fromVersion1(state: Versioned): Versioned {
   return upgraded;
 }
 
-function stepOfResult(result: Result1, at: number): Step {
+function upgradeStep(result: Result1, at: number): Step {
   const { step_id, plan_index, phase, tool, input, call_id, turn, attempts: n } = result;
-  const outcome = outcomeOfResult(result);
+  const outcome = upgradeOutcome(result);
   return {
     kind: 'tool',
     step_id,
     call: defined({ plan_index, phase, tool, input, call_id, turn }),
     granted: n,
     attempts: n === 0 ? [] : [{ n, at, waited_ms: 0, outcome }],
-    end: endOfResult(result),
+    end: upgradeEnd(result),
     attempts_read: 1,
     waiting_until: null,
     // Version 1 did not keep the record with the step, so no lesson can be learnt from it any more.
@@ -139,7 +139,7 @@ function stepOfResult(result: Result1, at: number): Step {
   };
 }
 
-function endOfResult({ status, artifact_id, attempts, error_code }: Result1): StepEnd {
+function upgradeEnd({ status, artifact_id, attempts, error_code }: Result1): StepEnd {
   switch (status) {
     case 'ok':
       return attempts === 0 && artifact_id !== null ? { kind: 'reused', artifact_id, bytes: 0 } : { kind: 'ok' };
@@ -160,7 +160,7 @@ function endOfResult({ status, artifact_id, attempts, error_code }: Result1): St
   }
 }
 
-function outcomeOfResult({ status, artifact_id, error_code, message_preview }: Result1): CallOutcome {
+function upgradeOutcome({ status, artifact_id, error_code, message_preview }: Result1): CallOutcome {
   if (status === 'ok') {
     return { class: 'ok', output: null, inline: true, artifact_id: artifact_id ?? '', bytes: 0, duration_ms: 0 };
   }

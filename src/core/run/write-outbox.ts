@@ -1,17 +1,17 @@
-import { forgetWritten, nothingToWrite, waitingBatch } from './outbox.ts';
+import { dropWritten, nothingToWrite, collectWaiting } from './outbox.ts';
 import type { RunPorts } from './ports.ts';
 import type { RunState } from './state.ts';
 
 /**
- * Writes what waits in the outbox beside the backoff, so that a store that is away never stops a retry. Every part has
- * a derived id, so writing it twice stores it once.
+ * Writes the outbox during the backoff, so that an unavailable store never delays a retry. Every item has a derived id,
+ * so a repeated write stores it once.
  */
 export interface OutboxWriter {
-  /** Starts to write what waits, and the outputs too when they need room. Nobody waits for it. */
+  /** Starts a write of the outbox, with the outputs if asked. The caller does not wait for it. */
   start(withOutputs?: boolean): void;
   /** Waits for the write under way, so that none is left when the run ends or hands over. */
   settle(): Promise<void>;
-  /** Makes room by writing the outputs too. Returns whether the store has them. */
+  /** Writes the outbox with its outputs to make room in the state. Returns whether the store has them. */
   saveOutputs(): Promise<boolean>;
 }
 
@@ -20,13 +20,13 @@ export function openOutboxWriter(state: RunState, ports: RunPorts): OutboxWriter
   let bug: { error: unknown } | null = null;
 
   const write = async (withOutputs: boolean): Promise<boolean> => {
-    const batch = waitingBatch(state, withOutputs);
+    const batch = collectWaiting(state, withOutputs);
     const outcome = await ports.record(batch);
     if (!outcome.saved) {
       ports.log({ event: 'record_not_saved', reason: outcome.reason, records: batch.records.length });
       return false;
     }
-    forgetWritten(state, batch);
+    dropWritten(state, batch);
     return true;
   };
   const settle = async (): Promise<void> => {
@@ -48,7 +48,7 @@ export function openOutboxWriter(state: RunState, ports: RunPorts): OutboxWriter
   return {
     start(withOutputs = false) {
       if (underWay !== null || (nothingToWrite(state) && !withOutputs)) return;
-      // Nobody awaits this write, so a bug in it is kept for settle(), which every ending awaits.
+      // This write is not awaited, so an error in it is kept for settle(), which every ending awaits.
       begin(withOutputs).catch((error: unknown) => {
         bug = { error };
       });
