@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { problemsOf } from '../define/problems.ts';
+import { problemsOf } from '../define/zod-problems.ts';
 import { isId, sha256Hex } from '../protocol/ids.ts';
 import { type MessageBody, type MessageType, parseMessage } from '../protocol/messages.ts';
 import type { RequestProblem } from '../protocol/run.ts';

@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { text } from 'node:stream/consumers';
 import type { z } from 'zod';
 import { SecondwindError } from '../protocol/errors.ts';
-import { problemsOf } from '../define/problems.ts';
+import { problemsOf } from '../define/zod-problems.ts';
 import type { Json } from '../protocol/json.ts';
 import { policyKeysAt } from '../protocol/policy.ts';
 import type { RequestProblem } from '../protocol/run.ts';

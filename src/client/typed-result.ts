@@ -1,5 +1,5 @@
 import type { Agent } from '../define/define-agent.ts';
-import { problemsOf } from '../define/problems.ts';
+import { problemsOf } from '../define/zod-problems.ts';
 import type { RunResult } from '../protocol/run.ts';
 import { SecondwindError } from '../protocol/errors.ts';
 

@@ -5,9 +5,9 @@ import type { RequestProblem } from '../protocol/run.ts';
 import type { Json } from '../protocol/json.ts';
 import type { Plan, PlanStep } from '../protocol/schemas/plan.ts';
 import type { Tool } from './define-tool.ts';
-import { problemsOf, suggestion } from './problems.ts';
+import { problemsOf, suggestion } from './zod-problems.ts';
 
-/** Everything about a plan that can be known before it runs, so that a bad one makes no run. */
+/** Returns every problem of a plan that can be found before it runs, so that an invalid plan starts no run. */
 export function checkPlan(plan: Plan, tools: readonly Tool[], root = '$.plan'): RequestProblem[] {
   const named = new Map(tools.map((tool) => [tool.name, tool]));
   const problems = [...checkIds(plan, root), ...checkTools(plan, named, root)];
@@ -21,7 +21,10 @@ function checkIds(plan: Plan, root: string): RequestProblem[] {
   return plan.steps.flatMap((step, index) => {
     const problems: RequestProblem[] = [];
     if (step.id !== undefined && ids.indexOf(step.id) !== index) {
-      problems.push({ path: `${root}.steps[${index}].id`, message: `the id ${step.id} is taken by an earlier step` });
+      problems.push({
+        path: `${root}.steps[${index}].id`,
+        message: `an earlier step has the id ${step.id} already; choose another`,
+      });
     }
     for (const [position, id] of (step.after ?? []).entries()) {
       if (!ids.includes(id)) {
@@ -42,14 +45,14 @@ function checkTools(plan: Plan, tools: ReadonlyMap<string, Tool>, root: string):
       const message = `no tool named ${step.tool}${suggestion(step.tool, [...tools.keys()])}`;
       return [{ path: `${at}.tool`, message }];
     }
-    // With a pointer inside, the input is complete only when the pointer is resolved: the tool's activity checks it.
-    if (pointersIn(step.input).length > 0) return problemsOfOutputSchema(step.output_schema, at);
-    return [...problemsOfOutputSchema(step.output_schema, at), ...problemsOfInput(tool, step.input, `${at}.input`)];
+    // An input with a pointer is complete only when the pointer is resolved, so the tool's activity checks it then.
+    if (pointersIn(step.input).length > 0) return checkOutputSchema(step.output_schema, at);
+    return [...checkOutputSchema(step.output_schema, at), ...checkInput(tool, step.input, `${at}.input`)];
   });
 }
 
-/** A schema with asynchronous checks cannot be asked here; the tool's activity asks it before the tool runs. */
-function problemsOfInput(tool: Tool, input: Json, path: string): RequestProblem[] {
+/** A schema with asynchronous checks throws here; the tool's activity then checks the input before the tool runs. */
+function checkInput(tool: Tool, input: Json, path: string): RequestProblem[] {
   try {
     const parsed = tool.input.safeParse(input);
     return parsed.success ? [] : problemsOf(parsed.error, path);
@@ -58,14 +61,14 @@ function problemsOfInput(tool: Tool, input: Json, path: string): RequestProblem[
   }
 }
 
-/** A schema that cannot be understood would be found out only after the tool has run. */
-function problemsOfOutputSchema(schema: PlanStep['output_schema'], at: string): RequestProblem[] {
+/** Without this check an invalid schema would be noticed only after the tool has run. */
+function checkOutputSchema(schema: PlanStep['output_schema'], at: string): RequestProblem[] {
   if (schema === undefined) return [];
   try {
     z.fromJSONSchema(schema);
     return [];
   } catch (error) {
-    const message = `cannot be used as a JSON Schema: ${error instanceof Error ? error.message : 'unknown error'}`;
+    const message = `is not a usable JSON Schema: ${error instanceof Error ? error.message : 'unknown error'}`;
     return [{ path: `${at}.output_schema`, message }];
   }
 }
@@ -81,10 +84,15 @@ function checkOrder(plan: Plan, root: string): RequestProblem[] {
   }
   const stuck = plan.steps.findIndex((_, index) => !done.has(index));
   if (stuck === -1) return [];
-  return [{ path: `${root}.steps[${stuck}].after`, message: 'waits for itself in a circle; break the circle' }];
+  return [
+    {
+      path: `${root}.steps[${stuck}].after`,
+      message: 'this step waits for itself, directly or through other steps; remove one of the "after" entries',
+    },
+  ];
 }
 
-/** A `$step` must name a step that is surely done by then: one that this step waits for, directly or not. */
+/** A `$step` must name a step that is certain to be done by then: one that this step waits for, directly or indirectly. */
 function checkPointers(plan: Plan, root: string): RequestProblem[] {
   const waits = waitsFor(plan);
   const ancestors = (index: number, seen = new Set<number>()): Set<number> => {
@@ -103,7 +111,7 @@ function checkPointers(plan: Plan, root: string): RequestProblem[] {
       .filter((pointer) => !before.has(plan.steps.findIndex((candidate) => candidate.id === pointer.id)))
       .map((pointer) => ({
         path: pointer.path,
-        message: `$step ${pointer.id} names no earlier step; name one that this step waits for`,
+        message: `$step ${pointer.id} is not a step that this step waits for; add it to "after" or name another step`,
       }));
   });
 }

@@ -11,81 +11,104 @@ import type { Helpers } from '../protocol/run.ts';
 import type { Plan } from '../protocol/schemas/plan.ts';
 import type { PolicyPatch } from '../protocol/schemas/policy.ts';
 import type { ToolManifest } from '../protocol/tools.ts';
-import { problemsOfAgent } from './check-agent.ts';
+import { checkAgent } from './check-agent.ts';
 import type { Tool } from './define-tool.ts';
 
-/** What a planner decides: calls to run now, in parallel when there are several; none ends the loop. */
+/** The decision of one planner turn: the tool calls to run now, in parallel. A turn without calls ends the pass. */
 export type Choice = Pick<PlannerChoice, 'calls'> & {
+  /** A sentence for people, shown with the turn. */
   message?: string;
+  /** The final output of the run, when this turn ends it. */
   output?: Json;
-  /** No call now, and not done either: another turn, please. */
+  /** Set to true to get another turn although this one makes no call. */
   more?: boolean;
-  /** What the turn used, where it asked a model: the run's budgets count them. */
+  /** The tokens that the turn used, if it asked a model. The run's budgets count them. */
   tokens?: number;
+  /** The cost of those tokens, in millionths of a US dollar. */
   cost_micro_usd?: number;
 };
 
-/** A planner that chooses. It runs in an activity, never inside the workflow. */
+/** Chooses the next tool calls of a run. It runs in an activity, so it may do I/O. */
 export interface Planner {
+  /** Returns the next calls for the state of the run that `view` describes. */
   choose(view: PlannerView): Promise<Choice> | Choice;
 }
 
-/** What a reviewer judges. */
+/** The finished pass that a reviewer judges. */
 export interface ReviewOf<Output = unknown> extends Omit<ReviewView, 'output'> {
-  /** As the agent's schema has it; null when a pass ended with something else. Without a schema it is what there is. */
+  /** The output, parsed with the agent's `output` schema; null if it does not match. Without a schema it equals `raw_output`. */
   output: Output | null;
-  /** What there is, whether it fits or not. */
+  /** The output as the pass returned it, not checked against a schema. */
   raw_output: Json;
 }
 
-/** Judges a finished loop: how well it meets the goal (alignment) and how far it strayed (drift), each from 0 to 1. */
+/**
+ * Judges a finished pass: how well it meets the goal (`alignment_score`) and how far it strayed from it (`drift_score`), each from
+ * 0 to 1. It runs in an activity.
+ */
 export type Reviewer<Output = unknown> = {
-  // As of a method: agents of many outputs stand in one list, and each reviewer gets only its own agent's.
+  // Declared as a method, because method parameters are bivariant: agents with different outputs then fit into one list.
   own(view: ReviewOf<Output>, context: ReviewContext): Promise<ReviewReport> | ReviewReport;
 }['own'] & {
-  /** Set by a reviewer that asks a model, so that the run's bound has room for it; with prices it can be held to a cost. */
+  /**
+   * Set by a reviewer that asks a model, so that the limit of the run includes its model calls. A cost budget needs a reviewer that
+   * knows its prices (`priced`).
+   */
   asksModel?: 'priced' | 'unpriced';
 };
-/** What a reviewer gets beside what it judges. */
+/** The second argument of a reviewer. */
 export interface ReviewContext {
-  /** Whose work it is. */
+  /** The agent whose pass is reviewed. */
   agent: Agent;
+  /** Aborted on cancel, on timeout, and when the worker shuts down. */
   signal: AbortSignal;
+  /** Removes secrets from a text. */
   redact: Redact;
+  /** The current time, in milliseconds since 1970. */
   now: () => number;
+  /** The environment variables of the worker. */
   environment: Record<string, string | undefined>;
-  /** Adds to what the run has used, also when the review then fails; less than was said before is a negative amount. */
+  /** Counts usage against the run's budgets, even if the review fails later. A negative amount corrects an earlier estimate. */
   spend(use: Required<ReviewUse>): void;
 }
 
+/** The argument of `defineAgent`. */
 export interface AgentDefinition<Output = unknown> {
+  /** The name that runs start it by: a letter or digit, then letters, digits and `. _ : -`, at most 128 characters. */
   name: string;
-  /** What a model is told it is and does; with them the agent thinks, and needs neither plan nor planner. */
+  /** The system prompt of a model that chooses the tool calls. An agent with instructions needs neither plan nor planner. */
   instructions?: string;
-  /** A model object of the AI SDK, an endpoint, or a name at the endpoint of the environment; else `MODEL` names it. */
+  /**
+   * A model object of the AI SDK, an endpoint, or the name of a model at the endpoint that the environment configures.
+   * Default: the environment variable `MODEL`.
+   */
   model?: ModelSource | string;
-  /** What the model's final answer must be; without it the answer is its words. */
+  /** The zod schema of the model's final answer. Without it the answer is text. */
   output?: z.ZodType<Output>;
-  /** The longest answer of one turn. */
+  /** The most tokens that the model may answer with in one turn. */
   maxOutputTokens?: number;
-  /** What tokens cost, by model; a cost budget needs them. */
+  /** The price of tokens, by model. A cost budget needs it. */
   prices?: ModelPrices;
+  /** The tools that the agent may call; `[]` for none. */
   tools: Tool[];
-  /** What to do when a run brings no plan of its own. */
+  /** The plan of runs that are started without one. */
   plan?: Plan;
+  /** Chooses the tool calls in code, instead of a plan or a model. */
   planner?: Planner;
-  /** Without one the rules judge: the share of steps that succeeded. */
+  /** Judges each finished pass. Default: a rule, the share of steps that succeeded. */
   review?: Reviewer<NoInfer<Output>>;
+  /** Settings that differ from `DEFAULT_POLICY`. A request may override them. */
   policy?: PolicyPatch;
-  /** Values that it holds and that belong in no record: they are taken out of everything that the worker writes. */
+  /** Secret values that the agent holds. The worker removes them from everything that it writes. */
   secrets?: readonly string[];
 }
+/** An agent, as `defineAgent` returns it. */
 export type Agent<Output = unknown> = AgentDefinition<Output>;
 
-/** A model decides what this agent does next. */
+/** Whether a model decides what this agent does next. */
 export const thinks = (agent: Agent): boolean => agent.instructions !== undefined;
 
-/** The model's name as far as it is known where runs are prepared; the worker may know better. */
+/** Returns the name of the agent's model, or `default` where only the environment of the worker names it. */
 export function modelNameOf({ model }: Agent): string {
   if (typeof model === 'string') return model;
   if (model === undefined) return 'default';
@@ -95,9 +118,9 @@ export function modelNameOf({ model }: Agent): string {
 export const manifestOf = (agent: Agent): ToolManifest =>
   Object.fromEntries(agent.tools.map((tool) => [tool.name, tool.manifest]));
 
-/** Every agent that may work in a run of this one, however far down; with a plan only those that the plan asks. */
-export function helpersIn(agent: Agent, plan: Plan | null): Agent[] {
-  const asked = plan === null ? agent.tools : agent.tools.filter((tool) => usedIn(plan, tool));
+/** Finds every agent that a run of this agent may call, at any depth. With a plan, only those that the plan calls. */
+export function findHelpers(agent: Agent, plan: Plan | null): Agent[] {
+  const asked = plan === null ? agent.tools : agent.tools.filter((tool) => isUsedIn(plan, tool));
   const found = new Set<Agent>();
   const look = (tools: Tool[]): void => {
     for (const { agent: helper } of tools) {
@@ -110,12 +133,13 @@ export function helpersIn(agent: Agent, plan: Plan | null): Agent[] {
   return [...found];
 }
 
-const usedIn = (plan: Plan, { name }: Tool): boolean => plan.steps.some((step) => step.tool === name);
+const isUsedIn = (plan: Plan, { name }: Tool): boolean => plan.steps.some((step) => step.tool === name);
 
+/** Whether a run of this agent may ask a model, to plan or to review. */
 export const asksModel = (agent: Agent): boolean => thinks(agent) || agent.review?.asksModel !== undefined;
 
-/** What a bound has to know of them; undefined when there are none. */
-export function helpersOf(helpers: Agent[]): Helpers | undefined {
+/** Summarises the helpers for the computation of a run's limit; undefined when there are none. */
+export function summariseHelpers(helpers: Agent[]): Helpers | undefined {
   if (helpers.length === 0) return undefined;
   return {
     asks_model: helpers.some((helper) => asksModel(helper) || helper.planner !== undefined),
@@ -124,20 +148,34 @@ export function helpersOf(helpers: Agent[]): Helpers | undefined {
 }
 
 /**
- * What the agent hands back is typed by its `output`; without one it is any JSON. A definition that cannot be meant is refused
- * here, in its author's process, with everything that is wrong with it.
+ * Defines an agent: a name, its tools, and a plan, a planner or instructions for a model that choose the tool calls.
+ *
+ * Returns the agent, to be given to `createRegistry` or exported from a file of the agents folder. Its `output` schema types the
+ * result of its runs; without a schema the result is any JSON. Throws a `TypeError` that lists every problem of the definition.
+ *
+ * @example
+ * ```ts
+ * const agent = defineAgent({
+ *   name: 'greeter',
+ *   tools: [greet],
+ *   plan: { steps: [{ phase: 'greet', tool: 'greet', input: { name: 'Ada' } }] },
+ * });
+ * ```
  */
 export function defineAgent<Output = Json>(definition: AgentDefinition<Output>): Agent<Output> {
-  const problems = problemsOfAgent(definition);
+  const problems = checkAgent(definition);
   if (problems.length > 0) {
     const name = typeof definition?.name === 'string' ? definition.name.slice(0, 80) : '';
     const told = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
-    throw new TypeError(`The agent ${name === '' ? '(without a name)' : name} is refused: ${told}`);
+    throw new TypeError(`The agent ${name === '' ? '(without a name)' : name} is invalid: ${told}`);
   }
-  return { ...definition, [MADE_HERE]: true } as Agent<Output>;
+  return { ...definition, [AGENT_MARK]: true } as Agent<Output>;
 }
 
-/** By a mark, since much has a name and tools; the same in every copy of this package, as a folder may bring its own. */
-const MADE_HERE = Symbol.for('secondwind.agent');
+/**
+ * Marks what `defineAgent` returned, because other objects have a name and tools too. `Symbol.for` gives every copy of this package
+ * the same symbol, so agents that were made with another copy are recognised.
+ */
+const AGENT_MARK = Symbol.for('secondwind.agent');
 export const isAgent = (value: unknown): value is Agent =>
-  typeof value === 'object' && value !== null && MADE_HERE in value;
+  typeof value === 'object' && value !== null && AGENT_MARK in value;

@@ -4,80 +4,92 @@ import { isRecord, type Json } from '../protocol/json.ts';
 import type { Agent } from './define-agent.ts';
 import type { Constraints, Guidance, ToolEffect, ToolManifestEntry } from '../protocol/tools.ts';
 
-/** What a tool gets beside its input. */
+/** The second argument of a tool's `run`: the attempt, its guidance, and what the worker offers to it. */
 export interface ToolContext {
-  /** What earlier failures taught, for this attempt. */
+  /** What is known from earlier failures and lessons, for this attempt. */
   guidance: Guidance;
-  /** 1 for the first attempt of the step. */
+  /** The number of the attempt: 1 for the first attempt of the step. */
   attempt: number;
   /** Limits that the run enforces on this call. */
   constraints: Constraints;
-  /** The same for all attempts of the step: hand it to whatever must not do things twice. */
+  /** The same for all attempts of the step. Pass it to services that must not do the same work twice. */
   idempotencyKey: string;
-  /** Aborted on cancel, on the time-out, and when the worker has to stop. */
+  /** Aborted on cancel, on timeout, and when the worker shuts down. */
   signal: AbortSignal;
-  /** Progress that a person may see; the runner keeps the heart beating by itself. */
+  /** Reports progress that people can see. It is optional: the worker sends heartbeats by itself. */
   heartbeat(details?: Json): void;
-  /** Says what this attempt does differently, so that a success can become a lesson. */
+  /** Records what this attempt does differently, so that a success can become a lesson. */
   changed(text: string): void;
-  /** What the work used, where it asked a model itself: the monitors of retries count it. */
+  /** Reports the tokens and the cost of a model that the tool asked. The retry monitors count them. */
   used(use: { model?: string; tokens?: number; costMicroUsd?: number }): void;
-  /** The prompt to use: on a first attempt as it is, on a retry with what was missed said before it. */
+  /** Returns the prompt to use: unchanged on a first attempt, and with the retry context before it on a retry. */
   enhance(prompt: string, options?: { provider?: string }): Promise<string>;
-  /** A structured line in the worker's log; secrets are taken out. */
+  /** Writes a structured line to the worker's log, without secrets. */
   log(event: string, fields?: { [name: string]: Json }): void;
-  /** Keeps bytes in the store beside the attempt and gives their id; null when the store is away. */
+  /** Stores bytes with the attempt and returns their id, or null when the store cannot be reached. */
   keep(what: string, bytes: Uint8Array, mediaType?: string): Promise<string | null>;
 }
 
 /**
- * A function of one tool. A list holds tools of many types, and each is called only with what its own input schema has parsed, so
- * the parameters must not keep a tool out of the list: those of a method do not.
+ * A function of one tool, declared as a method because method parameters are bivariant: tools of different types then fit into one
+ * list. That is safe, because each tool is called only with what its own input schema has parsed.
  */
 type OwnFunction<Parameters extends unknown[], Result> = { own(...given: Parameters): Result }['own'];
 
+/** The argument of `defineTool`. */
 export interface ToolDefinition<Input = unknown, Output = unknown> {
+  /** A letter, then letters, digits and `. _ -`, at most 64 characters. */
   name: string;
-  /** What it does, in words for a model that may choose it. */
+  /** What the tool does, for a model that may call it. */
   description?: string;
-  /** `read` and `idempotent` may run twice; `side_effect` never does so unseen. */
+  /**
+   * What a call changes. An attempt of a `read` or `idempotent` tool that gave no answer is retried. For a `side_effect` the run first
+   * finds out whether it happened: it calls `reconcile`, or asks a person.
+   */
   effect: ToolEffect;
+  /** A `retrieval` tool searches for something; finding nothing is then a failure. Default: `action`. */
   kind?: 'action' | 'retrieval';
-  /** For retrieval: the best score below which a result counts as no result. */
+  /** For retrieval: if the best score is lower, the result counts as no result. Default: 0.5. */
   minConfidence?: number;
+  /** The zod schema of the input. A call that does not match it never reaches `run`. */
   input: z.ZodType<Input>;
+  /** The zod schema of the output. An output that does not match it is a failure. */
   output: z.ZodType<Output>;
+  /** The longest that one attempt may take. Default: 60 seconds. */
   timeoutMs?: number;
-  /** An answer larger than this, as JSON, is a failure. */
+  /** The most bytes that the output may have as JSON; more is a failure. Default: 10 MB. */
   maxOutputBytes?: number;
-  /** Its output is text in which feedback may stand, such as the report of a test runner. */
+  /** True if the output is text that may contain feedback, such as the report of a test runner. */
   detect?: boolean;
-  /** For retrieval: what was asked for, where it is not `query` or `q` of the input. */
+  /** For retrieval: returns the search query, if it is not the field `query` or `q` of the input. */
   queryOf?: OwnFunction<[input: NoInfer<Input>], string>;
-  /** What makes two calls the same call, where the arguments do not tell. */
+  /** Returns a key that is equal for calls that do the same work, if their arguments differ. */
   loopKey?: OwnFunction<[input: NoInfer<Input>], string>;
-  /** A cheap look at the world: a changed answer is progress. */
+  /** Returns a cheap snapshot of what the tool works on. A changed snapshot counts as progress. */
   probe?: OwnFunction<[input: NoInfer<Input>], Promise<Json> | Json>;
-  /** Its work is checked by somebody: its steps then count in the monitors of retries. */
+  /** True if something checks the work of this tool. Its steps then count in the retry monitors. */
   evaluates?: boolean;
-  /** A person must approve each call. */
+  /** True if a person must approve each call. */
   approval?: boolean;
-  /** Values that it holds and that belong in no record: they are taken out of everything that the worker writes. */
+  /** Secret values that the tool holds. The worker removes them from everything that it writes. */
   secrets?: readonly string[];
   /** Finds out whether an attempt that gave no answer had its effect. */
   reconcile?: OwnFunction<
     [input: NoInfer<Input>, context: Pick<ToolContext, 'idempotencyKey' | 'attempt' | 'signal'>],
     Promise<Reconciled<Output>> | Reconciled<Output>
   >;
+  /** Does the work of one attempt and returns the output. Throw a `ToolError` to say how it failed; other errors are classified. */
   run: OwnFunction<[input: NoInfer<Input>, context: ToolContext], Promise<Output> | Output>;
 }
 
+/** The answer of `reconcile`. With `unknown` the run asks a person. */
 export type Reconciled<Output = unknown> = { verdict: 'done'; output: Output } | { verdict: 'not_done' | 'unknown' };
 
-/** Without its types a tool is any tool, as in a list of them. */
+/** A tool, as `defineTool` returns it. `Tool` without type arguments is any tool. */
 export interface Tool<Input = unknown, Output = unknown> extends ToolDefinition<Input, Output> {
+  /** What the workflow needs to know about the tool. It is part of the run's input. */
   manifest: ToolManifestEntry;
-  /** Whose work it is: then a call is a run of that agent. */
+  /** For `agentTool`: the agent that does the work. A call is then a run of that agent. */
   agent?: Agent;
 }
 
@@ -86,21 +98,40 @@ export const DEFAULT_MAX_OUTPUT_BYTES = 10 * 1024 * 1024;
 const DEFAULT_MIN_CONFIDENCE = 0.5;
 const TOOL_NAME = /^[A-Za-z][A-Za-z0-9_.-]{0,63}$/;
 
-/** Makes a tool: a function with schemas, and what the run must know about its effect. */
+/**
+ * Defines a tool: a function with an input schema, an output schema and a declared effect.
+ *
+ * Returns the tool, to be listed in `tools` of an agent. Throws a `TypeError` if its name or one of its limits is invalid.
+ *
+ * @example
+ * ```ts
+ * const greet = defineTool({
+ *   name: 'greet',
+ *   effect: 'read',
+ *   input: z.object({ name: z.string() }),
+ *   output: z.string(),
+ *   run: ({ name }) => `Hello, ${name}!`,
+ * });
+ * ```
+ */
 export function defineTool<Input, Output>(definition: ToolDefinition<Input, Output>): Tool<Input, Output> {
   const { name } = definition;
   if (!TOOL_NAME.test(name)) {
     throw new TypeError(
-      `A tool's name is a letter, then letters, digits, . _ or -, 64 at most; got ${name.slice(0, 80)}`,
+      `The tool name "${name.slice(0, 80)}" is invalid. Use a letter, then letters, digits, ".", "_" or "-", at most 64 characters.`,
     );
   }
   const timeoutMs = definition.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   if (!Number.isInteger(timeoutMs) || timeoutMs < 1) {
-    throw new TypeError(`timeoutMs of the tool ${name} is a whole number of milliseconds, 1 or more.`);
+    throw new TypeError(
+      `timeoutMs of the tool ${name} must be a whole number of milliseconds, 1 or more; got ${String(timeoutMs)}.`,
+    );
   }
   const { maxOutputBytes = DEFAULT_MAX_OUTPUT_BYTES } = definition;
   if (!Number.isInteger(maxOutputBytes) || maxOutputBytes < 1) {
-    throw new TypeError(`maxOutputBytes of the tool ${name} is a whole number of bytes, 1 or more.`);
+    throw new TypeError(
+      `maxOutputBytes of the tool ${name} must be a whole number of bytes, 1 or more; got ${String(maxOutputBytes)}.`,
+    );
   }
   const manifest: ToolManifestEntry = {
     name,
@@ -118,6 +149,6 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
 
 const schemaOf = (schema: z.ZodType): unknown => z.toJSONSchema(schema, { unrepresentable: 'any', io: 'input' });
 
-/** By what it has, not by its class: another copy of this package may have made it. */
+/** Recognises a tool by its fields and not by a class, because another copy of this package may have made it. */
 export const isTool = (value: unknown): value is Tool =>
   isRecord(value) && typeof value['run'] === 'function' && isRecord(value['manifest']);

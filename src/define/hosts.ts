@@ -1,15 +1,15 @@
-/** The host of an address in its one spelling: small letters, no brackets, no final dot, numbers as an IP address. */
+/** Returns the normalised host of a URL: lower case, no brackets, no final dot, IP addresses in standard notation. */
 export function hostOf(address: string): string | null {
   if (!URL.canParse(address)) return null;
   const { hostname } = new URL(address);
-  // Only of http addresses does URL bring the host into one spelling.
-  return hostname === '' ? null : spelled(hostname);
+  // URL normalises hosts only for http addresses, so the host is parsed once more as one.
+  return hostname === '' ? null : normaliseHost(hostname);
 }
 
-/** Is this host, in its one spelling, the one that a rule names, however the rule spells it? */
-export const isHost = (host: string, named: string): boolean => host === spelled(named);
+/** Whether a normalised host is the one that a rule names. The rule may spell it differently. */
+export const isHost = (host: string, named: string): boolean => host === normaliseHost(named);
 
-function spelled(host: string): string {
+function normaliseHost(host: string): string {
   const bracketed = host.split(':').length > 2 && !host.startsWith('[') ? `[${host}]` : host;
   const address = `http://${bracketed}`;
   const { hostname } = URL.canParse(address) ? new URL(address) : { hostname: host };

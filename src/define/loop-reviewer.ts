@@ -1,23 +1,24 @@
 import type { LoopReport, ReviewReport } from '../core/guardrails/loop-report.ts';
 import type { Json } from '../protocol/json.ts';
 
-/** What a loop that ran elsewhere was to do and what came of it, for a model to judge. */
+/** The goal and the result of a pass that ran elsewhere, for a model to judge. */
 export interface LoopMaterial {
   goal: string;
   output: Json;
   steps?: { tool: string; status: 'ok' | 'failed' | 'skipped' }[];
 }
 
+/** The second argument of a `LoopReviewer`. */
 export interface LoopReviewContext {
-  /** Aborted when the judgement would come too late. */
+  /** Aborted when nobody waits for the review any more. */
   signal: AbortSignal;
   environment: Record<string, string | undefined>;
-  /** Has the environment's model judge it, as `modelReviewer` judges the passes of a run. */
+  /** Asks the model that the environment configures, in the same way as `modelReviewer` does for the passes of a run. */
   judge(material: LoopMaterial): Promise<ReviewReport>;
 }
 
 /**
- * Judges loops that are reported to a server without a review: the default export of the file that `SECONDWIND_REVIEWER`
- * names. A report carries no work, so only its owner knows where to look for it.
+ * Judges passes that ran elsewhere and are reported without a review. Export it by default from the file that the setting
+ * `SECONDWIND_REVIEWER` names. A report does not contain the work itself, so this function has to read it from where it is.
  */
 export type LoopReviewer = (report: LoopReport, context: LoopReviewContext) => Promise<ReviewReport> | ReviewReport;

@@ -1,20 +1,20 @@
 import type { LanguageModel } from 'ai';
 import type { Json } from '../protocol/json.ts';
 
-/** An address that speaks the chat completions of OpenAI. */
+/** A server with the chat completions API of OpenAI. */
 export interface ModelEndpoint {
   base_url: string;
   api_key?: string;
   model: string;
-  /** Servers that know no `json_schema` get the schema in words and `json_object`. */
+  /** For servers that do not support `json_schema`: `json_object` puts the schema into the prompt instead. */
   structured_output?: 'json_schema' | 'json_object';
-  /** Sent with every question, beside the key. */
+  /** Additional headers of every request. */
   headers?: Record<string, string>;
-  /** Members of every question's body, such as `reasoning_effort`; they win over ours. */
+  /** Additional fields of every request body, such as `reasoning_effort`. They override the fields that Secondwind sets. */
   body?: Record<string, Json>;
 }
 
-/** A model object of the AI SDK, from whichever provider. */
+/** A model object of the AI SDK, from any provider. */
 export type ModelObject = Exclude<LanguageModel, string>;
 export type ModelSource = ModelEndpoint | ModelObject;
 

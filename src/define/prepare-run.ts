@@ -10,13 +10,23 @@ import type { PreparedRun, PrepareOutcome, RequestProblem, RunRequest } from '..
 import type { Plan } from '../protocol/schemas/plan.ts';
 import { runRequestSchema } from '../protocol/schemas/run-request.ts';
 import { checkPlan } from './check-plan.ts';
-import { type Agent, asksModel, helpersIn, helpersOf, manifestOf, modelNameOf, thinks } from './define-agent.ts';
-import { problemsOf, suggestion } from './problems.ts';
+import {
+  type Agent,
+  asksModel,
+  findHelpers,
+  summariseHelpers,
+  manifestOf,
+  modelNameOf,
+  thinks,
+} from './define-agent.ts';
+import { problemsOf, suggestion } from './zod-problems.ts';
 import type { Registry } from './registry.ts';
 
 /**
- * Turns a request into a run, or says why not, before any workflow starts. The same function serves the client, the
- * HTTP door and, for runs started past our doors, the activity `prepare`.
+ * Checks a request against the registry and turns it into the input of a run, before any workflow starts. The client, the HTTP API
+ * and, for runs that were started with the `temporal` command, the activity `prepare` all use it.
+ *
+ * Returns `{ ok: true, prepared }` or `{ ok: false, problems }`; it does not throw.
  */
 export function prepareRun(request: unknown, registry: Registry, runId: string): PrepareOutcome {
   const bytes = sizeOf(request);
@@ -25,7 +35,7 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
     return refused([{ path: deep, message: `nested deeper than ${CAP.jsonLevels} levels; flatten it` }]);
   if (bytes === null) return refused([{ path: '$', message: 'expected JSON' }]);
   if (bytes > CAP.runInputBytes) {
-    const message = `${bytes} bytes are over the cap of ${CAP.runInputBytes}; store large inputs and point to them`;
+    const message = `${bytes} bytes are over the cap of ${CAP.runInputBytes}; store large inputs elsewhere and send a reference to them`;
     return refused([{ path: '$', message }]);
   }
   const parsed = runRequestSchema.safeParse(request);
@@ -41,7 +51,7 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
   const loopId = asked.loop_id ?? defaultLoopId(runId);
   const plan = asked.plan ?? agent.plan ?? null;
   const chooses = asked.plan === undefined && (agent.planner !== undefined || thinks(agent));
-  const helping = helpersIn(agent, chooses ? null : plan);
+  const helping = findHelpers(agent, chooses ? null : plan);
   const asking = [
     ...((chooses && thinks(agent)) || agent.review?.asksModel !== undefined ? [agent] : []),
     ...helping.filter(asksModel),
@@ -53,21 +63,23 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
       ? [
           {
             path: '$.policy.budget.max_cost_micro_usd',
-            message: `the agent ${unpriced.name} has no prices to count by`,
+            message: `the agent ${unpriced.name} has no prices, so its cost cannot be counted; give it prices or leave this budget out`,
           },
         ]
       : []),
     ...(ID_PATTERN.test(runId)
       ? []
-      : [{ path: '$.run_id', message: `${runId.slice(0, 80)} is no id (${ID_PATTERN.source})` }]),
+      : [{ path: '$.run_id', message: `${runId.slice(0, 80)} is not a valid id; it must match ${ID_PATTERN.source}` }]),
     ...(isRerunId(loopId) ? [{ path: '$.loop_id', message: RERUN_ID }] : []),
-    ...(!chooses && plan === null ? [{ path: '$.plan', message: `the agent ${agent.name} needs a plan` }] : []),
+    ...(!chooses && plan === null
+      ? [{ path: '$.plan', message: `the agent ${agent.name} needs a plan; send one` }]
+      : []),
     // The agent's own plan was checked when it was defined.
     ...(asked.plan === undefined ? [] : checkPlan(asked.plan, agent.tools)),
   ];
   if (problems.length > 0) return refused(problems);
   const given: Plan | null = chooses ? null : plan;
-  const helpers = helpersOf(helping);
+  const helpers = summariseHelpers(helping);
   const run = {
     run_id: runId,
     agent: agent.name,
@@ -92,11 +104,11 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
 export const reviewerOf = ({ review }: Agent): PreparedRun['reviewer'] =>
   review === undefined ? 'rules' : review.asksModel === undefined ? 'own' : 'model';
 
-/** Whatever asks a model on this agent's behalf knows what that costs. */
+/** Whether the prices of every model that this agent asks are known. */
 const isPriced = ({ prices, review, instructions }: Agent): boolean =>
   prices !== undefined || (instructions === undefined && review?.asksModel === 'priced');
 
-const RERUN_ID = 'ends in _r<n>, which marks a rerun; choose another id';
+const RERUN_ID = 'must not end in _r<n>, because that marks a rerun; choose another id';
 
 const refused = (problems: RequestProblem[]): PrepareOutcome => ({ ok: false, problems });
 
@@ -114,7 +126,7 @@ function sizeOf(request: unknown): number | null {
   }
 }
 
-/** The keys that a request or its policy knows at a path, for the "did you mean". */
+/** The keys that are valid at a path of a request, to suggest the nearest one for an unknown key. */
 function knownKeys(path: PropertyKey[]): string[] {
   if (path.length === 0) return Object.keys(runRequestSchema.shape);
   return path[0] === 'policy' ? policyKeysAt(path.slice(1)) : [];

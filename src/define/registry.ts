@@ -1,26 +1,34 @@
-import { type Agent, helpersIn } from './define-agent.ts';
+import { type Agent, findHelpers } from './define-agent.ts';
 import type { Tool } from './define-tool.ts';
 
-/** The agents and tools that a process knows. */
+/** The agents and tools that a process can run, by name. */
 export interface Registry {
   agents: ReadonlyMap<string, Agent>;
   tools: ReadonlyMap<string, Tool>;
 }
 
+/**
+ * Collects agents, the agents that they call, and all their tools.
+ *
+ * Returns the registry, to be given to `createWorker` and `createClient`. Throws a `TypeError` if two agents or two different tools
+ * have the same name.
+ */
 export function createRegistry(agents: Agent[]): Registry {
   const known = new Map<string, Agent>();
   const tools = new Map<string, Tool>();
   const twice = agents.find((agent, index) => agents.findIndex(({ name }) => name === agent.name) !== index);
-  if (twice !== undefined) throw new TypeError(`Two agents are named ${twice.name}.`);
-  // Who is asked by another agent has to be known too.
-  const all = [...agents, ...agents.flatMap((agent) => helpersIn(agent, null))];
+  if (twice !== undefined) throw new TypeError(`Two agents are named ${twice.name}. Rename one of them.`);
+  // Agents that are called by other agents run on this worker too.
+  const all = [...agents, ...agents.flatMap((agent) => findHelpers(agent, null))];
   for (const agent of new Set(all)) {
-    if (known.has(agent.name)) throw new TypeError(`Two agents are named ${agent.name}.`);
+    if (known.has(agent.name)) throw new TypeError(`Two agents are named ${agent.name}. Rename one of them.`);
     known.set(agent.name, agent);
     for (const tool of agent.tools) {
       const before = tools.get(tool.name);
-      // One activity serves all runs, so a tool's name means one thing on a worker.
-      if (before !== undefined && before !== tool) throw new TypeError(`Two different tools are named ${tool.name}.`);
+      // A tool's name is the name of an activity, which all runs on a worker share.
+      if (before !== undefined && before !== tool) {
+        throw new TypeError(`Two different tools are named ${tool.name}. Rename one of them.`);
+      }
       tools.set(tool.name, tool);
     }
   }

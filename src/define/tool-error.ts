@@ -1,7 +1,14 @@
 import type { FailureCategory } from '../protocol/failure-categories.ts';
 import type { Certainty } from '../protocol/tools.ts';
 
-/** What a tool may throw to say exactly how it failed; any other error is classified from what it carries. */
+/**
+ * Thrown by a tool to say exactly how it failed. Any other error is classified by its code, its HTTP status and its message.
+ *
+ * @example
+ * ```ts
+ * throw new ToolError('the account is locked', { category: 'auth', certainty: 'failed' });
+ * ```
+ */
 export class ToolError extends Error {
   override readonly name = 'ToolError';
   readonly category: FailureCategory;
@@ -20,13 +27,13 @@ export class ToolError extends Error {
       code?: string;
       certainty?: Certainty;
       retryAfterMs?: number;
-      /** What a check found missing: the prompt of a retry says so. */
+      /** What a check found missing. It becomes part of the retry context. */
       missed?: readonly string[];
-      /** What the tool's own rules refuse for good: the run then refuses it before the call. */
+      /** An argument or a host that the tool always refuses. The run then refuses it before later calls. */
       denied?: { argument?: string; host?: string };
-      /** The cap that an answer broke. */
+      /** The size cap that the output exceeded. */
       maxBytes?: number;
-      /** All that the work said, for whoever looks for feedback in it; the message is one line of it. */
+      /** The full output of the work, to search for feedback. The message is one line of it. */
       said?: string;
       cause?: unknown;
     },

@@ -1,7 +1,7 @@
 import { isRecord } from '../protocol/json.ts';
 
 const TYPES = ['string', 'number', 'integer', 'boolean', 'object', 'array', 'null'];
-/** Where schemas stand inside a schema: by name, in a list, or alone. */
+/** The keywords that contain schemas: in an object by name, in a list, or as a single schema. */
 const BY_NAME = ['properties', 'patternProperties', '$defs', 'definitions', 'dependentSchemas'];
 const LISTS = ['allOf', 'anyOf', 'oneOf', 'prefixItems'];
 const CONDITIONS = ['not', 'if', 'then', 'else'];
@@ -9,8 +9,8 @@ const OPEN_ENDS = ['additionalProperties', 'unevaluatedProperties', 'unevaluated
 const ALONE = ['items', 'contains', ...OPEN_ENDS, ...CONDITIONS];
 
 /**
- * May a model be shown this schema as it is? One tool with a schema that its server refuses would cost the model all its tools, so
- * types that do not exist and references that lead elsewhere are found here.
+ * Whether a model can be sent this schema as it is. A model server that refuses the schema of one tool refuses the whole request,
+ * so unknown types and references to other documents are found here.
  */
 export function isUsableSchema(schema: unknown, levels = 64): boolean {
   if (typeof schema === 'boolean') return true;

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { problemsOf } from '../define/problems.ts';
+import { problemsOf } from '../define/zod-problems.ts';
 import type { Json } from '../protocol/json.ts';
 import type { RequestProblem } from '../protocol/run.ts';
 

@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { problemsOf } from '../define/problems.ts';
+import { problemsOf } from '../define/zod-problems.ts';
 import type { Json } from '../protocol/json.ts';
 
 /** The JSON Schema of a zod schema, as a model is asked with it: what goes in, before transforms and defaults. */

@@ -3,7 +3,7 @@ import { createActivities } from '../activities/create-activities.ts';
 import type { ActivityStore } from '../activities/store-port.ts';
 import { createRedactor, secretsOf } from '../core/redaction/redact.ts';
 import type { Registry } from '../define/registry.ts';
-import { secretsOfRegistry } from '../define/secrets.ts';
+import { findRegistrySecrets } from '../define/registry-secrets.ts';
 import { TASK_QUEUE } from '../protocol/names.ts';
 import type { Telemetry } from '../telemetry/start-telemetry.ts';
 import { createDataConverter } from '../client/data-converter.ts';
@@ -28,7 +28,7 @@ const SHUTDOWN_FORCE_MS = 10_000;
 
 export function createWorker(options: CreateWorkerOptions): Promise<Worker> {
   const { telemetry } = options;
-  const redact = createRedactor([...secretsOf(process.env), ...secretsOfRegistry(options.registry)]);
+  const redact = createRedactor([...secretsOf(process.env), ...findRegistrySecrets(options.registry)]);
   const settings: WorkerOptions = {
     connection: options.connection,
     namespace: options.namespace,

@@ -74,8 +74,8 @@ describe.skipIf(process.platform !== 'linux')('agents from a folder', () => {
   it('that cannot be used are told at once, by file and with what to do, and nothing is started', async () => {
     const dataDir = temporaryFolder('dev-bad-agents');
     const bad: [Record<string, string>, string[]][] = [
-      [{}, ['There is no agent in', 'Export one']],
-      [{ 'broken.ts': 'export default {' }, ['broken.ts cannot be loaded', 'Mend the file']],
+      [{}, ['There is no agent in', 'Export an agent']],
+      [{ 'broken.ts': 'export default {' }, ['broken.ts cannot be loaded', 'Correct the file']],
       [{ 'a.ts': greeter, 'b.ts': greeter }, ['The agent greeter is defined in a.ts and in b.ts', 'another name']],
     ];
     for (const [files, words] of bad) {

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { redactJson } from '../../core/redaction/redact.ts';
 import { DEFAULT_MAX_OUTPUT_BYTES, type Tool } from '../../define/define-tool.ts';
-import { problemsOf } from '../../define/problems.ts';
+import { problemsOf } from '../../define/zod-problems.ts';
 import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
 import { type Json, pathTooDeep } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';

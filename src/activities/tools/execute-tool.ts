@@ -1,7 +1,7 @@
 import { redactJson } from '../../core/redaction/redact.ts';
 import { factsOfError } from '../../core/retry/facts-of-error.ts';
 import type { Tool } from '../../define/define-tool.ts';
-import { problemsOf } from '../../define/problems.ts';
+import { problemsOf } from '../../define/zod-problems.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { CallOutcome, ReconcileOutcome, ToolCallRequest } from '../../protocol/tools.ts';
 import { createAttemptNotes } from './attempt-notes.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EnhancementSwitch } from '../../core/retry/switch-off.ts';
-import { suggestion } from '../../define/problems.ts';
+import { suggestion } from '../../define/zod-problems.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { readMonitors } from '../../store/monitor-figures.ts';
 import { answerJson } from '../answers.ts';

@@ -3,7 +3,7 @@ import { defaultDataDir } from './data-dir.ts';
 import { ConfigError } from './config-error.ts';
 import type { Grant } from '../../api/access.ts';
 import { readTokens } from './read-tokens.ts';
-import { suggestion } from '../../define/problems.ts';
+import { suggestion } from '../../define/zod-problems.ts';
 import { cacheDir } from '../../stack/machine/cache-dir.ts';
 
 export { ConfigError } from './config-error.ts';

@@ -3,10 +3,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ToolError } from '../tool-error.ts';
 
-/** A folder of one attempt alone: no file in it can be an earlier attempt's. */
+/** A temporary folder of one attempt, so that files of earlier attempts cannot be mistaken for its own. */
 export interface AttemptFolder {
   reportDir: string;
-  /** A new file for each attempt: nothing that holds the old one open reads the new one. */
+  /** Writes a new file and returns its path. */
   write(name: string, text: string): Promise<string>;
   remove(): Promise<void>;
 }
@@ -27,6 +27,6 @@ export async function openAttemptFolder(): Promise<AttemptFolder> {
     };
   } catch (cause) {
     const how = { category: 'unknown_error', code: 'NO_WORK_FOLDER', certainty: 'not_started', cause } as const;
-    throw new ToolError(`no folder for the attempt can be made in ${tmpdir()}`, how);
+    throw new ToolError(`cannot create a folder for the attempt in ${tmpdir()}`, how);
   }
 }

@@ -4,27 +4,29 @@ import { ToolError } from '../tool-error.ts';
 import type { ToolEffect } from '../../protocol/tools.ts';
 import type { ProcessEnd } from './run-process.ts';
 
+/** The output of a `commandTool` that declares none. */
 export const commandOutputSchema = z.object({
   exit_code: z.int(),
   stdout: z.string(),
   stderr: z.string(),
-  /** Something was left out of the middle of a stream. */
+  /** True if the middle of a stream was left out because it was too long. */
   truncated: z.boolean(),
-  /** All that came, before anything was left out. */
+  /** The size of the stream before anything was left out. */
   stdout_bytes: z.int(),
   stderr_bytes: z.int(),
 });
+/** The output of a `commandTool` that declares none. */
 export type CommandOutput = z.infer<typeof commandOutputSchema>;
 
-/** What a command that succeeded answers with: its words, or the JSON that it printed. */
-export async function answerOf(
+/** Returns the output of a command that succeeded: the JSON that it printed, or exit code, stdout and stderr. */
+export async function readCommandOutput(
   end: ProcessEnd,
   context: ToolContext,
   how: { json: boolean; effect: ToolEffect; maxOutputBytes: number },
 ): Promise<unknown> {
   const { stdout, stderr } = end;
-  if (how.json) return parsed(end, how);
-  // Text cannot say everything that bytes can; what it cannot say is kept as it came.
+  if (how.json) return parseStdout(end, how);
+  // Output that is not valid UTF-8 is stored as bytes too, because its text is incomplete.
   if (!stdout.isText) await context.keep('stdout', stdout.raw());
   if (!stderr.isText) await context.keep('stderr', stderr.raw());
   const output: CommandOutput = {
@@ -38,11 +40,11 @@ export async function answerOf(
   return output;
 }
 
-function parsed({ stdout }: ProcessEnd, how: { effect: ToolEffect; maxOutputBytes: number }): unknown {
-  // It ran to its end: doing a side effect again for the sake of its answer would do it twice.
+function parseStdout({ stdout }: ProcessEnd, how: { effect: ToolEffect; maxOutputBytes: number }): unknown {
+  // The command ran to its end. The certainty `unknown` keeps a side effect from being repeated for its output.
   const certainty = how.effect === 'side_effect' ? 'unknown' : 'failed';
   if (stdout.leftOut > 0) {
-    throw new ToolError(`the command printed more than ${how.maxOutputBytes} bytes; ask for less of it`, {
+    throw new ToolError(`the command printed more than ${how.maxOutputBytes} bytes; make it print less`, {
       category: 'unknown_error',
       code: 'OUTPUT_TOO_LARGE',
       certainty,

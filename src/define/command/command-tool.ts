@@ -9,18 +9,33 @@ import {
 import { ToolError } from '../tool-error.ts';
 import type { Json } from '../../protocol/json.ts';
 import { type AttemptFolder, openAttemptFolder } from './attempt-folder.ts';
-import { answerOf, type CommandOutput, commandOutputSchema } from './command-output.ts';
+import { readCommandOutput, type CommandOutput, commandOutputSchema } from './command-output.ts';
 import type { CommandExtras, CommandOptions, CommandToolDefinition, SharedOption } from './definition.ts';
-import { environmentOf } from './environment.ts';
-import { isolation, type Isolation } from './namespace.ts';
+import { buildEnvironment } from './command-environment.ts';
+import { isolation, type Isolation } from './process-isolation.ts';
 import { runProcess } from './run-process.ts';
-import { successOrFailure } from './verdict.ts';
+import { throwIfFailed } from './verdict.ts';
 
 const DEFAULT_STREAM_BYTES = 1024 * 1024;
-/** A control character is six bytes in JSON. */
+/** A control character takes six bytes in JSON. */
 const JSON_GROWTH = 6;
 
-/** Makes a tool of a program: started without a shell, bounded in time and output, ended with everything it started. */
+/**
+ * Defines a tool that runs a program. `argv` starts it without a shell; `shell` runs a line with `sh -c`. Time and output are
+ * limited, and when an attempt ends, every process that it started ends too.
+ *
+ * Returns the tool. Throws a `TypeError` if it has both `argv` and `shell` or neither, or like `defineTool`.
+ *
+ * @example
+ * ```ts
+ * const runTests = commandTool({
+ *   name: 'run_tests',
+ *   effect: 'idempotent',
+ *   input: z.object({ file: z.string() }),
+ *   argv: ({ file }) => ['npx', 'vitest', 'run', file],
+ * });
+ * ```
+ */
 export function commandTool<Input>(
   definition: CommandToolDefinition<Input, Json> & { output: 'json' },
 ): Tool<Input, Json>;
@@ -56,25 +71,29 @@ async function runCommand<Input, Output>(
   folder: AttemptFolder,
 ): Promise<unknown> {
   const { protocol = false, maxOutputBytes = DEFAULT_STREAM_BYTES } = definition;
-  const extras = await extrasOf(definition, input, context, folder);
+  const extras = await prepareExtras(definition, input, context, folder);
   const end = await runProcess({
-    argv: argvOf(definition, input, extras),
+    argv: buildArgv(definition, input, extras),
     cwd: typeof definition.cwd === 'function' ? definition.cwd(input) : (definition.cwd ?? process.cwd()),
-    env: environmentOf(definition.env, input, extras),
+    env: buildEnvironment(definition.env, input, extras),
     stdin: definition.stdin?.(input, extras),
     maxOutputBytes,
     isolation: await allowedIsolation(definition.ownNamespace !== false, context),
     signal: context.signal,
   });
-  await successOrFailure(end, context, {
+  await throwIfFailed(end, context, {
     protocol,
     reportDir: extras.reportDir,
     reportGraceMs: definition.reportGraceMs ?? (definition.reportDir === undefined ? 0 : undefined),
   });
-  return answerOf(end, context, { json: definition.output !== undefined, effect: definition.effect, maxOutputBytes });
+  return readCommandOutput(end, context, {
+    json: definition.output !== undefined,
+    effect: definition.effect,
+    maxOutputBytes,
+  });
 }
 
-async function extrasOf<Input, Output>(
+async function prepareExtras<Input, Output>(
   definition: CommandToolDefinition<Input, Output>,
   input: Input,
   context: ToolContext,
@@ -95,7 +114,7 @@ async function extrasOf<Input, Output>(
   };
 }
 
-function argvOf<Input, Output>(
+function buildArgv<Input, Output>(
   definition: CommandToolDefinition<Input, Output>,
   input: Input,
   extras: CommandExtras,
@@ -108,14 +127,14 @@ function argvOf<Input, Output>(
     argv.length === 0 || argv[0] === '' || argv.some((part) => typeof part !== 'string' || part.includes('\0'));
   if (bad) {
     const how = { category: 'invalid_input', code: 'BAD_ARGUMENTS', certainty: 'not_started' } as const;
-    throw new ToolError('the arguments of the command must be texts without NUL, the program first', how);
+    throw new ToolError('argv must return the program and its arguments as strings without NUL characters', how);
   }
   return argv;
 }
 
 let toldOfGroups = false;
 
-/** Said once: on such a system a command that detaches itself outlives its attempt. */
+/** Logs once if this system has no PID namespaces, because there a detached process can outlive its attempt. */
 async function allowedIsolation(wanted: boolean, context: ToolContext): Promise<Isolation> {
   const found: Isolation = wanted ? await isolation() : { kind: 'process_group' };
   if (wanted && found.kind === 'process_group' && !toldOfGroups) {
@@ -128,7 +147,7 @@ async function allowedIsolation(wanted: boolean, context: ToolContext): Promise<
 }
 
 const outputSchema = <Output>(output: z.ZodType<Output> | 'json' | undefined): z.ZodType<Output> => {
-  // What the schema lets through is the Output that the definition names; without one it is ours.
+  // Without a schema, Output defaults to CommandOutput, which TypeScript cannot know here.
   if (output === undefined) return commandOutputSchema as unknown as z.ZodType<Output>;
   return output === 'json' ? (z.json() as unknown as z.ZodType<Output>) : output;
 };

@@ -2,22 +2,22 @@ import type { z } from 'zod';
 import type { ToolDefinition } from '../define-tool.ts';
 import type { Constraints } from '../../protocol/tools.ts';
 
-/** What a command is started with, beside its input. */
+/** The second argument of `argv` and `shell`: the attempt and its files. */
 export interface CommandExtras {
   attempt: number;
   idempotencyKey: string;
   constraints: Constraints;
-  /** What earlier failures taught; empty when there is nothing. Also in `SECONDWIND_GUIDANCE_FILE`. */
+  /** Path of a file with the guidance; the file is empty if there is none. Also in `SECONDWIND_GUIDANCE_FILE`. */
   guidanceFile: string;
-  /** The prompt of this attempt, where the tool has one. */
+  /** The prompt of this attempt, if the tool has one. */
   prompt: string;
-  /** With `prompt.file`: a new file for each attempt. Also in `SECONDWIND_PROMPT_FILE`. */
+  /** With `prompt.file`: path of a file with the prompt of this attempt. Also in `SECONDWIND_PROMPT_FILE`. */
   promptFile: string;
-  /** Where a failure report belongs. Also in `SECONDWIND_REPORT_DIR`. */
+  /** The folder for a failure report. Also in `SECONDWIND_REPORT_DIR`. */
   reportDir: string;
 }
 
-/** What a command tool has in common with every tool. */
+/** The options that a command tool shares with every tool. */
 export type SharedOption =
   | 'name'
   | 'description'
@@ -35,33 +35,37 @@ export type SharedOption =
   | 'reconcile';
 
 export interface CommandOptions<Input, Output> extends Pick<ToolDefinition<Input, Output>, SharedOption> {
-  /** Without it the answer is `{exit_code, stdout, stderr, …}`; with it what the command prints is JSON. */
+  /** The schema of the JSON that the command prints, or `json` for any JSON. Without it the output is `{exit_code, stdout, …}`. */
   output?: z.ZodType<Output> | 'json';
   cwd?: string | ((input: Input) => string);
-  /** What the command sees of the worker's environment: a few harmless names, and what is allowed or set here. */
+  /** Environment variables: `allow` names those of the worker to pass on, `set` adds others. PATH, HOME and the like are always there. */
   env?: { allow?: string[]; set?: Record<string, string> | ((input: Input) => Record<string, string>) };
   stdin?: (input: Input, extras: CommandExtras) => string | Uint8Array;
-  /** Of each stream so much is kept, half from its start and half from its end. */
+  /** The most bytes that are kept of each stream, half from its start and half from its end. */
   maxOutputBytes?: number;
-  /** The command speaks the exit codes and failure reports of docs/exit-codes.md. */
+  /** True if the command uses the exit codes and failure reports of docs/exit-codes.md. */
   protocol?: boolean;
   prompt?: { text: (input: Input) => string; file?: true; provider?: string };
-  /** A folder that others write reports to as well; by default each attempt has its own. */
+  /** A folder for failure reports that others write to as well. Default: each attempt has its own. */
   reportDir?: string;
-  /** How long after its end a report may still come; only a shared folder is waited for, 5 s. */
+  /** How long to wait for a report after the command has ended. Default: 5 s for a shared folder, otherwise no wait. */
   reportGraceMs?: number;
-  /** False: a process group only, also where the system has PID namespaces. */
+  /** False to use a process group although the system has PID namespaces. */
   ownNamespace?: boolean;
 }
 
+/** The argument of `commandTool`. */
 export type CommandToolDefinition<Input, Output> = CommandOptions<Input, Output> &
   (
     | {
-        /** Program and arguments; no shell reads them. */ argv: (input: Input, extras: CommandExtras) => string[];
+        /** Returns the program and its arguments. No shell interprets them. */ argv: (
+          input: Input,
+          extras: CommandExtras,
+        ) => string[];
         shell?: never;
       }
     | {
-        /** A line for `sh -c`. Quoting what comes from the input is yours. */ shell: (
+        /** Returns a line for `sh -c`. Quote what comes from the input. */ shell: (
           input: Input,
           extras: CommandExtras,
         ) => string;

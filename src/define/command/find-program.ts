@@ -4,7 +4,7 @@ import { delimiter, isAbsolute, join, resolve } from 'node:path';
 
 const DEFAULT_PATH = '/usr/local/bin:/usr/bin:/bin';
 
-/** A program that cannot be started is told before anything is: then it is certain that nothing happened. */
+/** The program cannot be started. This is found before the start, so it is certain that nothing happened. */
 class CannotStart extends Error {
   readonly code: string;
   readonly certainty = 'not_started';
@@ -14,7 +14,7 @@ class CannotStart extends Error {
   }
 }
 
-/** The program's file, found as the system would find it. */
+/** Finds the file of a program on the PATH, as the operating system would. */
 export async function findProgram(name: string, cwd: string, path: string | undefined): Promise<string> {
   if (!(await isFolder(cwd))) throw new CannotStart(`in ${cwd}`, 'ENOTDIR');
   if (name.includes('/')) return runnable(isAbsolute(name) ? name : resolve(cwd, name), name);

@@ -1,4 +1,4 @@
-/** The start and the end of a stream, however much comes between: what is held never grows beyond the limit. */
+/** Keeps the start and the end of a stream in limited memory and drops what is between. */
 export class HeadAndTail {
   readonly #limit: number;
   #head: Buffer[] = [];
@@ -35,7 +35,7 @@ export class HeadAndTail {
     }
   }
 
-  /** All that came. */
+  /** The size of the whole stream. */
   get bytes(): number {
     return this.#bytes;
   }
@@ -48,16 +48,16 @@ export class HeadAndTail {
     return `\n… ${this.leftOut} bytes left out …\n`;
   }
 
-  /** What is held, byte for byte, with a mark where something was left out. */
+  /** The kept bytes, with a mark where something was left out. */
   raw(): Buffer {
     const middle = this.leftOut > 0 ? [Buffer.from(this.#mark)] : [];
     return Buffer.concat([...this.#head, ...middle, ...this.#tail]);
   }
 
-  /** The same as text; what is no UTF-8 becomes U+FFFD. */
+  /** The kept bytes as text. Invalid UTF-8 becomes U+FFFD. */
   text(): string {
     if (this.leftOut === 0) return new TextDecoder().decode(this.raw());
-    // A character that the cut took apart is left out whole: while streaming, the decoder keeps half ones back.
+    // A character that was cut in the middle is left out, because a streaming decoder does not return incomplete ones.
     const head = new TextDecoder().decode(Buffer.concat(this.#head), { stream: true });
     const tail = Buffer.concat(this.#tail);
     let start = 0;
@@ -65,7 +65,7 @@ export class HeadAndTail {
     return head + this.#mark + new TextDecoder().decode(tail.subarray(start));
   }
 
-  /** Does the text say all that was held? */
+  /** Whether the kept bytes are valid UTF-8. */
   get isText(): boolean {
     return !this.text().includes('\uFFFD');
   }

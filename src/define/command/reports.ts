@@ -22,13 +22,13 @@ export interface ReportSearch {
   ignored: IgnoredReport[];
 }
 
-/** A folder can hold anything; beyond this many entries nobody looks. */
+/** The most entries of a folder that are examined, because a shared folder may hold anything. */
 const MOST_ENTRIES = 10_000;
 const LOOK_AGAIN_MS = 100;
 
 /**
- * The failure report that counts for an attempt. Looks once, and in a folder that others write to again until `untilMs`:
- * a report may come after the end, or be half written at the first look.
+ * Finds the failure report of an attempt. A shared folder is read repeatedly until `untilMs`, because a report may be written after
+ * the command has ended.
  */
 export async function findReport(
   folder: string,
@@ -52,7 +52,7 @@ async function look(folder: string, window: AttemptWindow, idempotencyKey: strin
     if (chosen.report === null) return { report: null, ignored: [...ignored, ...chosen.ignored] };
     const { name } = chosen.report;
     const read = await readText(join(folder, name));
-    if (read.ok && !isOfAnotherRun(read.text, idempotencyKey)) {
+    if (read.ok && !belongsToAnotherRun(read.text, idempotencyKey)) {
       return { report: { name, failure: readReport(read.text) }, ignored: [...ignored, ...chosen.ignored] };
     }
     ignored.push({ name, because: read.ok ? 'other_run' : 'not_a_regular_file' });
@@ -63,7 +63,7 @@ async function look(folder: string, window: AttemptWindow, idempotencyKey: strin
 async function list(folder: string): Promise<ReportFile[]> {
   const files: ReportFile[] = [];
   try {
-    // The command may have put a link in the place of its folder.
+    // The command may have replaced its folder by a link.
     if (!(await lstat(folder)).isDirectory()) return [];
     let seen = 0;
     for await (const { name } of await opendir(folder)) {
@@ -74,7 +74,7 @@ async function list(folder: string): Promise<ReportFile[]> {
       if (found !== null) files.push(reportFile(name, found));
     }
   } catch {
-    // A folder that is gone holds no report.
+    // Without the folder there is no report.
   }
   return files;
 }
@@ -94,12 +94,12 @@ function kindOf(found: Stats): ReportFile['kind'] {
   return found.isDirectory() ? 'directory' : 'other';
 }
 
-/** Neither follows a link nor waits for the writer of a pipe, whatever stands there since it was listed. */
-const SAFELY = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
+/** Does not follow links and does not wait for the writer of a pipe, because the entry may have changed since it was listed. */
+const SAFE_OPEN_FLAGS = constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK;
 
-/** `text` is null for a file beyond the cap, which is not read. */
+/** Reads a file. `text` is null for a file that exceeds the cap. */
 async function readText(path: string): Promise<{ ok: true; text: string | null } | { ok: false }> {
-  const file = await open(path, SAFELY).catch(() => null);
+  const file = await open(path, SAFE_OPEN_FLAGS).catch(() => null);
   if (file === null) return { ok: false };
   try {
     const found = await file.stat();
@@ -114,8 +114,8 @@ async function readText(path: string): Promise<{ ok: true; text: string | null }
   }
 }
 
-/** In a shared folder a report may say whose it is, by the key that its command was given. */
-function isOfAnotherRun(text: string | null, idempotencyKey: string): boolean {
+/** In a shared folder a report can name its attempt by the idempotency key that the command was given. */
+function belongsToAnotherRun(text: string | null, idempotencyKey: string): boolean {
   if (text === null) return false;
   try {
     const parsed: unknown = JSON.parse(text);

@@ -2,14 +2,14 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { constants } from 'node:os';
 import { findProgram } from './find-program.ts';
 import { HeadAndTail } from './head-and-tail.ts';
-import type { Isolation } from './namespace.ts';
+import type { Isolation } from './process-isolation.ts';
 
 export interface ProcessRequest {
   argv: readonly string[];
   cwd: string;
   env: Record<string, string>;
   stdin: string | Uint8Array | undefined;
-  /** Of each stream this much is held. */
+  /** The most bytes that are kept of each stream. */
   maxOutputBytes: number;
   isolation: Isolation;
   signal: AbortSignal;
@@ -22,18 +22,18 @@ export interface ProcessEnd {
   stderr: HeadAndTail;
   started_at_ms: number;
   ended_at_ms: number;
-  /** It was told to stop, so how it ended says nothing. */
+  /** True if the process was stopped by a signal of ours; its exit code then means nothing. */
   stopped: boolean;
 }
 
-/** Asked to stop, a command has this long until it is killed. */
+/** How long a command has after SIGTERM until it is killed. */
 const TERM_GRACE_MS = 2_000;
-/** Somebody who got away may hold the streams open: what has come by then is what there is. */
+/** How long to read the streams after the end, because a process that escaped may keep them open. */
 const DRAIN_MS = 300;
 
 /**
- * Runs a program in a process group of its own to its end and leaves nothing of it behind; where the system has PID
- * namespaces, not even what detached itself. Throws only when it cannot be started.
+ * Runs a program in its own process group and ends every process that it leaves behind; with PID namespaces, also those that
+ * detached themselves. Throws only if the program cannot be started.
  */
 export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   const [name = '', ...args] = request.argv;
@@ -52,7 +52,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   });
   const { pid } = child;
   if (pid === undefined) throw await spawnError(child);
-  // From here on it runs: later errors are failed kills of a process that has just ended.
+  // The process is running now. Later errors are failed kills of a process that has just ended.
   child.on('error', () => undefined);
   const stdout = collect(child, 'stdout', request.maxOutputBytes);
   const stderr = collect(child, 'stderr', request.maxOutputBytes);
@@ -72,7 +72,7 @@ export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   try {
     const { code, signal } = await exited;
     const ended_at_ms = Date.now();
-    // What the leader left behind in its group.
+    // Kills what the program left behind in its group.
     signalGroup(pid, 'SIGKILL');
     await Promise.race([closed, new Promise((resolve) => setTimeout(resolve, DRAIN_MS).unref())]);
     const stopped = request.signal.aborted;
@@ -106,7 +106,7 @@ function collect(child: ChildProcess, name: 'stdout' | 'stderr', limit: number):
 }
 
 function feed(child: ChildProcess, stdin: string | Uint8Array | undefined): void {
-  // A command need not read what it is given.
+  // A command may end without reading its stdin.
   child.stdin?.on('error', () => undefined);
   if (stdin !== undefined) child.stdin?.end(stdin);
 }
@@ -115,11 +115,11 @@ function signalGroup(pid: number, signal: NodeJS.Signals): void {
   try {
     process.kill(-pid, signal);
   } catch {
-    // ESRCH: nobody is left.
+    // ESRCH: no process is left in the group.
   }
 }
 
-/** A shell tells of a killed command by 128 and its signal: with or without one in between, it is the same end. */
+/** A shell reports a command that was killed by a signal as exit code 128 plus the signal. Returns the name of that signal. */
 function signalOfCode(code: number | null): string | null {
   if (code === null || code <= 128) return null;
   return Object.entries(constants.signals).find(([, number]) => number === code - 128)?.[0] ?? null;

@@ -7,14 +7,14 @@ import { ToolError } from '../tool-error.ts';
 import { findReport, type FoundReport } from './reports.ts';
 import type { ProcessEnd } from './run-process.ts';
 
-export interface Judged {
+export interface VerdictOptions {
   protocol: boolean;
   reportDir: string;
-  /** Undefined: as long as a report may come at all. */
+  /** Undefined means the longest time that a report may take. */
   reportGraceMs: number | undefined;
 }
 
-/** A command that failed, with what the log calls its code. */
+/** The failure of a command, with the error code for its record. */
 class CommandFailed extends ToolError {
   readonly exit_code: number | null;
   constructor(
@@ -36,14 +36,14 @@ class CommandFailed extends ToolError {
   }
 }
 
-/** Returns when the command succeeded, and throws what its failure was. */
-export async function successOrFailure(end: ProcessEnd, context: ToolContext, how: Judged): Promise<void> {
-  const said = wordsOf(end);
+/** Returns if the command succeeded, and throws its failure otherwise. */
+export async function throwIfFailed(end: ProcessEnd, context: ToolContext, how: VerdictOptions): Promise<void> {
+  const said = outputText(end);
   if (end.stopped) {
     if (isTimeout(context.signal)) await keepStreams(end, context);
     throw Object.assign(new Error('the command was told to stop'), { said });
   }
-  const { report, ignored } = await reportOf(end, context, how);
+  const { report, ignored } = await findReportFor(end, context, how);
   const verdict = classifyCommandEnd({
     exit_code: end.exit_code,
     signal: end.signal,
@@ -63,22 +63,22 @@ export async function successOrFailure(end: ProcessEnd, context: ToolContext, ho
   throw new CommandFailed(messageOf(end, verdict, missed), verdict, { missed, said });
 }
 
-async function reportOf(
+async function findReportFor(
   end: ProcessEnd,
   context: ToolContext,
-  how: Judged,
+  how: VerdictOptions,
 ): Promise<{ report: FoundReport | null; ignored: IgnoredReport[] }> {
   if (!how.protocol || end.signal !== null) return { report: null, ignored: [] };
-  // Only a success can be turned by a report that is still to come.
+  // Only for a success it is worth waiting, since a late report can turn it into a failure.
   const graceMs = end.exit_code === 0 ? Math.min(how.reportGraceMs ?? REPORT_GRACE_MS, REPORT_GRACE_MS) : 0;
   const search = await findReport(how.reportDir, end, context.idempotencyKey, end.ended_at_ms + graceMs);
   for (const { name, because } of search.ignored) context.log('report_ignored', { report: name, because });
   return search;
 }
 
-const wordsOf = (end: ProcessEnd): string => `${end.stdout.text()}\n${end.stderr.text()}`;
+const outputText = (end: ProcessEnd): string => `${end.stdout.text()}\n${end.stderr.text()}`;
 
-/** One line that is the same whenever this goes wrong: what was missing, else what the command complained about. */
+/** One line that is equal for equal failures: what was missing, or the line of the output that names the error. */
 function messageOf(end: ProcessEnd, verdict: Extract<CommandVerdict, { ok: false }>, missed: string[]): string {
   if (missed.length > 0) return `missing: ${missed.join(', ')}`;
   if (verdict.overridden_by_report) return 'the failure report cannot be read';
@@ -86,7 +86,7 @@ function messageOf(end: ProcessEnd, verdict: Extract<CommandVerdict, { ok: false
   return complaint || (end.signal === null ? `exit code ${end.exit_code}` : `ended by ${end.signal}`);
 }
 
-/** All that a failed attempt printed, to look back at: its record holds one line of it. */
+/** Stores the whole output of a failed attempt, because its record has only one line of it. */
 async function keepStreams(end: ProcessEnd, context: ToolContext): Promise<void> {
   const streams = [['stdout', end.stdout] as const, ['stderr', end.stderr] as const];
   const printed = streams.filter(([, stream]) => stream.bytes > 0);

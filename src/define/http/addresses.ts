@@ -1,12 +1,12 @@
 import { BlockList, isIPv4, isIPv6 } from 'node:net';
 
-/** Ranges of IPv4 that are not the public internet (the IANA registry of special addresses). */
+/** IPv4 ranges that are not public (IANA special-purpose address registry). */
 const NOT_PUBLIC_V4: [string, number][] = [
   ['0.0.0.0', 8],
   ['10.0.0.0', 8],
   ['100.64.0.0', 10],
   ['127.0.0.0', 8],
-  // Also where clouds answer with credentials: 169.254.169.254.
+  // Includes 169.254.169.254, where cloud providers serve credentials.
   ['169.254.0.0', 16],
   ['172.16.0.0', 12],
   ['192.0.0.0', 24],
@@ -20,7 +20,7 @@ const NOT_PUBLIC_V4: [string, number][] = [
   ['240.0.0.0', 4],
 ];
 
-/** Of IPv6 only this block is the public internet, without what is inside it for tunnels and documentation. */
+/** The public block of IPv6. The ranges below are inside it, but are for tunnels and documentation. */
 const PUBLIC_V6: [string, number] = ['2000::', 3];
 const NOT_PUBLIC_V6: [string, number][] = [
   ['2001::', 23],
@@ -36,12 +36,12 @@ const publicV6 = new BlockList();
 publicV6.addSubnet(...PUBLIC_V6, 'ipv6');
 
 /**
- * Does an address lead out to the public internet? Loopback, private and link-local networks, metadata services,
- * multicast, and IPv4 in the clothes of IPv6 do not; neither does what is no address at all.
+ * Whether an IP address is on the public internet. Loopback, private and link-local networks, metadata services, multicast and
+ * IPv4-mapped IPv6 addresses are not, and neither is a text that is not an IP address.
  */
 export function isPublic(address: string): boolean {
   if (isIPv4(address)) return !notPublic.check(address, 'ipv4');
-  // A zone names an interface of this machine.
+  // A zone (`%eth0`) names a network interface of this machine.
   if (!isIPv6(address) || address.includes('%')) return false;
   return publicV6.check(address, 'ipv6') && !notPublic.check(address, 'ipv6');
 }

@@ -13,13 +13,13 @@ export interface Address {
 export type Resolve = (host: string) => Promise<Address[]>;
 
 export interface Rules {
-  /** True: any address. A list: these hosts, as `host` or `host:port`. */
+  /** True allows every address; a list allows these hosts, as `host` or `host:port`. */
   allowPrivate: boolean | readonly string[];
   constraints: Constraints;
   resolve: Resolve | undefined;
 }
 
-/** An address that has been looked at: only there a request may go. */
+/** A checked destination. Requests go only to these addresses. */
 export interface Destination {
   url: URL;
   host: string;
@@ -27,41 +27,47 @@ export interface Destination {
 }
 
 /**
- * Where an address leads, asked once: the request goes to exactly what was looked at here, so that a name which answers
- * differently the next time leads nowhere else. `certainty` is what a refusal at this point means.
+ * Resolves the host of a URL and checks that the tool may send requests to it. The request then goes to exactly these addresses,
+ * so a host name that resolves differently the next time (DNS rebinding) cannot get around the check. A refusal is thrown as a
+ * `ToolError` with the given `certainty`.
  */
-export async function destinationOf(address: string, rules: Rules, certainty: Certainty): Promise<Destination> {
+export async function resolveDestination(address: string, rules: Rules, certainty: Certainty): Promise<Destination> {
   const refuse = (message: string, code: string, denied?: { host: string }): ToolError =>
     new ToolError(message, { category: 'invalid_input', code, certainty, ...(denied === undefined ? {} : { denied }) });
 
   const url = URL.canParse(address) ? new URL(address) : null;
   const host = url === null ? null : hostOf(url.href);
-  if (url === null || host === null) throw refuse(`${address.slice(0, 200)} is no address`, 'INVALID_URL');
+  if (url === null || host === null) throw refuse(`${address.slice(0, 200)} is not a valid URL`, 'INVALID_URL');
   if (url.protocol !== 'http:' && url.protocol !== 'https:') {
-    throw refuse(`only http and https are spoken here, not ${url.protocol}`, 'SCHEME_DENIED');
+    throw refuse(`the protocol ${url.protocol} is not supported; use http or https`, 'SCHEME_DENIED');
   }
-  const ruledOut = (name: string): boolean =>
+  const isDenied = (name: string): boolean =>
     (rules.constraints.denied_hosts ?? []).some((denied) => isHost(name, denied));
-  if (ruledOut(host)) throw refuse(`the host ${host} is denied to this run`, 'DENIED_BY_CONSTRAINT');
+  if (isDenied(host)) throw refuse(`the host ${host} is denied to this run`, 'DENIED_BY_CONSTRAINT');
 
-  const addresses = await addressesOf(host, rules.resolve);
-  if (addresses.some((found) => ruledOut(found.address))) {
+  const addresses = await resolveAddresses(host, rules.resolve);
+  if (addresses.some((found) => isDenied(found.address))) {
     throw refuse(`the host ${host} is denied to this run`, 'DENIED_BY_CONSTRAINT');
   }
   const allowed = isAllowed(rules.allowPrivate, host, url) || addresses.every((found) => isPublic(found.address));
-  if (!allowed) throw refuse(`${host} is not on the public internet; allow it in the tool`, 'HOST_DENIED', { host });
+  if (!allowed)
+    throw refuse(
+      `${host} is not on the public internet; to allow it, list it in allowPrivate of the tool`,
+      'HOST_DENIED',
+      { host },
+    );
   return { url, host, addresses };
 }
 
-async function addressesOf(host: string, resolve: Resolve | undefined): Promise<Address[]> {
+async function resolveAddresses(host: string, resolve: Resolve | undefined): Promise<Address[]> {
   const family = isIP(host);
   if (family !== 0) return [{ address: host, family: family === 4 ? 4 : 6 }];
-  const found = await (resolve ?? byDns)(host);
+  const found = await (resolve ?? resolveWithDns)(host);
   if (found.length > 0) return found;
   throw Object.assign(new Error(`getaddrinfo ENOTFOUND ${host}`), { code: 'ENOTFOUND' });
 }
 
-const byDns: Resolve = async (host) => {
+const resolveWithDns: Resolve = async (host) => {
   const found = await lookup(host, { all: true });
   return found.map(({ address, family }) => ({ address, family: family === 6 ? 6 : 4 }));
 };
@@ -71,7 +77,7 @@ function isAllowed(allow: boolean | readonly string[], host: string, url: URL): 
   const port = url.port || (url.protocol === 'https:' ? '443' : '80');
   return allow.some((entry) => {
     const named = /^(?<name>.+):(?<port>\d{1,5})$/.exec(entry)?.groups;
-    // Two colons and more are an IPv6 address, not a port.
+    // With two or more colons it is an IPv6 address without a port.
     if (named === undefined || (named['name']?.includes(':') && !entry.startsWith('['))) return isHost(host, entry);
     return isHost(host, named['name'] ?? '') && port === named['port'];
   });

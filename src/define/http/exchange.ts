@@ -17,9 +17,9 @@ export interface Sent {
 }
 export interface Limits {
   maxBytes: number;
-  /** A longer body is cut instead of refused. */
+  /** True to cut a body that is too long, instead of failing. */
   cut: boolean;
-  /** What an answer that is too large to be read means: it was done. */
+  /** The certainty of the failure when the answer is too large: the server has done its work by then. */
   ifTooLarge: Certainty;
   signal: AbortSignal;
 }
@@ -30,12 +30,12 @@ export interface Received {
   cut: boolean;
 }
 
-/** Of an answer that tells of a failure this much is read. */
+/** The most bytes that are read of an answer with an error status. */
 const FAILURE_BYTES = 64 * 1024;
 
 /**
- * One request and its answer. What goes wrong is thrown with `request_sent`: before a connection stands nothing can have
- * happened, after it nobody knows until there is an answer.
+ * Sends one request and returns the answer. Errors carry `request_sent`: without a connection nothing can have happened; with one,
+ * the effect is unknown until there is an answer.
  */
 export function exchange(to: Destination, sent: Sent, limits: Limits): Promise<Received> {
   return new Promise((resolve, reject) => {
@@ -48,9 +48,9 @@ export function exchange(to: Destination, sent: Sent, limits: Limits): Promise<R
       path: `${url.pathname}${url.search}`,
       method: sent.method,
       headers: { ...sent.headers, host: url.host },
-      // A connection of its own: one that was kept may be closing just now, and then nobody knows what arrived.
+      // Every request opens its own connection. If a reused one was just closing, nobody could know whether the request arrived.
       agent: false,
-      lookup: answeringWith(to.addresses),
+      lookup: answerLookupWith(to.addresses),
     });
     const fail = (error: Error): void => {
       limits.signal.removeEventListener('abort', stop);
@@ -63,22 +63,22 @@ export function exchange(to: Destination, sent: Sent, limits: Limits): Promise<R
         connected = true;
       });
     });
-    // More than one may come, also after the answer.
+    // The request can emit several errors, also after the answer.
     request.on('error', fail);
     const succeed = (answer: Received): void => {
       limits.signal.removeEventListener('abort', stop);
       request.destroy();
       resolve(answer);
     };
-    request.once('response', (response) => void received(response, limits).then(succeed, fail));
+    request.once('response', (response) => void readAnswer(response, limits).then(succeed, fail));
     if (limits.signal.aborted) return stop();
     limits.signal.addEventListener('abort', stop, { once: true });
     request.end(sent.body);
   });
 }
 
-/** The one answer that was looked at, whoever asks again. */
-const answeringWith =
+/** Answers every DNS lookup of the request with the addresses that were checked. */
+const answerLookupWith =
   (addresses: Address[]): LookupFunction =>
   (_host, options, callback) => {
     const [first] = addresses;
@@ -86,7 +86,7 @@ const answeringWith =
     else callback(null, first?.address ?? '', first?.family ?? 4);
   };
 
-async function received(response: IncomingMessage, limits: Limits): Promise<Received> {
+async function readAnswer(response: IncomingMessage, limits: Limits): Promise<Received> {
   const { statusCode: status = 0, headers } = response;
   const failed = status >= 400;
   const cap = failed ? Math.min(FAILURE_BYTES, limits.maxBytes) : limits.maxBytes;
@@ -101,7 +101,7 @@ async function received(response: IncomingMessage, limits: Limits): Promise<Rece
       if (bytes > cap) break;
     }
   } catch (error) {
-    // The status is the answer; a failure's words that break off are no reason to doubt it.
+    // The status already says that the request failed, so an incomplete body does not matter.
     if (!failed) throw error;
   }
   if (bytes > cap && !mayCut) throw tooLarge(cap, limits.ifTooLarge);
@@ -109,7 +109,7 @@ async function received(response: IncomingMessage, limits: Limits): Promise<Rece
 }
 
 const tooLarge = (maxBytes: number, certainty: Certainty): ToolError =>
-  new ToolError(`the answer is larger than ${maxBytes} bytes; ask for less of it`, {
+  new ToolError(`the answer is larger than ${maxBytes} bytes; request less data`, {
     category: 'unknown_error',
     code: 'OUTPUT_TOO_LARGE',
     certainty,

@@ -3,33 +3,35 @@ import { salientLine } from '../../core/failures/salient-line.ts';
 import type { ToolContext } from '../define-tool.ts';
 import { ToolError } from '../tool-error.ts';
 import type { ToolEffect } from '../../protocol/tools.ts';
-import type { Answered } from './follow.ts';
+import type { Answered } from './follow-redirects.ts';
 
+/** The output of an `httpTool` that declares none. */
 export const httpOutputSchema = z.object({
   status: z.int(),
-  /** Where the answer came from in the end. */
+  /** The URL that answered, after redirects. */
   url: z.string(),
   headers: z.record(z.string(), z.string()),
   body: z.string(),
-  /** The body was longer than it may be. */
+  /** True if the body was cut because it was too long. */
   truncated: z.boolean(),
 });
+/** The output of an `httpTool` that declares none. */
 export type HttpOutput = z.infer<typeof httpOutputSchema>;
 
-/** Those that say what the body is. Dates and request ids would make every answer look like news. */
-const TOLD_HEADERS = ['content-type', 'etag', 'last-modified', 'link', 'location'];
+/** The headers in the output. Dates and request ids are left out, because they would make equal answers look different. */
+const OUTPUT_HEADERS = ['content-type', 'etag', 'last-modified', 'link', 'location'];
 const HEADER_CHARS = 1_000;
 
-/** What a tool answers with: the body as JSON, or what came as text. */
-export async function outputOf(
+/** Returns the output of the tool: the parsed JSON body, or status, headers and body text. */
+export async function readHttpOutput(
   answer: Answered,
   context: ToolContext,
   how: { json: boolean; effect: ToolEffect },
 ): Promise<unknown> {
-  const text = textOf(answer);
-  if (how.json) return parsed(text, how.effect);
+  const text = decodeBody(answer);
+  if (how.json) return parseBody(text, how.effect);
   if (text.includes('\uFFFD')) await context.keep('body', answer.body);
-  const told = TOLD_HEADERS.flatMap((name): [string, string][] => {
+  const told = OUTPUT_HEADERS.flatMap((name): [string, string][] => {
     const value = answer.headers[name];
     return typeof value === 'string' ? [[name, value.slice(0, HEADER_CHARS)]] : [];
   });
@@ -44,17 +46,17 @@ export async function outputOf(
   return output;
 }
 
-function parsed(text: string, effect: ToolEffect): unknown {
+function parseBody(text: string, effect: ToolEffect): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // It was done and answered: once more would be twice.
+    // The server has done its work. The certainty `unknown` keeps a side effect from being repeated.
     const certainty = effect === 'side_effect' ? 'unknown' : 'failed';
     throw new ToolError('the answer is not JSON', { category: 'contract_violation', code: 'BODY_NOT_JSON', certainty });
   }
 }
 
-function textOf({ headers, body }: Answered): string {
+function decodeBody({ headers, body }: Answered): string {
   const charset = /charset=["']?(?<name>[\w.:-]{1,40})/i.exec(headers['content-type'] ?? '')?.groups?.['name'];
   try {
     return new TextDecoder(charset ?? 'utf-8').decode(body);
@@ -63,18 +65,18 @@ function textOf({ headers, body }: Answered): string {
   }
 }
 
-/** An answer that is no success, with everything that the classifier can use. */
+/** An answer with an error status, with everything that the classifier can use. */
 class HttpFailed extends Error {
   override readonly name = 'HttpFailed';
   readonly http_status: number;
   readonly headers: { 'retry-after'?: string };
-  /** `{"error": {"type", "code"}}`, as model providers say it. */
+  /** The `error` object of the body, in the format `{"error": {"type", "code"}}` of model providers. */
   readonly error: unknown;
   readonly certainty: 'unknown' | undefined;
   readonly said: string;
 
   constructor(answer: Answered) {
-    const said = textOf(answer);
+    const said = decodeBody(answer);
     const line = salientLine(said);
     super(`HTTP ${answer.status} from ${answer.host}${line === '' ? '' : `: ${line}`}`);
     const retryAfter = answer.headers['retry-after'];
@@ -101,5 +103,8 @@ export function assertSuccess(answer: Answered, effect: ToolEffect): void {
   if (encoding === undefined || encoding === 'identity') return;
   const certainty = effect === 'side_effect' ? 'unknown' : 'failed';
   const how = { category: 'contract_violation', code: 'ENCODING_UNKNOWN', certainty } as const;
-  throw new ToolError(`the answer is encoded as ${encoding.slice(0, 40)}, which was not asked for`, how);
+  throw new ToolError(
+    `the answer has the content encoding ${encoding.slice(0, 40)}, which the request did not accept`,
+    how,
+  );
 }

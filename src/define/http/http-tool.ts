@@ -11,16 +11,17 @@ import { ToolError } from '../tool-error.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { Resolve } from './destination.ts';
 import type { Sent } from './exchange.ts';
-import { follow, isRead, withoutUser } from './follow.ts';
-import { assertSuccess, type HttpOutput, httpOutputSchema, outputOf } from './http-output.ts';
+import { followRedirects, isRead, withoutUser } from './follow-redirects.ts';
+import { assertSuccess, type HttpOutput, httpOutputSchema, readHttpOutput } from './http-output.ts';
 
+/** One HTTP request, as the function `request` of an HTTP tool returns it. */
 export interface HttpRequest {
-  /** GET by default. */
+  /** Default: GET. */
   method?: string;
   url: string;
   headers?: Record<string, string>;
   body?: string | Uint8Array;
-  /** In place of `body`: sent as JSON. */
+  /** A value to send as JSON, instead of `body`. */
   json?: Json;
 }
 
@@ -41,22 +42,39 @@ type SharedOption =
   | 'approval'
   | 'reconcile';
 
+/** The argument of `httpTool`. */
 export interface HttpToolDefinition<Input, Output> extends Pick<ToolDefinition<Input, Output>, SharedOption> {
-  /** Without it the answer is `{status, url, headers, body, truncated}`; with it the body is JSON. */
+  /** The schema of the JSON body, or `json` for any JSON. Without it the output is `{status, url, headers, body, truncated}`. */
   output?: z.ZodType<Output> | 'json';
   request: (input: Input, context: ToolContext) => HttpRequest;
-  /** Addresses that are not on the public internet: none, all, or those of these hosts (`host` or `host:port`). */
+  /** Allows addresses that are not on the public internet: all (true), or those of the listed hosts. Default: none. */
   allowPrivate?: boolean | string[];
-  /** A longer body is a failure. */
+  /** The most bytes of a body; more is a failure. Default: 1 MB. */
   maxBytes?: number;
-  /** Finds the addresses of a host in place of DNS. */
+  /** Resolves host names instead of DNS. */
   resolve?: Resolve;
 }
 
 const DEFAULT_MAX_BYTES = 1024 * 1024;
 const JSON_GROWTH = 6;
 
-/** Makes a tool of an HTTP request: one request per attempt, only to where it may go, with a truthful account of its end. */
+/**
+ * Defines a tool that sends one HTTP request per attempt. It follows up to 5 redirects and refuses hosts that are not on the public
+ * internet, unless `allowPrivate` names them. A failure says whether the request may have had an effect.
+ *
+ * Returns the tool. Throws a `TypeError` like `defineTool`.
+ *
+ * @example
+ * ```ts
+ * const weather = httpTool({
+ *   name: 'weather',
+ *   effect: 'read',
+ *   input: z.object({ city: z.string() }),
+ *   output: 'json',
+ *   request: ({ city }) => ({ url: `https://api.example.com/weather?city=${encodeURIComponent(city)}` }),
+ * });
+ * ```
+ */
 export function httpTool<Input>(definition: HttpToolDefinition<Input, Json> & { output: 'json' }): Tool<Input, Json>;
 export function httpTool<Input, Output = HttpOutput>(
   definition: HttpToolDefinition<Input, Output>,
@@ -73,23 +91,31 @@ export function httpTool<Input, Output>(definition: HttpToolDefinition<Input, Ou
       const allowed = constraints.max_output_bytes ?? maxBytes;
       const limits = {
         maxBytes: Math.min(maxBytes, allowed),
-        // A run that has been told to take less of it takes the start; half a JSON is none.
+        // With a constraint on the size, the start of a text body is enough. JSON cannot be cut.
         cut: constraints.max_output_bytes !== undefined && output === undefined,
         ifTooLarge: definition.effect === 'side_effect' ? ('unknown' as const) : ('failed' as const),
         signal,
       };
-      const sent = sentFor(asked, context.idempotencyKey);
-      const answer = await follow(withoutUser(asked.url), sent, { allowPrivate, constraints, resolve }, limits);
+      const sent = buildRequest(asked, context.idempotencyKey);
+      const answer = await followRedirects(
+        withoutUser(asked.url),
+        sent,
+        { allowPrivate, constraints, resolve },
+        limits,
+      );
       assertSuccess(answer, definition.effect);
-      return (await outputOf(answer, context, { json: output !== undefined, effect: definition.effect })) as Output;
+      return (await readHttpOutput(answer, context, {
+        json: output !== undefined,
+        effect: definition.effect,
+      })) as Output;
     },
   });
 }
 
-/** What Node and the connection decide, not the tool. */
-const NOT_FOR_TOOLS = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'expect']);
+/** Headers that Node sets for the connection. A tool cannot set them. */
+const RESERVED_HEADERS = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'expect']);
 
-function sentFor(asked: HttpRequest, idempotencyKey: string): Sent {
+function buildRequest(asked: HttpRequest, idempotencyKey: string): Sent {
   const method = (asked.method ?? 'GET').toUpperCase();
   const given = Object.entries(asked.headers ?? {}).map(([name, value]): [string, string] => [
     name.toLowerCase(),
@@ -102,29 +128,29 @@ function sentFor(asked: HttpRequest, idempotencyKey: string): Sent {
     const what =
       badHeader === undefined ? `the method ${method.slice(0, 20)}` : `the header ${badHeader[0].slice(0, 60)}`;
     const how = { category: 'invalid_input', code: 'BAD_REQUEST', certainty: 'not_started' } as const;
-    throw new ToolError(`${what} cannot be sent`, how);
+    throw new ToolError(`${what} is invalid or not allowed`, how);
   }
-  const user = userOf(asked.url);
+  const user = basicAuthorization(asked.url);
   const headers: OutgoingHttpHeaders = {
     'accept-encoding': 'identity',
     'user-agent': 'secondwind',
     ...(asked.json === undefined ? {} : { 'content-type': 'application/json' }),
     ...(isRead(method) ? {} : { 'idempotency-key': idempotencyKey }),
     ...(user === null ? {} : { authorization: user }),
-    ...Object.fromEntries(given.filter(([name]) => !NOT_FOR_TOOLS.has(name))),
+    ...Object.fromEntries(given.filter(([name]) => !RESERVED_HEADERS.has(name))),
   };
   return { method, headers, body: asked.json === undefined ? asked.body : JSON.stringify(asked.json) };
 }
 
-/** `https://user:password@host/` is said in a header, and to that origin only. */
-function userOf(address: string): string | null {
+/** User and password in a URL become an `Authorization` header, which only that origin gets. */
+function basicAuthorization(address: string): string | null {
   if (!URL.canParse(address)) return null;
   const { username, password } = new URL(address);
   if (username === '' && password === '') return null;
-  return `Basic ${Buffer.from(`${unescaped(username)}:${unescaped(password)}`).toString('base64')}`;
+  return `Basic ${Buffer.from(`${decodePart(username)}:${decodePart(password)}`).toString('base64')}`;
 }
 
-function unescaped(text: string): string {
+function decodePart(text: string): string {
   try {
     return decodeURIComponent(text);
   } catch {
@@ -133,7 +159,7 @@ function unescaped(text: string): string {
 }
 
 const outputSchema = <Output>(output: z.ZodType<Output> | 'json' | undefined): z.ZodType<Output> => {
-  // What the schema lets through is the Output that the definition names; without one it is ours.
+  // Without a schema, Output defaults to HttpOutput, which TypeScript cannot know here.
   if (output === undefined) return httpOutputSchema as unknown as z.ZodType<Output>;
   return output === 'json' ? (z.json() as unknown as z.ZodType<Output>) : output;
 };

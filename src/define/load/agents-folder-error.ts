@@ -1,4 +1,4 @@
-/** A folder of agents that cannot be used as it is. Nothing was started. */
+/** The folder of agents cannot be used. Nothing was started. */
 export class AgentsFolderError extends Error {
   override readonly name = 'AgentsFolderError';
   readonly code = 'bad_usage';

@@ -4,11 +4,14 @@ import { isTool } from '../define-tool.ts';
 
 export interface FoundInFile {
   agents: { name: string; agent: Agent }[];
-  /** What is there and is no agent, in words. */
+  /** A description of each export that is not an agent. */
   others: { name: string; what: string; wasMeant: boolean }[];
 }
 
-/** Every agent among what a file exports, alone or in lists; and what else there is, since it may have been meant as one. */
+/**
+ * Finds every agent among the exports of a file, single or in lists. The other exports are described too, because one of them may
+ * have been meant as an agent.
+ */
 export function agentsInExports(exported: [string, unknown][]): FoundInFile {
   const found: FoundInFile = { agents: [], others: [] };
   for (const [name, value] of exported) {
@@ -17,7 +20,7 @@ export function agentsInExports(exported: [string, unknown][]): FoundInFile {
     const others = items.filter((item) => !isAgent(item));
     if (others.length === 0 && items.length > 0) continue;
     const isMixed = others.length < items.length;
-    const what = isMixed ? `a list with ${others.length} items that are no agents` : describe(value);
+    const what = isMixed ? `a list with ${others.length} items that are not agents` : describe(value);
     const wasMeant = isMixed || others.some(looksLikeAgent) || (name === 'default' && !isTool(value));
     found.others.push({ name, what, wasMeant });
   }
@@ -30,7 +33,7 @@ const looksLikeAgent = (value: unknown): boolean =>
 function describe(value: unknown): string {
   if (isTool(value)) return 'a tool';
   if (Array.isArray(value)) return value.length === 0 ? 'an empty list' : `a list of ${describe(value[0])}`;
-  if (looksLikeAgent(value)) return 'an object like an agent that defineAgent did not make';
+  if (looksLikeAgent(value)) return 'an object that looks like an agent but was not made by defineAgent';
   if (typeof value === 'function') return 'a function';
   return value === null || value === undefined
     ? String(value)

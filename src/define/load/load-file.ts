@@ -6,19 +6,19 @@ import { isRecord } from '../../protocol/json.ts';
 import { within } from '../../protocol/within.ts';
 import { AgentsFolderError, firstLineOf } from './agents-folder-error.ts';
 
-/** What a file of agents exports, promises awaited; or why not, with the place in the file. */
+/** Imports a file of agents and returns its exports, with promises awaited. Errors name the place in the file. */
 export async function loadFile(path: string, file: string, deadlineMs: number): Promise<[string, unknown][]> {
   const href = pathToFileURL(resolve(path)).href;
   try {
     return await within(
       deadlineMs,
       async () => {
-        const exported = exportsOf((await import(href)) as Record<string, unknown>);
+        const exported = listExports((await import(href)) as Record<string, unknown>);
         return Promise.all(exported.map(async ([name, value]): Promise<[string, unknown]> => [name, await value]));
       },
       () => {
-        const what = `${file} is still loading after ${deadlineMs / 1000} s: an await in it, or in what it imports or exports, does not end.`;
-        throw new AgentsFolderError(what, 'Mend the file, or move slow work into a tool, and start again.');
+        const what = `${file} is still loading after ${deadlineMs / 1000} s: an await in it, or in a file that it imports, does not end.`;
+        throw new AgentsFolderError(what, 'Correct the file, or move slow work into a tool, and start again.');
       },
     );
   } catch (error) {
@@ -29,50 +29,49 @@ export async function loadFile(path: string, file: string, deadlineMs: number): 
         'Install tsx beside your agents (npm install tsx), use Node 22.18 or later, or compile them and name the folder of .js files.';
       throw new AgentsFolderError(`This Node cannot read TypeScript: ${file}.`, next, error);
     }
-    const { what, frame } = await told(error, resolve(path));
+    const { what, frame } = await describeError(error, resolve(path));
     throw new AgentsFolderError(
       `${file} cannot be loaded: ${what}${frame === '' ? '' : `\n\n${frame}\n`}`,
-      'Mend the file and start again.',
+      'Correct the file and start again.',
       error,
     );
   }
 }
 
-/** A file that was compiled to CommonJS has all its exports inside the default one. */
-function exportsOf(module: Record<string, unknown>): [string, unknown][] {
+/** In a file that was compiled to CommonJS, all exports are properties of the default export. */
+function listExports(module: Record<string, unknown>): [string, unknown][] {
   const { default: inner } = module;
   return Object.entries(isRecord(inner) && inner['__esModule'] === true ? inner : module);
 }
 
-/** The timer also keeps the process alive: with nothing but a hanging file it would end without a word. */
-interface Told {
+interface ErrorDescription {
   what: string;
-  /** Where it is, with the lines around it; empty when nobody knows. */
+  /** The place of the error with the lines around it; empty if the place is unknown. */
   frame: string;
 }
 
-async function told(error: unknown, path: string): Promise<Told> {
+async function describeError(error: unknown, path: string): Promise<ErrorDescription> {
   const compiled = COMPILED.exec(messageOf(error))?.groups;
   if (compiled !== undefined) {
     const { file = '', line, column, what = '' } = compiled;
-    return { what, frame: await frameOf(file, Number(line), Number(column) + 1) };
+    return { what, frame: await codeFrame(file, Number(line), Number(column) + 1) };
   }
   const what = firstLineOf(error);
   const stack = error instanceof Error ? (error.stack ?? '') : '';
-  // Node puts the lines before the name of the error where modules do not fit together.
+  // If an import names something that a module does not export, Node puts the lines before the name of the error.
   const [linked] = stack.split('SyntaxError: ');
   if (linked !== undefined && linked.startsWith('file:')) return { what, frame: linked.trimEnd() };
-  if (error instanceof SyntaxError) return { what, frame: await checkedByNode(path) };
-  const thrown = thrownIn(stack, path);
-  return { what, frame: thrown === null ? '' : await frameOf(path, thrown.line, thrown.column) };
+  if (error instanceof SyntaxError) return { what, frame: await checkWithNode(path) };
+  const thrown = findThrowPlace(stack, path);
+  return { what, frame: thrown === null ? '' : await codeFrame(path, thrown.line, thrown.column) };
 }
 
-/** How a compiler that runs while files load tells: file, line, column from 0. */
+/** The error message of tsx: file, line, column (counted from 0) and text. */
 const COMPILED = /^(?<file>\S.*?):(?<line>\d+):(?<column>\d+): (?:ERROR|error): (?<what>.+)$/m;
 
 const messageOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-function thrownIn(stack: string, path: string): { line: number; column: number } | null {
+function findThrowPlace(stack: string, path: string): { line: number; column: number } | null {
   for (const [, place = '', line, column] of stack.matchAll(/(file:\/\/[^\s()]+|\/[^\s()]+):(\d+):(\d+)/g)) {
     const file = place.startsWith('file:') && URL.canParse(place) ? fileURLToPath(place.split('?')[0] ?? '') : place;
     if (file === path) return { line: Number(line), column: Number(column) };
@@ -82,7 +81,7 @@ function thrownIn(stack: string, path: string): { line: number; column: number }
 
 const AROUND = 2;
 
-async function frameOf(path: string, line: number, column: number): Promise<string> {
+async function codeFrame(path: string, line: number, column: number): Promise<string> {
   const source = await readFile(path, 'utf8').catch(() => null);
   const place = `${path}:${line}:${column}`;
   if (source === null) return place;
@@ -99,8 +98,8 @@ async function frameOf(path: string, line: number, column: number): Promise<stri
 
 const CHECK_MS = 10_000;
 
-/** An error of syntax does not say where it is; Node's own check of the file does. */
-function checkedByNode(path: string): Promise<string> {
+/** A SyntaxError does not say where it is, so Node checks the file once more on its own. */
+function checkWithNode(path: string): Promise<string> {
   return new Promise((done) => {
     execFile(process.execPath, ['--check', path], { timeout: CHECK_MS }, (_error, _stdout, stderr) => {
       done(stderr.includes(path) ? (stderr.split('\n\n')[0] ?? '').slice(0, 1_000) : '');

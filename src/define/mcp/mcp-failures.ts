@@ -4,12 +4,12 @@ import type { FailureCategory } from '../../protocol/failure-categories.ts';
 import type { Certainty } from '../../protocol/tools.ts';
 import { ToolError } from '../tool-error.ts';
 
-/** Thrown by the connection when it could not even be made: nothing was asked of the tool. */
+/** The connection could not be opened, so the tool was not called. */
 export class McpUnreachable extends Error {
   override readonly name = 'McpUnreachable';
 }
 
-/** Of our own: an answer that the connection would not hold, with nobody else's call under way. */
+/** Our own code for an answer that exceeded the largest message, with no other call in progress. */
 export const ANSWER_TOO_LARGE = 'ANSWER_TOO_LARGE';
 
 interface Verdict {
@@ -17,7 +17,7 @@ interface Verdict {
   certainty: Certainty;
 }
 
-/** The codes of the MCP client. After a request has left, silence is no answer. */
+/** The error codes of the MCP client. Once a request was sent, a missing answer means that the effect is unknown. */
 const CODES: Readonly<Record<string, Verdict>> = {
   NOT_CONNECTED: { category: 'network', certainty: 'not_started' },
   CONNECTION_CLOSED: { category: 'network', certainty: 'unknown' },
@@ -27,11 +27,11 @@ const CODES: Readonly<Record<string, Verdict>> = {
   CLIENT_HTTP_UNEXPECTED_CONTENT: { category: 'contract_violation', certainty: 'unknown' },
   CLIENT_HTTP_AUTHENTICATION: { category: 'auth', certainty: 'failed' },
   CLIENT_HTTP_FORBIDDEN: { category: 'auth', certainty: 'failed' },
-  // The tool did its work and asking for the same again gives the same.
+  // The tool did its work, and the same call would give the same answer again.
   [ANSWER_TOO_LARGE]: { category: 'invalid_input', certainty: 'unknown' },
 };
 
-/** JSON-RPC: the server answered that it will not. */
+/** JSON-RPC error codes: the server refused the call. */
 const RPC_CODES: Readonly<Record<number, FailureCategory>> = {
   [-32_700]: 'invalid_input',
   [-32_600]: 'invalid_input',
@@ -40,11 +40,11 @@ const RPC_CODES: Readonly<Record<number, FailureCategory>> = {
   [-32_603]: 'server_error',
 };
 
-/** A call that the server did not answer with a result. */
-export function errorOfCall(error: unknown, server: string): ToolError {
+/** Makes the error of a call that the server did not answer with a result. */
+export function errorFromCall(error: unknown, server: string): ToolError {
   const message = `${server}: ${error instanceof Error ? error.message : String(error)}`;
   const code = (error as { code?: unknown } | null)?.code;
-  // Without the cause: its status would speak louder than the verdict.
+  // The cause is left out, because the classifier would prefer its status to this category.
   const make = ({ category, certainty }: Verdict, errorCode: string): ToolError =>
     new ToolError(message, { category, certainty, code: errorCode });
 
@@ -61,15 +61,15 @@ export function errorOfCall(error: unknown, server: string): ToolError {
   if (known !== undefined) return make(known, `MCP_${String(code)}`);
   const facts = factsOfError(error);
   const { category, certainty, error_code } = classifyError({ ...facts, code: undefined, ...systemCode(facts.code) });
-  // Nothing definite was said, and the request may have left.
+  // An unknown error does not say whether the request was sent.
   return make({ category, certainty: category === 'unknown_error' ? 'unknown' : certainty }, error_code);
 }
 
-/** The client's own codes are no codes of the system. */
+/** Keeps system codes such as ECONNREFUSED and drops the client's own codes. */
 const systemCode = (code: unknown): { code?: string } =>
   typeof code === 'string' && !code.startsWith('CLIENT_HTTP_') ? { code } : {};
 
-/** An HTTP server that was started again knows nothing of the session, and did nothing with the call. */
+/** Whether a restarted HTTP server does not know the session any more. It has then not acted on the call. */
 export function isSessionGone(error: unknown): boolean {
   const { status, message } = (error ?? {}) as { status?: unknown; message?: unknown };
   if (status === 404) return true;
@@ -77,11 +77,11 @@ export function isSessionGone(error: unknown): boolean {
 }
 
 /**
- * The tool ran and says that it failed: MCP means such words for the model, which may call it otherwise. Only words that tell of
- * something else, such as a busy server, lead to another attempt of the same call.
+ * Makes the error of a tool that ran and reports a failure. In MCP such a text is meant for the model, which may then call the tool
+ * differently. The same call is retried only if the text names a passing problem, such as a busy server.
  */
-export function errorOfResult(text: string, server: string): ToolError {
-  const message = text.trim() === '' ? 'the tool failed without a word' : text;
+export function errorFromResult(text: string, server: string): ToolError {
+  const message = text.trim() === '' ? 'the tool failed without a message' : text;
   const { category, certainty } = classifyError({ message });
   const verdict: Verdict =
     category === 'unknown_error'

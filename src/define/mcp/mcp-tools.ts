@@ -5,49 +5,54 @@ import { sha256Hex } from '../../protocol/ids.ts';
 import { isRecord } from '../../protocol/json.ts';
 import type { ToolEffect } from '../../protocol/tools.ts';
 import { defineTool, type Tool, type ToolContext } from '../define-tool.ts';
-import { errorOfCall, errorOfResult } from './mcp-failures.ts';
-import type { McpConnection, McpResult, McpToolInfo } from './connection.ts';
-import { secretsOfServer } from './secrets-of-server.ts';
+import { errorFromCall, errorFromResult } from './mcp-failures.ts';
+import type { McpConnection, McpResult, McpToolInfo } from './mcp-connection.ts';
+import { findServerSecrets } from './server-secrets.ts';
 import { isUsableSchema } from '../usable-schema.ts';
 
-/** A server of the Model Context Protocol: a command to start, or an address. */
+/** An MCP (Model Context Protocol) server: a command to start, or a URL. */
 export type McpServer = McpServerCommon & (McpCommand | McpAddress);
 
+/** The options of every MCP server. */
 export interface McpServerCommon {
-  /** The tools are called `<name>.<tool>`. */
+  /** The prefix of its tools, which are named `<name>.<tool>`. */
   name: string;
-  /** For one call; 60 seconds unless told. */
+  /** The longest that one call may take. Default: 60 seconds. */
   timeoutMs?: number;
-  /** To start the server and greet it; 15 seconds unless told. */
+  /** The longest that starting the server and connecting may take. Default: 15 seconds. */
   connectTimeoutMs?: number;
-  /** What one call may give back; longer text is cut in the middle. 64 KB unless told. */
+  /** The most bytes of one output; longer text is cut in the middle. Default: 64 KB. */
   maxOutputBytes?: number;
-  /** Only these tools of the server, by its own names. */
+  /** Use only these tools, by the names that the server gives them. Default: all. */
   only?: readonly string[];
-  /** What tools really do, by the server's names: its hints are hints. */
+  /** The effects of tools, by the names that the server gives them. They override the hints of the server. */
   effects?: Readonly<Record<string, ToolEffect>>;
 }
+/** An MCP server that is started as a process. */
 export interface McpCommand {
   command: string;
   args?: readonly string[];
-  /** Added to the few variables that every server gets (PATH, HOME and the like). */
+  /** Environment variables, in addition to PATH, HOME and the like. */
   env?: Readonly<Record<string, string>>;
   cwd?: string;
   url?: undefined;
 }
+/** An MCP server that is reached over HTTP. */
 export interface McpAddress {
   url: string;
-  /** An `Authorization`, for example. */
+  /** Headers of every request, such as `Authorization`. */
   headers?: Readonly<Record<string, string>>;
   command?: undefined;
 }
 
-/** The tools of one server, and the way to leave it. */
+/** The list of tools that `mcpTools` returns. */
 export interface McpTools extends Array<Tool> {
-  /** Tools that the server offers and that cannot be used, with the reason. */
+  /** The tools that were left out because they cannot be used, with the reason. */
   problems: McpToolProblem[];
+  /** Closes the connection and ends a server that was started as a process. */
   close(): Promise<void>;
 }
+/** A tool of the server that cannot be used. */
 export interface McpToolProblem {
   tool: string;
   message: string;
@@ -59,23 +64,32 @@ const DEFAULT_OUTPUT_BYTES = 64 * 1024;
 const SERVER_NAME = /^[A-Za-z][A-Za-z0-9_-]{0,31}$/;
 
 /**
- * The tools of an MCP server, as tools like any other. One connection serves them all; when it breaks, the next call
- * makes a new one.
+ * Connects to an MCP server and makes tools of what it offers. All tools share one connection; if it breaks, the next call opens a
+ * new one.
+ *
+ * Returns the list of tools, with `problems` and `close()`. Throws a `TypeError` if the options are invalid, and an `Error` without
+ * secrets if the server cannot be reached or lacks a tool of `only`.
+ *
+ * @example
+ * ```ts
+ * const notes = await mcpTools({ name: 'notes', command: 'node', args: ['notes-server.mjs'] });
+ * const agent = defineAgent({ name: 'writer', instructions: 'Keep notes.', tools: notes });
+ * ```
  */
 export async function mcpTools(server: McpServer): Promise<McpTools> {
   checkServer(server);
-  // The MCP client is loaded by those who use one, not by everybody who defines a tool.
-  const { openMcpConnection } = await import('./connection.ts');
+  // Imported here, so that processes without MCP tools do not load the MCP client.
+  const { openMcpConnection } = await import('./mcp-connection.ts');
   const connection = openMcpConnection(server, server.connectTimeoutMs ?? DEFAULT_CONNECT_TIMEOUT_MS);
   try {
     const offered = await connection.listTools();
-    return toolsOf(server, connection, offered);
+    return makeTools(server, connection, offered);
   } catch (error) {
     await connection.close();
     const reason = reasonOf(error);
     const where = server.url ?? server.command;
-    const redact = createRedactor(secretsOfServer(server));
-    // oxlint-disable-next-line preserve-caught-error -- the cause would carry the words as they were
+    const redact = createRedactor(findServerSecrets(server));
+    // oxlint-disable-next-line preserve-caught-error -- the cause would carry the message before redaction
     throw new Error(redact(`The MCP server ${server.name} (${where}) cannot be used: ${reason}`));
   }
 }
@@ -83,17 +97,17 @@ export async function mcpTools(server: McpServer): Promise<McpTools> {
 function checkServer(server: McpServer): void {
   const { name } = server;
   if (!SERVER_NAME.test(name)) {
-    throw new TypeError(`The name of an MCP server matches ${SERVER_NAME.source}; got ${name.slice(0, 80)}`);
+    throw new TypeError(`The MCP server name "${name.slice(0, 80)}" is invalid. It must match ${SERVER_NAME.source}.`);
   }
   if ((server.command === undefined) === (server.url === undefined)) {
-    throw new TypeError(`The MCP server ${name} needs either a command or a url.`);
+    throw new TypeError(`The MCP server ${name} needs either a command or a url, and not both.`);
   }
   if (server.url !== undefined && !/^https?:$/.test(URL.canParse(server.url) ? new URL(server.url).protocol : '')) {
-    throw new TypeError(`The url of the MCP server ${name} is no http or https address.`);
+    throw new TypeError(`The url of the MCP server ${name} is not an http or https URL.`);
   }
 }
 
-function toolsOf(server: McpServer, connection: McpConnection, offered: McpToolInfo[]): McpTools {
+function makeTools(server: McpServer, connection: McpConnection, offered: McpToolInfo[]): McpTools {
   const { only } = server;
   const names = offered.map((info) => info.name);
   const missing = only?.find((name) => !names.includes(name));
@@ -104,7 +118,7 @@ function toolsOf(server: McpServer, connection: McpConnection, offered: McpToolI
   for (const info of offered) {
     if (only !== undefined && !only.includes(info.name)) continue;
     try {
-      const tool = toolOf(server, connection, info);
+      const tool = makeTool(server, connection, info);
       if (tools.some((other) => other.name === tool.name)) throw new TypeError(`two tools would be named ${tool.name}`);
       tools.push(tool);
     } catch (error) {
@@ -117,36 +131,36 @@ function toolsOf(server: McpServer, connection: McpConnection, offered: McpToolI
   return Object.assign(tools, { problems, close: () => connection.close() });
 }
 
-function toolOf(server: McpServer, connection: McpConnection, info: McpToolInfo): Tool {
+function makeTool(server: McpServer, connection: McpConnection, info: McpToolInfo): Tool {
   const timeoutMs = server.timeoutMs ?? DEFAULT_TIMEOUT_MS;
   return defineTool({
     name: toolName(server.name, info.name),
     ...(info.description === undefined ? {} : { description: info.description }),
     effect: server.effects?.[info.name] ?? effectOf(info),
-    input: inputSchemaOf(info.inputSchema),
+    input: toInputSchema(info.inputSchema),
     output: outputSchema(info),
     timeoutMs,
-    secrets: secretsOfServer(server),
+    secrets: findServerSecrets(server),
     run: (input, context) => callTool(server, connection, info, input as Record<string, unknown>, context, timeoutMs),
   });
 }
 
 const MAX_NAME = 64;
 
-/** Names of tools are narrower here than with MCP. */
+/** MCP allows characters and lengths in tool names that we do not. */
 function toolName(server: string, tool: string): string {
   const name = `${server}.${tool.replaceAll(/[^A-Za-z0-9_.-]/g, '_')}`;
   return name.length <= MAX_NAME ? name : `${name.slice(0, MAX_NAME - 9)}-${sha256Hex(tool).slice(0, 8)}`;
 }
 
-/** A tool that says nothing of itself is taken for one that does things. */
+/** A tool without hints counts as a side effect, which is the safest assumption. */
 function effectOf({ annotations }: McpToolInfo): ToolEffect {
   if (annotations?.readOnlyHint === true) return 'read';
   return annotations?.idempotentHint === true ? 'idempotent' : 'side_effect';
 }
 
-/** JSON Schema says more than zod can check: then the model is shown it as it is, and the server checks. */
-function inputSchemaOf(schema: McpToolInfo['inputSchema']): z.ZodType {
+/** If zod cannot express the JSON Schema, the model gets the schema as it is and the server checks the input. */
+function toInputSchema(schema: McpToolInfo['inputSchema']): z.ZodType {
   try {
     return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
   } catch (error) {
@@ -158,8 +172,8 @@ function inputSchemaOf(schema: McpToolInfo['inputSchema']): z.ZodType {
   }
 }
 
-/** Data is checked as far as its schema can be. */
-function dataSchemaOf(schema: NonNullable<McpToolInfo['outputSchema']>): z.ZodType {
+/** If zod cannot express the schema, the output is not checked. */
+function toDataSchema(schema: NonNullable<McpToolInfo['outputSchema']>): z.ZodType {
   try {
     return z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
   } catch {
@@ -169,11 +183,11 @@ function dataSchemaOf(schema: NonNullable<McpToolInfo['outputSchema']>): z.ZodTy
 
 const reasonOf = (error: unknown): string => (error instanceof Error ? error.message : String(error));
 
-/** What a call gives back: the words of the server, and its data where it has some. */
+/** The output of a call: the text of the server, and its structured data if it has any. */
 const outputSchema = ({ outputSchema: declared }: McpToolInfo) =>
   z.object({
     text: z.string(),
-    structured: declared === undefined ? z.unknown().optional() : dataSchemaOf(declared).optional(),
+    structured: declared === undefined ? z.unknown().optional() : toDataSchema(declared).optional(),
     truncated: z.literal(true).optional(),
   });
 type McpOutput = z.infer<ReturnType<typeof outputSchema>>;
@@ -191,20 +205,20 @@ async function callTool(
     result = await connection.callTool(info, input, { signal, idempotencyKey, timeoutMs });
   } catch (error) {
     signal.throwIfAborted();
-    throw errorOfCall(error, server.name);
+    throw errorFromCall(error, server.name);
   }
   const most = Math.min(
     server.maxOutputBytes ?? DEFAULT_OUTPUT_BYTES,
     constraints.max_output_bytes ?? Number.POSITIVE_INFINITY,
   );
   const output = boundedOutput(result, most);
-  if (result.isError === true) throw errorOfResult(output.text, server.name);
+  if (result.isError === true) throw errorFromResult(output.text, server.name);
   return output;
 }
 
-/** Data is kept whole or not at all; text is cut in the middle. */
+/** Cuts text in the middle. Structured data that is too large is left out, because cut JSON is useless. */
 function boundedOutput({ content, structuredContent }: McpResult, most: number): McpOutput {
-  const whole = content.map(blockText).join('\n');
+  const whole = content.map(describeBlock).join('\n');
   const data = structuredContent === undefined ? '' : JSON.stringify(structuredContent);
   const keepsData = structuredContent !== undefined && Buffer.byteLength(data) <= most;
   const text = boundedText(whole, most);
@@ -216,8 +230,8 @@ function boundedOutput({ content, structuredContent }: McpResult, most: number):
   };
 }
 
-/** Pictures and sounds are told of, not carried. */
-function blockText(block: McpResult['content'][number]): string {
+/** Images and audio are described and not included. */
+function describeBlock(block: McpResult['content'][number]): string {
   switch (block.type) {
     case 'text':
       return block.text;
@@ -229,6 +243,6 @@ function blockText(block: McpResult['content'][number]): string {
     case 'audio':
       return `[${block.type} ${block.mimeType}, ${block.data.length} characters of base64]`;
     default:
-      return '[a kind of content that is not known here]';
+      return '[content of an unsupported type]';
   }
 }

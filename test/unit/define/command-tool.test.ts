@@ -23,7 +23,7 @@ import type { Tool } from '../../../src/define/define-tool.ts';
 import type { CommandOutput } from '../../../src/define/command/command-output.ts';
 import { commandTool } from '../../../src/define/command/command-tool.ts';
 import type { CommandOptions } from '../../../src/define/command/definition.ts';
-import { isolation } from '../../../src/define/command/namespace.ts';
+import { isolation } from '../../../src/define/command/process-isolation.ts';
 import { processesNamed } from '../../support/processes.ts';
 import { program } from '../../support/programs.ts';
 import { failed, request, succeeded, toolEnvironment } from '../../support/tool-environment.ts';

@@ -134,9 +134,11 @@ describe('a folder of agents', () => {
     onTestFinished(() => warn.mockRestore());
     expect([...(await loadAgents(folder)).agents.keys()]).toEqual(['first', 'second']);
     expect(warned).toEqual([
-      expect.stringMatching(/^config\.mjs exports an object like an agent that defineAgent did not make as server/),
+      expect.stringMatching(
+        /^config\.mjs exports an object that looks like an agent but was not made by defineAgent as server/,
+      ),
       expect.stringMatching(/^maker\.mjs exports a function as default/),
-      expect.stringMatching(/^mixed\.mjs exports a list with 1 items that are no agents as all/),
+      expect.stringMatching(/^mixed\.mjs exports a list with 1 items that are not agents as all/),
     ]);
   });
 
@@ -166,20 +168,25 @@ describe('a folder of agents', () => {
 
   const tooled = (name: string) => `export default ${agent(name, tool('look'))}`;
   it.each<[string, Record<string, string>, RegExp, RegExp]>([
-    ['nothing in it', {}, /There is no agent in .*no \.ts, \.js or \.mjs file/, /Export one/],
+    ['nothing in it', {}, /There is no agent in .*no \.ts, \.js or \.mjs file/, /Export an agent/],
     [
       'no agent in it',
       { 'a.mjs': 'export const x = 1', 'b.mjs': 'export const make = () => 7' },
       /There is no agent in .*looked in a\.mjs \(x: a number\), b\.mjs \(make: a function\)/,
-      /Export one/,
+      /Export an agent/,
     ],
     [
       'a file that throws',
       { 'a.mjs': 'throw new Error("no key")' },
       /^a\.mjs cannot be loaded: no key/,
-      /Mend the file/,
+      /Correct the file/,
     ],
-    ['a file that lacks another', { 'a.mjs': 'import "./nowhere.mjs"' }, /^a\.mjs cannot be loaded: /, /Mend the file/],
+    [
+      'a file that lacks another',
+      { 'a.mjs': 'import "./nowhere.mjs"' },
+      /^a\.mjs cannot be loaded: /,
+      /Correct the file/,
+    ],
     [
       'two agents of one name',
       { 'a.mjs': `export default ${agent('x')}`, 'b.mjs': `export default ${agent('x')}` },
@@ -202,7 +209,7 @@ describe('a folder of agents', () => {
       'two tools of one name',
       { 'a.mjs': tooled('x'), 'b.mjs': tooled('y') },
       /tools are named look/,
-      /Mend the agents/,
+      /Correct the agents/,
     ],
   ])('with %s is refused, by file and with what to do', async (_what, files, message, nextStep) => {
     const refused = loadAgents(await folderWith(files), [defineAgent({ name: 'demo', tools: [] })]);

@@ -8,8 +8,8 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect, it } from
 import { z } from 'zod';
 import { executeTool } from '../../../src/activities/tools/execute-tool.ts';
 import { createRedactor, type Redact } from '../../../src/core/redaction/redact.ts';
-import { secretsOfServer } from '../../../src/define/mcp/secrets-of-server.ts';
-import { secretsOfRegistry } from '../../../src/define/secrets.ts';
+import { findServerSecrets } from '../../../src/define/mcp/server-secrets.ts';
+import { findRegistrySecrets } from '../../../src/define/registry-secrets.ts';
 import { createRegistry, defineAgent, mcpTools, type McpServer, type McpTools } from '../../../src/index.ts';
 import type { CallOutcome, ToolCallRequest } from '../../../src/protocol/tools.ts';
 import { program } from '../../support/programs.ts';
@@ -331,7 +331,7 @@ describe('what a server is given to keep', () => {
   it('is a secret of its tools, so that no record has it when the server tells it', { timeout: 60_000 }, async () => {
     const tools = await world.stdio({ env: { API_KEY: KEY, NODE_ENV: 'production' } });
     const registry = createRegistry([defineAgent({ name: 'a', tools })]);
-    const redact = createRedactor(secretsOfRegistry(registry));
+    const redact = createRedactor(findRegistrySecrets(registry));
     const outcome = await call(tools, 'test.secret', {}, {}, redact);
     expect(outcome).toMatchObject({ class: 'failed', message_preview: 'test: [redacted:known] is refused' });
     expect(redact('in production')).toBe('in production');
@@ -349,7 +349,7 @@ describe('what a server is given to keep', () => {
     ['a parameter', { url: `https://a.example/mcp?api_key=${KEY}` }, [KEY]],
     ['nothing', { headers: { accept: 'application/json', 'x-stage': 'production' } }, []],
   ])('is known by its name or its looks: %s', (_what, more, secrets) => {
-    const found = secretsOfServer({ name: 'a', url: 'https://a.example/mcp', ...more });
+    const found = findServerSecrets({ name: 'a', url: 'https://a.example/mcp', ...more });
     expect(found).toEqual(expect.arrayContaining(secrets));
     expect(found.length > 0).toBe(secrets.length > 0);
   });
@@ -385,10 +385,10 @@ describe('a server that cannot be used', () => {
   });
 
   it.each<[string, object, string]>([
-    ['a name with a dot', { name: 'a.b', url: 'http://127.0.0.1/' }, 'name of an MCP server'],
+    ['a name with a dot', { name: 'a.b', url: 'http://127.0.0.1/' }, 'The MCP server name "a.b" is invalid'],
     ['neither command nor url', { name: 'a' }, 'either a command or a url'],
     ['both', { name: 'a', command: 'x', url: 'http://127.0.0.1/' }, 'either a command or a url'],
-    ['an address that is none', { name: 'a', url: 'file:///etc/passwd' }, 'no http or https address'],
+    ['an address that is none', { name: 'a', url: 'file:///etc/passwd' }, 'not an http or https URL'],
   ])('is refused at once: %s', async (_name, server, words) => {
     await expect(mcpTools(server as McpServer)).rejects.toThrow(words);
   });

@@ -16,7 +16,7 @@ import {
   string,
 } from 'fast-check';
 import { MESSAGE_SCHEMAS } from '../../../src/api/schemas/messages.ts';
-import { problemsOf } from '../../../src/define/problems.ts';
+import { problemsOf } from '../../../src/define/zod-problems.ts';
 import { CAP } from '../../../src/protocol/caps.ts';
 import {
   MESSAGE_FIELDS,

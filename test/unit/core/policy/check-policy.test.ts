@@ -20,7 +20,7 @@ import {
   webUrl,
 } from 'fast-check';
 import { isWholePolicy, problemsOfPolicy } from '../../../../src/core/policy/check-policy.ts';
-import { problemsOf } from '../../../../src/define/problems.ts';
+import { problemsOf } from '../../../../src/define/zod-problems.ts';
 import { DEFAULT_POLICY, policyKeysAt } from '../../../../src/protocol/policy.ts';
 import { type ListSetting, POLICY_ROWS, type PolicyRow, type Setting } from '../../../../src/protocol/policy-table.ts';
 import {

@@ -1,32 +1,32 @@
 import type { OutgoingHttpHeaders } from 'node:http';
 import { ToolError } from '../tool-error.ts';
 import type { Certainty } from '../../protocol/tools.ts';
-import { type Destination, destinationOf, type Rules } from './destination.ts';
+import { type Destination, resolveDestination, type Rules } from './destination.ts';
 import { exchange, type Limits, type Received, type Sent } from './exchange.ts';
 
 const MOST_REDIRECTS = 5;
 const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 
-/** What may go along to another origin; everything else could be a credential. */
-const HARMLESS = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'user-agent']);
+/** The headers that are sent on to another origin. Any other header could be a credential. */
+const SAFE_HEADERS = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'user-agent']);
 
 export interface Answered extends Received {
   url: URL;
   host: string;
-  /** A request that changes things was answered by a redirect: whatever comes after it, it may have had its effect. */
+  /** True if a request that is not a read was answered with a redirect, since it may have had its effect before that. */
   mayHaveActed: boolean;
 }
 
-/** Sends a request and follows redirects, each looked at like the first. Never more than one request at a time. */
-export async function follow(address: string, first: Sent, rules: Rules, limits: Limits): Promise<Answered> {
+/** Sends a request and follows redirects. Every redirect is checked like the first URL. */
+export async function followRedirects(address: string, first: Sent, rules: Rules, limits: Limits): Promise<Answered> {
   let next = address;
   let sent = first;
   let mayHaveActed = false;
   for (let hop = 0; ; hop += 1) {
-    // What a failure before the next request leaves means: nothing was done yet, or the answers so far are certain.
-    const sofar: Certainty = mayHaveActed ? 'unknown' : hop === 0 ? 'not_started' : 'failed';
-    const to = await lookedAt(next, rules, limits.signal, sofar);
-    const answer = await answerOrTell(to, sent, limits, sofar);
+    // If the next request cannot be sent, this is what is known about the effects of the requests before it.
+    const certaintySoFar: Certainty = mayHaveActed ? 'unknown' : hop === 0 ? 'not_started' : 'failed';
+    const to = await resolveOrStop(next, rules, limits.signal, certaintySoFar);
+    const answer = await sendRequest(to, sent, limits, certaintySoFar);
     const { location } = answer.headers;
     if (!REDIRECTS.has(answer.status) || location === undefined) {
       return { ...answer, url: to.url, host: to.host, mayHaveActed };
@@ -47,7 +47,7 @@ export async function follow(address: string, first: Sent, rules: Rules, limits:
 function redirected(sent: Sent, status: number, sameOrigin: boolean): Sent {
   const becomesGet = status === 303 ? sent.method !== 'HEAD' : status < 303 && sent.method === 'POST';
   const kept = Object.entries(sent.headers).filter(
-    ([name]) => (sameOrigin || HARMLESS.has(name)) && !(becomesGet && name.startsWith('content-')),
+    ([name]) => (sameOrigin || SAFE_HEADERS.has(name)) && !(becomesGet && name.startsWith('content-')),
   );
   const headers: OutgoingHttpHeaders = Object.fromEntries(kept);
   return becomesGet ? { method: 'GET', headers, body: undefined } : { ...sent, headers };
@@ -55,19 +55,19 @@ function redirected(sent: Sent, status: number, sameOrigin: boolean): Sent {
 
 export const isRead = (method: string): boolean => method === 'GET' || method === 'HEAD';
 
-async function answerOrTell(to: Destination, sent: Sent, limits: Limits, sofar: Certainty): Promise<Received> {
+async function sendRequest(to: Destination, sent: Sent, limits: Limits, certaintySoFar: Certainty): Promise<Received> {
   try {
     return await exchange(to, sent, limits);
   } catch (error) {
     const left = error instanceof Error && 'request_sent' in error && error.request_sent === true;
-    // An answer that is too large is an answer.
+    // An answer that is too large carries its own certainty.
     if (error instanceof ToolError && left) throw error;
-    throw withCertainty(error, left ? 'unknown' : sofar);
+    throw withCertainty(error, left ? 'unknown' : certaintySoFar);
   }
 }
 
-/** A name server that does not answer must not hold up a run that has to stop. */
-async function lookedAt(
+/** Stops waiting when the signal aborts, because a DNS lookup cannot be aborted. */
+async function resolveOrStop(
   address: string,
   rules: Rules,
   signal: AbortSignal,
@@ -80,7 +80,7 @@ async function lookedAt(
     else signal.addEventListener('abort', stop, { once: true, signal: over.signal });
   });
   try {
-    return await Promise.race([destinationOf(address, rules, certainty), stopped]);
+    return await Promise.race([resolveDestination(address, rules, certainty), stopped]);
   } catch (error) {
     throw error instanceof ToolError ? error : withCertainty(error, certainty);
   } finally {
@@ -91,7 +91,7 @@ async function lookedAt(
 const withCertainty = (error: unknown, certainty: Certainty): unknown =>
   error instanceof Error ? Object.assign(error, { certainty, request_sent: certainty !== 'not_started' }) : error;
 
-/** A password has no place in an address that may be shown. */
+/** Removes user and password from a URL, because the URL appears in outputs and messages. */
 export function withoutUser(address: string): string {
   if (!URL.canParse(address)) return address;
   const url = new URL(address);

@@ -1,13 +1,13 @@
 import type { Agent } from './define-agent.ts';
 import type { Registry } from './registry.ts';
 
-/** What agents and their tools hold in code, which no environment variable tells. */
-export const secretsOfRegistry = ({ agents }: Registry): string[] =>
+/** The secrets that agents and their tools hold in code. Secrets in environment variables are found elsewhere. */
+export const findRegistrySecrets = ({ agents }: Registry): string[] =>
   [...agents.values()].flatMap((agent) => [
     ...(agent.secrets ?? []),
-    ...keyOfModel(agent),
+    ...modelKey(agent),
     ...agent.tools.flatMap((tool) => tool.secrets ?? []),
   ]);
 
-const keyOfModel = ({ model }: Agent): string[] =>
+const modelKey = ({ model }: Agent): string[] =>
   typeof model === 'object' && 'base_url' in model && model.api_key !== undefined ? [model.api_key] : [];

@@ -1,10 +1,10 @@
 import type { CommandExtras, CommandOptions } from './definition.ts';
 
-/** Harmless, and most programs need them. Everything else of the worker's environment may hold a secret. */
+/** Most programs need these. Any other variable of the worker may hold a secret. */
 const ALWAYS_ALLOWED = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'];
 
-/** What a command gets to see: the names that are allowed, what the tool sets, and what this attempt is about. */
-export function environmentOf<Input>(
+/** The environment of a command: the allowed variables, those that the tool sets, and those of the attempt. */
+export function buildEnvironment<Input>(
   asked: CommandOptions<Input, unknown>['env'],
   input: Input,
   extras: CommandExtras,

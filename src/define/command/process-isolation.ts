@@ -2,14 +2,14 @@ import { spawn } from 'node:child_process';
 import { accessSync, constants } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** How to start a program so that everything it starts ends with it, whatever it does to get away. */
+/** How to start a program so that every process that it starts ends with it, even a detached one. */
 export type Isolation = { kind: 'pid_namespace'; wrap(argv: readonly string[]): string[] } | { kind: 'process_group' };
 
 /**
- * The first process of a PID namespace: when it ends, the kernel ends all the others. Signals with no handler do not
- * reach a first process, so the command itself must not be it. A watcher waits for the end of descriptor 3: a worker
- * that is killed takes its commands along. It kills all that it can see, so it must not be outside: the first line makes
- * sure. The shell's own remarks ("Terminated") are not the command's.
+ * The first process of a PID namespace: when it ends, the kernel ends all others. Signals without a handler do not reach a first
+ * process, so the command itself must not be the first. A watcher waits until descriptor 3 is closed, so that the commands of a
+ * killed worker end too. It kills every process that it can see; the first line makes sure that it runs inside a namespace. The
+ * shell's own messages ("Terminated") are dropped, because they are not output of the command.
  */
 const FIRST_PROCESS = `[ $$ = 1 ] || exit 126
 unset PWD OLDPWD
@@ -22,7 +22,7 @@ const PROBE_MS = 5_000;
 
 let probed: Promise<Isolation> | undefined;
 
-/** What this system allows, tried once. */
+/** Returns the isolation that this system allows. It is tried once per process. */
 export function isolation(): Promise<Isolation> {
   probed ??= probe();
   return probed;
@@ -35,7 +35,7 @@ async function probe(): Promise<Isolation> {
   if (unshare === null || sh === null) return { kind: 'process_group' };
   const user = process.getuid?.() === 0 ? [] : ['--user', '--map-current-user'];
   const pid = [...user, '--pid', '--fork', '--kill-child'];
-  // With a /proc of its own a command finds itself there; some containers forbid only that.
+  // First with an own /proc, in which a command sees its own process; some containers forbid only that.
   for (const flags of [[...pid, '--mount-proc'], pid]) {
     const wrap = (argv: readonly string[]): string[] => [
       unshare,

@@ -4,7 +4,7 @@ import type { RequestProblem } from '../protocol/run.ts';
 
 export { suggestion };
 
-/** zod's issues as JSON paths with a word on what to do; an unknown key is told with the nearest known one. */
+/** Converts the issues of zod to problems with JSON paths. For an unknown key it suggests the nearest known one. */
 export function problemsOf(
   error: z.ZodError,
   root = '$',

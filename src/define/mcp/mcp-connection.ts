@@ -1,4 +1,4 @@
-/** The only module that loads the MCP client. */
+/** The only module that imports the MCP client. */
 import { readFileSync } from 'node:fs';
 import {
   type CallToolResult,
@@ -30,21 +30,21 @@ interface CallOptions {
   timeoutMs: number;
 }
 
-/** What a server may say on its error output before it counts as old news. */
+/** How much of the server's stderr is kept for error messages. */
 const STDERR_CHARS = 2_000;
 const PING_MS = 2_000;
-/** Of one message of a server that is a process; a longer one closes the connection. */
+/** The largest message of a server that runs as a process. A larger one closes the connection. */
 const MAX_MESSAGE_BYTES = 10 * 1024 * 1024;
 
-/** Nothing is opened yet: the first call does that, and each call after the connection broke. */
+/** Returns a connection that opens with the first call, and again with the first call after it broke. */
 export function openMcpConnection(server: McpServer, connectTimeoutMs: number): McpConnection {
   let open: Promise<Link> | null = null;
   let isClosed = false;
 
   const connect = async (): Promise<Link> => {
-    if (isClosed) throw new McpUnreachable('the connection was closed by its owner');
+    if (isClosed) throw new McpUnreachable('the connection was closed by close()');
     if (open !== null) return open;
-    const attempt = dial(server, connectTimeoutMs, () => forget(attempt));
+    const attempt = openLink(server, connectTimeoutMs, () => forget(attempt));
     open = attempt;
     attempt.catch(() => forget(attempt));
     return attempt;
@@ -65,9 +65,9 @@ export function openMcpConnection(server: McpServer, connectTimeoutMs: number): 
       try {
         return await request(link, info, input, how);
       } catch (error) {
-        if (how.signal.aborted || codeOf(error) === SdkErrorCode.RequestTimeout) void closeIfDeaf(link);
+        if (how.signal.aborted || codeOf(error) === SdkErrorCode.RequestTimeout) void closeIfUnresponsive(link);
         else if (isBroken(error)) void link.close();
-        throw withReason(error, link);
+        throw addCloseReason(error, link);
       } finally {
         link.calls -= 1;
       }
@@ -80,19 +80,19 @@ export function openMcpConnection(server: McpServer, connectTimeoutMs: number): 
   };
 }
 
-/** One life of the connection. */
+/** One open connection. */
 interface Link {
   client: Client;
-  /** What the server wrote last on its error output. */
-  lastWords(): string;
-  /** How many calls wait for their answers. */
+  /** The end of what the server wrote to stderr. */
+  lastStderr(): string;
+  /** The number of calls that wait for an answer. */
   calls: number;
-  /** How many waited when a message came that was too long; null while none has. */
+  /** The number of calls that waited when a message was too large; null if none was. */
   callsWhenTooLarge: number | null;
   close(): Promise<void>;
 }
 
-async function dial(server: McpServer, timeout: number, onGone: () => void): Promise<Link> {
+async function openLink(server: McpServer, timeout: number, onGone: () => void): Promise<Link> {
   const client = new Client({ name: 'secondwind', version: ownVersion() });
   let stderr = '';
   const transport = transportOf(server, (text) => {
@@ -100,7 +100,7 @@ async function dial(server: McpServer, timeout: number, onGone: () => void): Pro
   });
   const link: Link = {
     client,
-    lastWords: () => stderr.trim().split('\n').at(-1) ?? '',
+    lastStderr: () => stderr.trim().split('\n').at(-1) ?? '',
     calls: 0,
     callsWhenTooLarge: null,
     close: async () => {
@@ -110,7 +110,7 @@ async function dial(server: McpServer, timeout: number, onGone: () => void): Pro
   };
   Object.assign(client, {
     onclose: onGone,
-    // What breaks a call is told by that call; only of a message that is too long the call hears nothing but the end.
+    // Calls report their own errors, except for a message that is too large: the call then sees only a closed connection.
     onerror: (error: Error) => {
       if (error.message.includes('exceeded maximum size')) link.callsWhenTooLarge = link.calls;
     },
@@ -121,7 +121,7 @@ async function dial(server: McpServer, timeout: number, onGone: () => void): Pro
   } catch (error) {
     await link.close();
     const reason = error instanceof Error ? error.message : String(error);
-    const words = link.lastWords();
+    const words = link.lastStderr();
     throw new McpUnreachable(words === '' ? reason : `${reason} (${words})`, { cause: error });
   }
 }
@@ -151,7 +151,7 @@ async function request(
   try {
     return await client.callTool(
       { name: info.name, arguments: input, _meta: { 'secondwind/idempotency-key': idempotencyKey } },
-      // Without an output schema: an answer that breaks it must not look like arguments that do.
+      // The output schema is left out: the client would report an answer that violates it as invalid arguments.
       { signal, timeout: timeoutMs, toolDefinition: { name: info.name, inputSchema: info.inputSchema } },
     );
   } catch (error) {
@@ -162,15 +162,15 @@ async function request(
   }
 }
 
-/** Of our own, outside what JSON-RPC and servers use. */
+/** Our own code, outside the ranges that JSON-RPC and servers use. */
 const STREAM_LOST = 7_001;
 
-/** The client waits for its time-out when the stream that an answer comes on breaks; here the call is told at once. */
+/** Fails a call at once when the stream of its answer breaks. The client itself would wait for its timeout. */
 class HttpTransport extends StreamableHTTPClientTransport {
   override send(...[message, options]: Parameters<StreamableHTTPClientTransport['send']>): Promise<void> {
     if (Array.isArray(message) || !isJSONRPCRequest(message)) return super.send(message, options);
     const { id } = message;
-    // Also fires after an answer: then nobody waits for this id any more.
+    // This also fires after an answer, when the id is no longer waited for.
     const onRequestStreamEnd = (): void =>
       this.onmessage?.({ jsonrpc: '2.0', id, error: { code: STREAM_LOST, message: 'stream lost' } });
     return super.send(message, { ...options, onRequestStreamEnd });
@@ -179,14 +179,14 @@ class HttpTransport extends StreamableHTTPClientTransport {
 
 const codeOf = (error: unknown): unknown => (error as { code?: unknown } | null)?.code;
 
-/** After these the connection is of no use. An answer, even one with an error in it, shows that it works. */
+/** Whether the connection cannot be used after this error. An answer, even one with an error, shows that it works. */
 function isBroken(error: unknown): boolean {
   if (error instanceof ProtocolError) return false;
   return !(error instanceof SdkHttpError) || isSessionGone(error);
 }
 
-/** Time ran out: is it the tool, or does the whole server not listen any more? */
-async function closeIfDeaf(link: Link): Promise<void> {
+/** After a timeout, pings the server and closes the connection if it does not answer at all. */
+async function closeIfUnresponsive(link: Link): Promise<void> {
   try {
     await link.client.ping({ timeout: PING_MS });
   } catch {
@@ -194,24 +194,29 @@ async function closeIfDeaf(link: Link): Promise<void> {
   }
 }
 
-/** Why the connection is gone, where somebody knows: a message was too long, or a process that died said why. */
-function withReason(error: unknown, link: Link): unknown {
+/** Adds the reason why the connection closed, if it is known: a message that was too large, or the server's stderr. */
+function addCloseReason(error: unknown, link: Link): unknown {
   if (codeOf(error) !== SdkErrorCode.ConnectionClosed) return error;
   const { callsWhenTooLarge } = link;
   if (callsWhenTooLarge !== null) {
-    const told = `an answer was larger than ${MAX_MESSAGE_BYTES} bytes, so the connection was closed; ask for less`;
-    // With others under way nobody knows whose it was: each may be tried again.
+    const told = `an answer was larger than ${MAX_MESSAGE_BYTES} bytes, so the connection was closed; request less data`;
+    // With other calls in progress it is unknown whose answer it was, so each of them may be retried.
     if (callsWhenTooLarge === 1) return Object.assign(new Error(told, { cause: error }), { code: ANSWER_TOO_LARGE });
     return new SdkError(SdkErrorCode.ConnectionClosed, told, undefined, { cause: error });
   }
-  const words = link.lastWords();
+  const words = link.lastStderr();
   if (words === '') return error;
-  return new SdkError(SdkErrorCode.ConnectionClosed, `the server is gone; its last words: ${words}`, undefined, {
-    cause: error,
-  });
+  return new SdkError(
+    SdkErrorCode.ConnectionClosed,
+    `the server has exited; its last output was: ${words}`,
+    undefined,
+    {
+      cause: error,
+    },
+  );
 }
 
-/** Three folders up both from source and from `dist`. */
+/** package.json is three folders up, both from `src` and from `dist`. */
 function ownVersion(): string {
   const file = JSON.parse(readFileSync(new URL('../../../package.json', import.meta.url), 'utf8')) as {
     version: string;
