@@ -1,6 +1,6 @@
 /**
- * The keeper's own process. Its parent holds the other end of stdin and never writes anything but commands to it: when that
- * pipe closes, the parent is gone, however it went, and so must be everything started here.
+ * The keeper's own process. Its parent holds the other end of stdin and writes only commands to it. When that pipe
+ * closes, the parent has ended in some way, so the keeper ends everything that it has started.
  */
 import { createInterface } from 'node:readline';
 import { StackError } from './stack-error.ts';
@@ -19,20 +19,20 @@ function tell(message: FromKeeper): void {
 }
 
 async function end(options: { hurried: boolean; error?: StackError }): Promise<void> {
-  // Asked a second time, or left alone by its parent meanwhile: the same again, but faster.
+  // On a second stop, or if the parent ends meanwhile, stop again but faster.
   if (ending === 'hurried' || (ending === 'in order' && !options.hurried)) return;
   ending = options.hurried ? 'hurried' : 'in order';
   if (options.error) tell({ kind: 'failed', error: options.error.toJSON() });
   try {
     await keeper?.stop(options);
   } finally {
-    // Also a build, a download or a database that was just being made.
+    // This also ends a build, a download or the creation of a database.
     endAllGroupsForGood();
     leave(options.error ? 1 : 0);
   }
 }
 
-/** Only once the last message is out: process.exit() would cut it off. */
+/** Exits after the last message is written, because process.exit() would cut it off. */
 function leave(code: number): void {
   process.exitCode = code;
   const exit = (): void => process.exit();
@@ -52,7 +52,7 @@ async function start(plan: KeeperPlan): Promise<void> {
   }
 }
 
-// A parent that died while we write to it is what the end of stdin tells as well.
+// A write error means that the parent has ended, which the end of stdin reports as well.
 process.stdout.on('error', () => {});
 for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const) process.on(signal, () => void end({ hurried: false }));
 process.on('uncaughtException', (error) => void end({ hurried: true, error: StackError.from(error, LOOK_AT_LOGS) }));

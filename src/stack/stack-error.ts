@@ -1,4 +1,4 @@
-/** What can keep a stack from coming up or staying up. Each has one sentence and one next step. */
+/** Why a stack cannot start or keep running. Each code has one sentence and one next step. */
 export type StackErrorCode =
   | 'disk_full'
   | 'folder_in_use'
@@ -23,7 +23,7 @@ export interface StackErrorData {
   exitCode: 1 | 3;
 }
 
-/** Exit code 3 says that something is not reachable; everything else is 1. */
+/** Exit code 3 means that something cannot be reached; everything else is 1. */
 export class StackError extends Error {
   readonly code: StackErrorCode;
   readonly nextStep: string;
@@ -42,7 +42,7 @@ export class StackError extends Error {
     this.exitCode = options.exitCode ?? 1;
   }
 
-  /** How an error travels from the keeper to its parent. */
+  /** The form in which an error travels from the keeper to its parent. */
   toJSON(): StackErrorData {
     return { code: this.code, message: this.message, nextStep: this.nextStep, exitCode: this.exitCode };
   }
@@ -56,7 +56,7 @@ export class StackError extends Error {
     );
   }
 
-  /** Anything thrown becomes a StackError, so that nothing reaches a person without a next step. */
+  /** Turns anything thrown into a StackError, so that every error has a next step. */
   static from(error: unknown, nextStep: string): StackError {
     if (error instanceof StackError) return error;
     return new StackError('keeper_failed', messageOf(error), nextStep, { cause: error });

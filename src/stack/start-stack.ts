@@ -17,8 +17,8 @@ export type { StackErrorCode } from './stack-error.ts';
 export type { SearchAttributeTypes, Stack, StackExit, StackOptions, StackPorts } from './types.ts';
 
 /**
- * Temporal and Postgres for development and tests: those that are named are checked, the others are started by a keeper
- * and end with this process, however it ends.
+ * Starts Temporal and Postgres for development and tests. Servers that are named are only checked. The others are
+ * started by a keeper process and end with this process, however it ends.
  */
 export async function startStack(options: StackOptions): Promise<Stack> {
   const settings = resolveSettings(options);
@@ -56,7 +56,7 @@ export async function startStack(options: StackOptions): Promise<Stack> {
   }
 }
 
-/** Loading gRPC takes half a second, which the keeper can use to start its parts. */
+/** Loading gRPC takes half a second, during which the keeper can start its parts. */
 function preload(name: string): void {
   import(name).catch(() => {});
 }
@@ -88,7 +88,7 @@ function resolveSettings(options: StackOptions): Settings {
   return settings;
 }
 
-/** Relative to where the user is, not to where the keeper works. */
+/** Resolves paths from the user's working directory, because the keeper has another one. */
 function withAbsolutePaths(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   const paths = ['SECONDWIND_CACHE_DIR', 'TEMPORAL_CLI_PATH'].flatMap((name) => {
     const path = env[name];
@@ -109,7 +109,7 @@ function keeperPlan(dataDir: string, options: StackOptions, settings: Settings):
   };
 }
 
-/** Everything is somebody else's: there is nothing to keep, and nothing in the folder to be owner of. */
+/** Used if both servers are external: nothing is started, and the folder has no owner. */
 function noKeeper(): RunningKeeper {
   let stopped: (exit: StackExit) => void = () => {};
   const exited = new Promise<StackExit>((resolve) => {

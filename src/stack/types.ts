@@ -2,7 +2,7 @@ import type { StackError } from './stack-error.ts';
 
 export type SearchAttributeTypes = Record<string, 'Keyword' | 'KeywordList' | 'Int'>;
 
-/** Ports that the user named. One that is taken is an error; a port that is not named is ours to choose. */
+/** Ports that the user named. If one is taken, the start fails. Ports that are not named are chosen automatically. */
 export interface StackPorts {
   temporal?: number;
   temporalUi?: number;
@@ -10,39 +10,39 @@ export interface StackPorts {
 }
 
 export interface StackOptions {
-  /** Where databases, logs and `stack.json` live. Made when missing. One stack at a time. */
+  /** Folder for databases, logs and `stack.json`. It is created if missing. Only one stack can use it at a time. */
   dataDir: string;
-  /** One line for people about what is going on, also later on, when a part had to be restarted. */
+  /** Called with one line about the progress, also later when a part was restarted. */
   progress?: (line: string) => void;
-  /** An own Postgres; else `DATABASE_URL`; else an embedded one is started. */
+  /** URL of your own Postgres. Default: `DATABASE_URL`, else an embedded Postgres is started. */
   databaseUrl?: string;
-  /** An own Temporal; else `TEMPORAL_ADDRESS`; else a dev server is started. */
+  /** Address of your own Temporal. Default: `TEMPORAL_ADDRESS`, else a dev server is started. */
   temporalAddress?: string;
-  /** Else `TEMPORAL_NAMESPACE`, else `default`. */
+  /** Default: `TEMPORAL_NAMESPACE`, else `default`. */
   temporalNamespace?: string;
   searchAttributes?: SearchAttributeTypes;
   ports?: StackPorts;
-  /** Temporal's own web UI. Off unless wanted: it costs memory and a port. */
+  /** Starts Temporal's web UI. Default: false, because it needs memory and a port. */
   ui?: boolean;
-  /** The address its owner serves at, so that a second stack on this folder can name it. */
+  /** The URL at which the caller serves, so that a second stack on this folder can name it. */
   url?: string;
-  /** Settings, PATH and HOME are read from here. Default: `process.env`. */
+  /** Where settings, PATH and HOME are read from. Default: `process.env`. */
   env?: NodeJS.ProcessEnv;
-  /** Less room than this on the disk is refused. Default 200 MB. */
+  /** Refuses to start with less free disk space than this. Default: 200 MB. */
   minFreeBytes?: number;
   /**
-   * Server settings of the embedded Postgres. Tests that kill nothing may pass `{ fsync: 'off' }` to be faster: what was
-   * acknowledged then survives a killed process, but not a power cut.
+   * Server settings of the embedded Postgres. Tests that kill nothing can pass `{ fsync: 'off' }` to be faster.
+   * Acknowledged writes then survive a killed process, but not a power cut.
    */
   postgresSettings?: Record<string, string>;
   /**
-   * Postgres refuses to run as root. `auto` maps root to another user in a user namespace where the system allows that;
-   * `unprivileged-user` is what is left elsewhere, and can be asked for.
+   * How Postgres, which refuses to run as root, runs for root. `auto` maps root to another user in a user namespace if
+   * the system allows it, and else switches to an unprivileged user. `unprivileged-user` always switches.
    */
   postgresRootMode?: 'auto' | 'unprivileged-user';
 }
 
-/** Why a stack is no longer there. A promise of it never rejects. */
+/** Why a stack has ended. */
 export type StackExit = { reason: 'stopped' } | { reason: 'failed'; error: StackError };
 
 export interface Stack {
@@ -51,12 +51,12 @@ export interface Stack {
   uiUrl?: string;
   databaseUrl: string;
   dataDir: string;
-  /** What this stack started itself, and so ends itself. */
+  /** Which servers this stack has started, and so stops. */
   owned: { temporal: boolean; postgres: boolean };
-  /** False when an own Temporal did not let us register them: runs are then listed without filters. */
+  /** False if an external Temporal refused to register our search attributes. Runs then cannot be filtered in lists. */
   searchAttributes: boolean;
-  /** Ends what was started, Temporal first. Called a second time it hurries: a second Ctrl-C skips ahead. */
+  /** Stops what was started, Temporal first. A second call, for example after a second Ctrl-C, stops faster. */
   stop(): Promise<void>;
-  /** Resolves once the stack is gone: stopped, or failed for good. */
+  /** Resolves when the stack has stopped or has failed. Never rejects. */
   exited: Promise<StackExit>;
 }

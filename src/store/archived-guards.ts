@@ -4,20 +4,20 @@ import { isoMillis } from './validation.ts';
 
 export interface ArchivedGuard {
   family: string;
-  /** The guard's last state; its answers are views of it. */
+  /** The guard's last state. Its answers are computed from it. */
   ending: unknown;
   started_at: string;
   ended_at: string;
 }
 
 export const createArchivedGuards = (db: Kysely<Tables>) => ({
-  /** The first write of a family stands; a repetition answers `written: false`. */
+  /** Writes the guard of a family. The first write is kept; a repeated one returns `written: false`. */
   put: async (guard: ArchivedGuard): Promise<{ written: boolean }> => {
     const result = await db
       .insertInto('archived_guards')
       .values({
         family: guard.family,
-        // Not cleaned as elsewhere: the column keeps the very text, and an answer must come back byte for byte.
+        // Not cleaned as elsewhere: the column keeps the exact text, because answers have to be equal byte for byte.
         ending: JSON.stringify(guard.ending),
         started_at: isoMillis(guard.started_at),
         ended_at: isoMillis(guard.ended_at),

@@ -32,7 +32,7 @@ export interface ArchivedRunFilter {
 }
 
 export const createArchivedRuns = (db: Kysely<Tables>) => ({
-  /** The first write of a run stands; a repetition answers `written: false`. */
+  /** Writes a run. The first write is kept; a repeated one returns `written: false`. */
   put: async (run: ArchivedRun): Promise<{ written: boolean }> => {
     const result = await db
       .insertInto('archived_runs')
@@ -61,7 +61,7 @@ export const createArchivedRuns = (db: Kysely<Tables>) => ({
     return row ? { ...toItem(row), trace: row.trace } : null;
   },
 
-  /** Last ended first, without their traces. */
+  /** Latest end first, without traces. */
   list: async (filter: ArchivedRunFilter = {}): Promise<Page<ArchivedRunItem>> => {
     const size = pageSize(filter.limit);
     let query = db.selectFrom('archived_runs').select(ITEM_COLUMNS);

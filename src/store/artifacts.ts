@@ -5,7 +5,7 @@ import { ArtifactHashMismatchError } from './store-errors.ts';
 import type { Tables } from './tables.ts';
 
 export interface NewArtifact {
-  /** When given it must be the sha256 of the bytes. */
+  /** If given, it must be the sha256 of the bytes. */
   id?: string;
   bytes: Uint8Array;
   media_type: string;
@@ -18,18 +18,21 @@ export interface Artifact {
   created_at: string;
 }
 
-/** One statement takes this much: enough to be quick, little enough for the server's memory. */
+/** The most that one statement writes: enough to be fast, and little enough for the server's memory. */
 const STATEMENT_BYTES = 8 * 1024 * 1024;
 const STATEMENT_ROWS = 500;
 
 const artifactIdOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 export const createArtifacts = (db: Kysely<Tables>) => {
-  /** Ids in the order of the input. The same bytes are one artifact; of their media types the first stands. */
+  /**
+   * Stores artifacts and returns their ids in the order of the input. The same bytes are one artifact, which keeps its
+   * first media type.
+   */
   const putMany = async (artifacts: readonly NewArtifact[]): Promise<string[]> => {
     const ids = artifacts.map(verifiedId);
     const rows = new Map(artifacts.map((artifact, index) => [ids[index] ?? '', artifact]));
-    // What is there need not travel again, and in one order for all writers two batches never wait for each other.
+    // Only missing artifacts are sent. All writers use the same order, so that two batches never wait for each other.
     const known = await has([...rows.keys()]);
     const missing = [...rows].filter(([id]) => !known.has(id)).sort(([left], [right]) => (left < right ? -1 : 1));
     for (const batch of batchesOf(missing)) {
@@ -49,7 +52,7 @@ export const createArtifacts = (db: Kysely<Tables>) => {
     return ids;
   };
 
-  /** Which of these are there. */
+  /** Returns which of these ids exist. */
   const has = async (ids: readonly string[]): Promise<Set<string>> => {
     if (ids.length === 0) return new Set();
     const rows = await db
@@ -68,7 +71,7 @@ export const createArtifacts = (db: Kysely<Tables>) => {
     },
     putMany,
     has,
-    /** Those that are there, in no particular order. */
+    /** Returns those that exist, in no particular order. */
     getMany: async (ids: readonly string[]): Promise<{ id: string; bytes: Uint8Array }[]> => {
       if (ids.length === 0) return [];
       const rows = await db

@@ -5,7 +5,10 @@ import type { Tables } from './tables.ts';
 
 export type TagCounts = Record<string, number>;
 
-/** How often a bias tag was seen: rows of (tag, family, loop), so that a tag counts once per loop however often it is told. */
+/**
+ * Counts of bias tags. The rows are (tag, family, loop), so that a tag counts once per loop however often it is
+ * written.
+ */
 export const createBiasCounts = (db: Kysely<Tables>) => ({
   add: async (seen: { family: string; loop_id: string; tags: readonly string[] }): Promise<{ written: number }> => {
     const tags = [...new Set(seen.tags.map(normal))].filter((tag) => tag !== '').sort();
@@ -29,7 +32,7 @@ export const createBiasCounts = (db: Kysely<Tables>) => ({
     return countsOf(rows);
   },
 
-  /** Over all families; a tag never seen counts 0. */
+  /** Counts over all families; 0 for an unknown tag. */
   acrossFamilies: async (tags: readonly string[]): Promise<TagCounts> => {
     const wanted = [...new Set(tags.map(normal))];
     const rows = await db
@@ -41,13 +44,13 @@ export const createBiasCounts = (db: Kysely<Tables>) => ({
     return { ...Object.fromEntries(wanted.map((tag) => [tag, 0])), ...countsOf(rows) };
   },
 
-  /** Of every tag that other families were flagged with, the most frequent first. */
+  /** Counts of the tags in all other families, the most frequent first. */
   elsewhere: async (family: string, limit = MOST_TAGS): Promise<TagCounts> => {
     const rows = await db
       .selectFrom('bias_counts')
       .select(['tag', (eb) => eb.fn.countAll<number>().as('count')])
       .where('family', '<>', cleanText(family))
-      // A longer one is no tag, and what is read here travels with every start.
+      // Longer texts are not tags. The result travels with every start, so it has to be small.
       .where(sql<boolean>`length(tag) <= ${TAG_CHARS}`)
       .groupBy('tag')
       .orderBy('count', 'desc')
@@ -61,7 +64,7 @@ export const createBiasCounts = (db: Kysely<Tables>) => ({
 const MOST_TAGS = 200;
 const TAG_CHARS = 200;
 
-/** Trimmed, its case kept. */
+/** Trimmed; the case is kept. */
 const normal = (tag: string): string => cleanText(tag).trim();
 
 const countsOf = (rows: readonly { tag: string; count: number }[]): TagCounts =>

@@ -1,9 +1,9 @@
 import { wholeText } from '../protocol/text.ts';
 
 /**
- * Postgres text refuses NUL, and the driver's UTF-8 encoder changes lone surrogates silently. Both are mended here, at
- * the store's edge, so that text from any tool can be kept and reads back exactly as it was written. Raw bytes belong in
- * an artifact.
+ * Removes NUL, which Postgres text refuses, and replaces lone surrogates, which the driver's UTF-8 encoder would change
+ * silently. So text from any tool can be stored, and is read back exactly as it was written. Raw bytes belong in an
+ * artifact.
  */
 export const cleanText = (text: string): string =>
   // Nearly every text is clean already.
@@ -11,7 +11,7 @@ export const cleanText = (text: string): string =>
 
 const UNCLEAN = /\0|\p{Surrogate}/u;
 
-/** The same for every text inside a JSON value, keys included. */
+/** Cleans every text inside a JSON value, including keys. */
 const clean = (value: unknown): unknown => {
   if (typeof value === 'string') return cleanText(value);
   if (Array.isArray(value)) return value.map(clean);
@@ -20,5 +20,5 @@ const clean = (value: unknown): unknown => {
   return Object.fromEntries(Object.entries(value).map(([key, member]) => [cleanText(key), clean(member)]));
 };
 
-/** jsonb parameters go as text: the driver would turn a JavaScript array into a Postgres array. */
+/** Passes jsonb parameters as text, because the driver would turn a JavaScript array into a Postgres array. */
 export const jsonParameter = (value: unknown): string => JSON.stringify(clean(value) ?? null);

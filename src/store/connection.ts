@@ -7,17 +7,17 @@ import type { Tables } from './tables.ts';
 
 export interface DatabaseOptions {
   databaseUrl: string;
-  /** Default 10. */
+  /** Default: 10. */
   maxConnections?: number;
-  /** The server ends a statement that takes longer. Default 15 s; 0 = never. */
+  /** Postgres ends a statement that takes longer. Default: 15 s; 0 means never. */
   statementTimeoutMs?: number;
-  /** Default 5 s. */
+  /** Default: 5 s. */
   connectTimeoutMs?: number;
-  /** Told when an idle connection breaks. The next query opens a new one, so this is for a log. */
+  /** Called when an idle connection breaks, for logging. The next query opens a new connection. */
   onConnectionLost?: (error: Error) => void;
 }
 
-/** An answer this much later than the server's own limit means that the network has gone, not that a query is slow. */
+/** If no answer has arrived this long after the server's own timeout, the network is down. */
 const READ_GRACE_MS = 5_000;
 
 export const openDatabase = (options: DatabaseOptions): Kysely<Tables> =>
@@ -40,14 +40,14 @@ const createPool = (options: DatabaseOptions): PostgresPool => {
       query_timeout: statementTimeoutMs + READ_GRACE_MS,
     }),
   });
-  // Without a listener the loss of an idle connection would end the process.
+  // Without a listener, the loss of an idle connection would end the process.
   pool.on('error', (error) => options.onConnectionLost?.(error));
-  // The pool itself listens only to idle clients, and there are moments at which nobody does: a first answer and the
-  // end of the connection can arrive in one packet. So each client has an ear for life.
+  // The pool listens only to idle clients. A connection can end while nobody listens, for example if its end arrives in
+  // the same packet as its first answer. So each client gets a permanent listener.
   pool.on('connect', (client) => client.on('error', () => {}));
 
-  // The pool's own queue answers "timeout" when every connection is busy, the same as when none can be made. Waiting in
-  // our own line keeps the two apart: busy waits, unreachable fails.
+  // The pool's own queue reports "timeout" both if all connections are busy and if none can be made. Our own queue
+  // tells them apart: a busy pool waits, an unreachable server fails.
   const slots = createSlots(max);
   return {
     connect: async () => {
@@ -63,7 +63,7 @@ const createPool = (options: DatabaseOptions): PostgresPool => {
   };
 };
 
-/** One checkout: translates errors, and survives a connection that breaks while it is out. */
+/** One checkout of a connection. Translates errors, and handles a connection that breaks while it is checked out. */
 const leaseOf = (client: PoolClient, address: string, onRelease: () => void): PostgresPoolClient => {
   let broken = false;
   const markBroken = () => {
@@ -74,7 +74,7 @@ const leaseOf = (client: PoolClient, address: string, onRelease: () => void): Po
     try {
       return await client.query(text, [...parameters]);
     } catch (error) {
-      // After a read timeout the connection still waits for the old answer: never lend it again.
+      // After a read timeout the connection still waits for the old answer, so it must not be used again.
       if (isUnreachable(error)) broken = true;
       throw translated(error, address);
     }
@@ -117,7 +117,7 @@ const createSlots = (count: number) => {
   };
 };
 
-/** Host, port and database: what a person needs to find the server, and no secret. */
+/** Host, port and database, which identify the server without a secret. */
 const addressOf = (databaseUrl: string): string => {
   if (!URL.canParse(databaseUrl) || !/^postgres(ql)?:$/.test(new URL(databaseUrl).protocol)) {
     throw new StoreInputError('DATABASE_URL', 'expected postgres://user:password@host:port/database');
@@ -126,7 +126,9 @@ const addressOf = (databaseUrl: string): string => {
   return `${url.hostname || 'localhost'}:${url.port || '5432'}${url.pathname}`;
 };
 
-/** Counts and ids stay far below 2^53; as strings they would be compared and added wrongly. */
+/**
+ * Counts and ids stay far below 2^53, so they are read as numbers. As strings they would be compared and added wrongly.
+ */
 const typeParsers: CustomTypesConfig = {
   getTypeParser: (oid, format) =>
     oid === types.builtins.INT8 && format !== 'binary'

@@ -8,7 +8,7 @@ export interface Page<T> {
   next_cursor: string | null;
 }
 
-/** Opaque to its user; inside, the sort key of the last row seen, so that a page costs the same however deep it lies. */
+/** An opaque cursor. It contains the sort key of the last row, so that every page costs the same. */
 const encodeCursor = (key: readonly (string | number)[]): string =>
   Buffer.from(JSON.stringify(key)).toString('base64url');
 
@@ -17,12 +17,12 @@ export const decodeCursor = (cursor: string): (string | number)[] => {
     const key: unknown = JSON.parse(Buffer.from(cursor, 'base64url').toString('utf8'));
     if (Array.isArray(key) && key.every((part) => typeof part === 'string' || typeof part === 'number')) return key;
   } catch {
-    // Falls through to the one answer for every broken cursor.
+    // Every invalid cursor gets the same error below.
   }
   throw new StoreInputError('cursor', 'not a cursor of this list');
 };
 
-/** A cursor whose key is one time and one id. */
+/** Decodes a cursor whose key is a time and an id. */
 export const decodeTimeCursor = (cursor: string): { at: string; id: string } => {
   const [at, id] = decodeCursor(cursor);
   if (typeof at !== 'string' || typeof id !== 'string' || Number.isNaN(Date.parse(at))) {
@@ -34,7 +34,7 @@ export const decodeTimeCursor = (cursor: string): { at: string; id: string } => 
 export const pageSize = (limit: number | undefined): number =>
   Math.min(MAX_PAGE, Math.max(1, Math.trunc(limit ?? DEFAULT_PAGE)));
 
-/** From one row more than asked for: whether there is a next page. */
+/** Builds a page from one row more than asked for, which tells whether there is a next page. */
 export const pageOf = <Row, Item>(
   rows: readonly Row[],
   size: number,

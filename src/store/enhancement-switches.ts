@@ -8,10 +8,10 @@ import { StoreInputError } from './store-errors.ts';
 import { evaluationOf } from './evaluation-rows.ts';
 import type { Tables } from './tables.ts';
 
-/** As much of a name, and of what was said, as anybody reads. */
+/** Caps for a person's name and note. */
 const BY_CHARS = 200;
 const NOTE_CHARS = 1_000;
-/** The window, and what lies before it for the agent's own baseline. */
+/** Evaluations that are read: the window, and those before it for the agent's own baseline. */
 const JUDGED = 10 * SWITCH_OFF.window;
 
 type SwitchRow = Selectable<Tables['enhancement_switches']>;
@@ -26,18 +26,20 @@ export interface SwitchEntry {
   at: string;
 }
 
-/** What a person wants, who they are and why. */
+/** A person's request, with who asked and why. */
 export interface SwitchRequest {
   enhancement: 'on' | 'off';
   by: string;
   note?: string | undefined;
 }
 
-/** Whether an agent's retries get an enhanced prompt. Every change is a row, so that it can be told who and why. */
+/** Whether an agent's retries enhance prompts. Every change is a row with who made it and why. */
 export const createEnhancementSwitches = (db: Kysely<Tables>) => ({
   currentSwitch: (agent: string): Promise<EnhancementSwitch> => currentSwitch(db, cleanText(agent)),
 
-  /** An operator's word. On: what was measured before it no longer counts. Off: until somebody switches it on again. */
+  /**
+   * Sets the switch for an operator. On: earlier evaluations no longer count. Off: until somebody turns it on again.
+   */
   switchTo: async (agent: string, request: SwitchRequest) => {
     if (request.by.trim() === '') throw new StoreInputError('by', 'say who moves the switch');
     const by = cleanText(request.by).slice(0, BY_CHARS);
@@ -75,7 +77,7 @@ export const createEnhancementSwitches = (db: Kysely<Tables>) => ({
     return rows.map(({ id: _id, judgement: _judgement, at, ...entry }) => ({ ...entry, at: at.toISOString() }));
   },
 
-  /** Where each switch stands that was ever moved, by the agents' names. */
+  /** The current state of every switch that was ever changed, by agent name. */
   all: async (filter: { agent?: string | undefined } = {}): Promise<({ agent: string } & EnhancementSwitch)[]> => {
     let query = db.selectFrom('enhancement_switches').distinctOn('agent').selectAll();
     if (filter.agent !== undefined) query = query.where('agent', '=', cleanText(filter.agent));
@@ -108,14 +110,14 @@ const toSwitch = (row: SwitchRow): EnhancementSwitch =>
       }
     : { enhancement: 'on', since: row.at.toISOString(), by: row.by, note: row.note };
 
-/** Writers of one agent's evaluations and switches go one after the other. */
+/** Serializes writers of one agent's evaluations and switches. */
 const lockAgent = async (trx: Transaction<Tables>, agent: string): Promise<void> => {
   await sql`select pg_advisory_xact_lock(hashtextextended(${`enhancement\n${agent}`}, 7))`.execute(trx);
 };
 
 /**
- * Applies the rule to an agent's latest evaluations, in the transaction that wrote them: of several writers the last one
- * sees what all have written, so the switch is moved once and never missed.
+ * Applies the rollback rule to an agent's latest evaluations, in the transaction that wrote them. Because writers are
+ * serialized, the last one sees all evaluations, so the switch is changed exactly once.
  */
 export const judgeAgent = async (trx: Transaction<Tables>, agent: string): Promise<void> => {
   await lockAgent(trx, agent);
@@ -137,7 +139,7 @@ export const judgeAgent = async (trx: Transaction<Tables>, agent: string): Promi
     .execute();
 };
 
-/** The last evaluations of an agent, oldest first, as the rules take them. */
+/** The latest evaluations of an agent, oldest first, in core's form. */
 export const evaluationsOf = async (
   db: Kysely<Tables>,
   agent: string,
@@ -148,7 +150,7 @@ export const evaluationsOf = async (
     .selectFrom('retry_monitors')
     .select(['run_id', 'step_id', 'agent', 'model', 'subject', 'attempt_list', 'other_ms', 'other_cost_micro_usd'])
     .where('agent', '=', agent)
-    // From before attempts were kept one by one.
+    // Older rows have no list of attempts.
     .where(sql<boolean>`attempt_list <> '[]'::jsonb`);
   if (since !== null) query = query.where(sql<boolean>`created_at >= ${since}::timestamptz`);
   const rows = await query.orderBy('id', 'desc').limit(limit).execute();

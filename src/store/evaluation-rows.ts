@@ -7,7 +7,7 @@ import { CAP } from '../protocol/caps.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
 import { checked, isoMillis } from './validation.ts';
 
-/** More attempts than any policy allows a step; a list without an end must not enter the store. */
+/** More attempts than any policy allows for a step. The list is capped because everything in the store is. */
 const MAX_ATTEMPTS = 500;
 
 const name = z.string().min(1).max(CAP.nameChars);
@@ -32,13 +32,13 @@ const evaluationSchema = z.object({
     )
     .min(1)
     .max(MAX_ATTEMPTS),
-  /** Work of the same step besides its attempts, where it is known: what overheads are measured against. */
+  /** Other work of the same step, if known. Overheads are compared with it. */
   other_ms: amount.optional(),
   other_cost_micro_usd: amount.optional(),
   created_at: z.iso.datetime(),
 });
 
-/** A step's evaluation as it travels, with the rest of the work where somebody knows it. */
+/** The evaluation of a step, with its other work if known. */
 export type NewEvaluation = StepEvaluation & Partial<Pick<Evaluation, 'other_ms' | 'other_cost_micro_usd'>>;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
@@ -69,7 +69,7 @@ export const rowOfEvaluation = (input: NewEvaluation) => {
   };
 };
 
-/** Evaluations without a model are compared with each other, under this name. */
+/** Evaluations without a model are grouped under this name. */
 const NO_MODEL = 'none';
 
 interface EvaluationRow {
@@ -83,7 +83,7 @@ interface EvaluationRow {
   other_cost_micro_usd: number;
 }
 
-/** As the rules of core take it. */
+/** Converts a row to core's form. */
 export const evaluationOf = (row: EvaluationRow): Evaluation => ({
   evaluation_id: actionId(row.run_id, row.step_id),
   agent: row.agent,

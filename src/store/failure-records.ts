@@ -11,7 +11,7 @@ import { firstIssue, isoMillis } from './validation.ts';
 
 export interface AppendResult {
   written: number;
-  /** Already there under the same failure_id: writing twice is writing once, the first stands. */
+  /** Records whose failure_id exists already. The first write is kept. */
   duplicates: number;
   refused: { failure_id: string | null; reason: string }[];
 }
@@ -34,7 +34,10 @@ export interface FingerprintDay {
 }
 
 export const createFailureRecords = (db: Kysely<Tables>) => ({
-  /** One statement for the batch. A record that cannot be stored is refused with its reason; the others go in. */
+  /**
+   * Writes a batch in one statement. A record that cannot be stored is refused with a reason, and the others are
+   * written.
+   */
   append: async (records: readonly FailureRecord[], options: { agent?: string | null } = {}): Promise<AppendResult> => {
     const { accepted, refused } = sift(records);
     const agent = options.agent === undefined || options.agent === null ? null : cleanText(options.agent);
@@ -44,7 +47,7 @@ export const createFailureRecords = (db: Kysely<Tables>) => ({
     } catch (error) {
       if (!isRefusedRow(error)) throw error;
     }
-    // The schema let something through that the database does not take. Only now, one by one, to find which.
+    // The database refused a record that the schema accepted. Writing them one by one finds which.
     let written = 0;
     const refusedByDatabase: AppendResult['refused'] = [];
     for (const record of accepted) {
@@ -68,7 +71,7 @@ export const createFailureRecords = (db: Kysely<Tables>) => ({
     return row ? toRecord(row) : null;
   },
 
-  /** All of one run, oldest first. */
+  /** All records of one run, oldest first. */
   forRun: async (runId: string): Promise<FailureRecord[]> => {
     const rows = await db
       .selectFrom('failure_records')
@@ -101,7 +104,7 @@ export const createFailureRecords = (db: Kysely<Tables>) => ({
     return pageOf(rows, size, toRecord, (row) => [row.created_at.toISOString(), row.failure_id]);
   },
 
-  /** Failures grouped over runs, by UTC day, for people; guidance and escalation never read this. */
+  /** Failures of all runs grouped by UTC day, for people. Guidance and escalation do not use this. */
   fingerprintsByDay: async (filter: { agent?: string; since: string; limit?: number }): Promise<FingerprintDay[]> => {
     const agent = filter.agent === undefined ? sql`` : sql`and agent = ${cleanText(filter.agent)}`;
     const { rows } = await sql<FingerprintDay>`
@@ -144,14 +147,14 @@ const sift = (records: readonly unknown[]) => {
   for (const record of records) {
     const parsed = failureRecordSchema.safeParse(record);
     if (parsed.success) {
-      // Checked before its text is cleaned on the way in: an id with a NUL is wrong, not another id.
+      // Checked before the text is cleaned: an id with a NUL is invalid, not another id.
       accepted.push(parsed.data);
     } else {
       const { path, reason } = firstIssue(parsed.error);
       refused.push({ failure_id: idOf(record), reason: `${path}: ${reason}` });
     }
   }
-  // In one order for all writers: two batches that share ids would otherwise wait for each other.
+  // All writers use the same order, so that two batches with common ids do not wait for each other.
   accepted.sort((left, right) => (left.failure_id < right.failure_id ? -1 : 1));
   return { accepted, refused };
 };
@@ -164,7 +167,7 @@ const idOf = (record: unknown): string | null =>
 const insert = async (db: Kysely<Tables>, records: FailureRecord[], agent: string | null): Promise<number> => {
   if (records.length === 0) return 0;
   const rows = records.map((record) => ({ ...record, created_at: isoMillis(record.created_at) }));
-  // One JSON parameter for any number of rows: one plan, and no limit of 65,535 parameters.
+  // One JSON parameter for any number of rows needs one query plan and avoids the limit of 65,535 parameters.
   const result = await sql`
     insert into failure_records (
       failure_id, run_id, step_id, phase, signal_type, severity, fingerprint, attempted_action, observed_outcome,

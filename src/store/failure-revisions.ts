@@ -9,12 +9,12 @@ import { checked, isoMillis } from './validation.ts';
 const newRevisionSchema = z.strictObject({
   run_id: idSchema,
   fingerprint: z.string().min(1).max(200),
-  /** The record that the person or the proof had in view; the revision speaks about its fingerprint. */
+  /** The record that the revision refers to. The revision applies to its whole fingerprint. */
   failure_id: idSchema.nullish(),
   kind: z.enum(['resolved', 'superseded', 'shown_helpful', 'shown_harmful']),
-  /** The step after which this holds. For a person's revision: the fingerprint's last seen step. */
+  /** The step after which the revision applies. For a person's revision it is the step of the latest occurrence. */
   step_id: z.int().min(0),
-  /** The attempt that proved it; none when a person says so. */
+  /** The attempt that proved it; missing if a person made the revision. */
   attempt: z.int().min(0).max(2_147_483_647).nullish(),
   by: z.string().min(1).max(200),
   reason: z.string().max(4_000).nullish(),
@@ -27,7 +27,7 @@ export type FailureRevision = Omit<Selectable<Tables['failure_revisions']>, 'cre
 };
 
 export const createFailureRevisions = (db: Kysely<Tables>) => ({
-  /** Writing twice is writing once. */
+  /** Writes revisions. Writing one twice has no effect. */
   append: async (revisions: readonly NewFailureRevision[]): Promise<{ written: number; duplicates: number }> => {
     const rows = revisions.map(toRow).sort((left, right) => (left.revision_id < right.revision_id ? -1 : 1));
     if (rows.length === 0) return { written: 0, duplicates: 0 };
@@ -55,8 +55,8 @@ export const createFailureRevisions = (db: Kysely<Tables>) => ({
 });
 
 /**
- * What one revision is: this kind, for this fingerprint, proved by this attempt, said by this one. A person's has no
- * attempt, so its time tells a second one, after the failure came back, from a repetition of the first.
+ * The id of a revision: its kind, fingerprint, attempt and author. A person's revision has no attempt, so its time is
+ * included. That tells a new revision, after the failure came back, from a repeated write.
  */
 const revisionIdOf = (revision: NewFailureRevision): string =>
   hashOfJson([

@@ -4,7 +4,7 @@ import type { Tables } from './tables.ts';
 
 export type FailureStatusRow = Selectable<Tables['failure_status']>;
 
-/** Computed, never stored: the view `failure_status` folds records and revisions. */
+/** The status of failures. It is never stored: the view `failure_status` computes it from records and revisions. */
 export const createFailureStatus = (db: Kysely<Tables>) => ({
   /** One row per fingerprint, last seen first. */
   forRun: (runId: string): Promise<FailureStatusRow[]> =>

@@ -8,11 +8,11 @@ import { StoreInputError } from './store-errors.ts';
 import type { Tables } from './tables.ts';
 import { isoMillis } from './validation.ts';
 
-/** An entry as it is read; one that came from outside belongs to no run. */
+/** An entry as it is read. An imported entry has no run. */
 export type FeedbackLogEntry = Omit<FeedbackEntry, 'entry_id' | 'run_id'> & { run_id: string | null };
 
 export interface NewFeedbackLogEntry extends FeedbackLogEntry {
-  /** The same id again is the same entry again. Without one, every call is an entry. */
+  /** Writing an entry with the same id again has no effect. Without an id, every call adds an entry. */
   entry_id?: string;
 }
 
@@ -27,7 +27,7 @@ export const createFeedbackLog = (db: Kysely<Tables>) => ({
     return { written: Number(result.numInsertedOrUpdatedRows ?? 0) };
   },
 
-  /** Last written first. */
+  /** Latest first. */
   list: async (
     filter: { run_id?: string; feedback_type?: string; cursor?: string; limit?: number } = {},
   ): Promise<Page<FeedbackLogEntry>> => {

@@ -4,12 +4,14 @@ import { openDatabase } from './connection.ts';
 import { StoreSchemaNewerError } from './store-errors.ts';
 import { migrations } from './migrations/all-migrations.ts';
 
-/** Named after us, so that a database shared with another user of kysely stays in order. */
+/** Has our own name, so that it does not clash with another user of kysely in the same database. */
 const MIGRATION_TABLE = 'secondwind_migration';
 
-/** Brings a database to the schema of this version. Two processes may do it at once: the second waits for the first. */
+/**
+ * Updates the database to the schema of this version. If two processes do it at once, the second waits for the first.
+ */
 export const migrateToLatest = async (databaseUrl: string): Promise<{ applied: string[] }> => {
-  // One connection holds the lock and does the work; waiting for another process must not count as a slow statement.
+  // One connection holds the lock and does the work. Waiting for another process must not hit the statement timeout.
   const db = openDatabase({ databaseUrl, maxConnections: 1, statementTimeoutMs: 0 });
   try {
     await refuseNewerSchema(db);

@@ -6,7 +6,7 @@ type Rates = Omit<MonitorFigures, 'remaining_failures'>;
 
 const share = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
 
-/** What `monitorFigures` of core says of the same evaluations, from counts alone. */
+/** Computes from totals what core's `monitorFigures` computes from evaluations. */
 export const ratesOf = (totals: MonitorTotals): Rates => {
   const failedFirst = totals.evaluations - totals.first_ok;
   const retry = (tried: number, succeeded: number) => ({
@@ -34,11 +34,11 @@ export const ratesOf = (totals: MonitorTotals): Rates => {
 };
 
 export interface Monitors {
-  /** Per agent and model, over the whole time asked for. */
+  /** Per agent and model, over the whole period. */
   overall: (MonitorGroup & Rates)[];
   by_day: (MonitorGroup & { day: string } & Rates)[];
   remaining_failures: RemainingFailure[];
-  /** Agents whose switch was ever moved; every other agent's is on. */
+  /** Agents whose switch was ever changed. The switch of every other agent is on. */
   switches: ({ agent: string } & EnhancementSwitch)[];
 }
 
@@ -53,7 +53,7 @@ export interface MonitorStore {
   };
 }
 
-/** Everything that the monitors show: for a door that answers in JSON, and for one that answers in Prometheus' format. */
+/** Reads everything that the monitors show, for JSON and for Prometheus. */
 export const readMonitors = async (
   { retryMonitors, enhancement }: MonitorStore,
   filter: MonitorFilter & { limit?: number },

@@ -15,7 +15,7 @@ export interface MonitorFilter {
   since: string;
 }
 
-/** Counts, not rates: rates of rates would be wrong when somebody adds them up. */
+/** Totals instead of rates, because rates cannot be added up. */
 export interface MonitorTotals {
   evaluations: number;
   first_ok: number;
@@ -25,11 +25,11 @@ export interface MonitorTotals {
   ok_at_retry_2: number;
   final_ok: number;
   recovered: number;
-  /** Of the first attempts. */
+  /** Duration of the first attempts. */
   base_ms: number;
-  /** Of all further attempts and the waits before them. */
+  /** Duration of all further attempts and the waits before them. */
   added_ms: number;
-  /** Of other work of the same steps, where it is known. */
+  /** Duration of other work of the same steps, if known. */
   other_ms: number;
   base_cost_micro_usd: number;
   added_cost_micro_usd: number;
@@ -64,7 +64,7 @@ const matching = ({ agent, model, since }: MonitorFilter) => sql`
   ${model === undefined ? sql`` : sql`and model = ${cleanText(model)}`}`;
 
 export const createMonitorTotals = (db: Kysely<Tables>) => ({
-  /** Per agent, model and UTC day, the newest day first. */
+  /** Totals per agent, model and UTC day, the newest day first. */
   totals: async (filter: MonitorFilter): Promise<RetryTotals[]> => {
     const { rows } = await sql<RetryTotals>`
       select agent, model, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as day, ${COUNTS}
@@ -74,7 +74,7 @@ export const createMonitorTotals = (db: Kysely<Tables>) => ({
     return rows;
   },
 
-  /** Per agent and model, over the whole time. */
+  /** Totals per agent and model, over the whole period. */
   overall: async (filter: MonitorFilter): Promise<(MonitorGroup & MonitorTotals)[]> => {
     const { rows } = await sql<MonitorGroup & MonitorTotals>`
       select agent, model, ${COUNTS}
@@ -84,7 +84,7 @@ export const createMonitorTotals = (db: Kysely<Tables>) => ({
     return rows;
   },
 
-  /** Steps that no retry could mend, newest first: what, with which prompts, and whether another model could. */
+  /** Steps that no retry could fix, newest first, with their prompts and whether another model succeeded. */
   remainingFailures: async (filter: MonitorFilter & { limit?: number }): Promise<RemainingFailure[]> => {
     const { rows } = await sql<RemainingRow>`
       select

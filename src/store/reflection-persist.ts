@@ -14,16 +14,16 @@ const name = z.string().min(1).max(CAP.nameChars);
 const newReflectionSchema = z
   .strictObject({
     scope: z.enum(['agent', 'global']),
-    /** Who learnt it. */
+    /** The agent that learnt it. */
     agent: name.nullable(),
     error_type: name,
     error_signature: name,
-    /** Of the failure that it was learnt from; none for a lesson that came from outside. */
+    /** The fingerprint of the failure it was learnt from; missing for an imported lesson. */
     fingerprint: z.string().min(1).max(200).nullish(),
     content: z.string().min(1).max(CAP.textChars),
     rationale: z.string().max(CAP.textChars),
     tags: z.array(z.string().max(300)).max(50),
-    /** The tools that it concerns; none = any. */
+    /** The tools it is about; none means any tool. */
     tools: z.array(name).max(50).optional(),
     context: z.strictObject({
       error_signature: z.string(),
@@ -33,9 +33,12 @@ const newReflectionSchema = z
       reflection_context: z.string(),
     }),
     run_id: name.nullish(),
-    /** Derived from run, step and attempt, so that a repeated write is one occurrence. Without one, each call is one. */
+    /**
+     * Derived from run, step and attempt, so that a repeated write counts as one occurrence. Without it, every call is
+     * one.
+     */
     occurrence_id: z.string().min(1).max(300).optional(),
-    /** From the policy; 1 = only identical text is identical. */
+    /** From the policy. With 1, only identical texts count as repetitions. */
     similarity_threshold: z.number().min(0).max(1),
   })
   .refine((reflection) => reflection.scope === 'global' || reflection.agent !== null, {
@@ -46,10 +49,10 @@ export type NewReflection = z.infer<typeof newReflectionSchema>;
 
 export interface PersistedReflection {
   id: number;
-  /** A new row; otherwise an occurrence of `id` was counted. */
+  /** True if a row was added. Otherwise an occurrence was added to lesson `id`. */
   stored: boolean;
   deduplicated: boolean;
-  /** How alike the two are: 1 for the same signature. */
+  /** The similarity of the two; 1 for an equal signature. */
   similarity: number;
   occurrence_count: number;
 }
@@ -60,7 +63,7 @@ export const persistReflection =
     const reflection = checked(newReflectionSchema, input);
     const occurrenceId = cleanText(reflection.occurrence_id ?? randomUUID());
     return db.transaction().execute(async (trx) => {
-      // One writer at a time per scope and type: near-identical lessons that arrive together have no unique index.
+      // One writer at a time per scope and type, because no unique index can prevent near-identical lessons.
       const key = scopeKey(reflection.scope, reflection.agent);
       const errorType = cleanText(reflection.error_type);
       await sql`select pg_advisory_xact_lock(hashtextextended(${`${key}\n${errorType}`}, 3))`.execute(trx);
@@ -113,10 +116,10 @@ const sameSignature = async (
   return row && { id: row.id, similarity: 1 };
 };
 
-/** So many are looked at; beyond them nothing is alike enough to matter. */
+/** How many similar lessons are compared. Beyond that, none is similar enough to matter. */
 const ALIKE = 20;
 
-/** Best match, then the oldest. Retired lessons take nobody's place. */
+/** The best match, and of equal matches the oldest. Retired lessons are ignored. */
 const mostSimilar = async (
   trx: Transaction<Tables>,
   key: string,
@@ -134,7 +137,7 @@ const mostSimilar = async (
       )
     order by similarity desc, id
     limit ${ALIKE}`.execute(trx);
-  // Alike is not the same: a lesson that corrects another has nearly all its words.
+  // Similar is not the same: a lesson that corrects another one has nearly all its words.
   const match = rows.find((row) => sameRemedy(row.content, content));
   return match && { id: match.id, similarity: match.similarity };
 };

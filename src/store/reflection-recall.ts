@@ -15,17 +15,17 @@ export interface StoredReflection extends Omit<
   'scope_key' | 'original_content' | 'retired' | 'created_at' | 'last_seen_at'
 > {
   created_at: string;
-  /** Its latest occurrence. */
+  /** The time of its latest occurrence. */
   last_seen_at: string;
 }
 
 export interface RecalledReflection extends StoredReflection {
-  /** 1 for the same fingerprint or signature, the similarity for a similar one, 0 where nothing was compared. */
+  /** 1 for an equal fingerprint or signature, the similarity for a similar lesson, 0 if nothing was compared. */
   score: number;
   reason: 'same_fingerprint' | 'same_signature' | 'similar' | 'recent';
 }
 
-/** Whose memory is asked. */
+/** Whose lessons are read. */
 export interface Reader {
   scope: ReflectionScope;
   agent: string | null;
@@ -41,18 +41,18 @@ export interface SimilarQuery extends Reader {
 export interface FailureQuery extends Reader {
   error_type: string;
   fingerprint: string;
-  /** The failure in one line; a lesson about it begins so. */
+  /** The failure in one line. A lesson about it begins with the same words. */
   description: string;
   similarity_threshold: number;
   limit?: number;
-  /** The server gives up after this. */
+  /** Timeout of the statement in Postgres. */
   timeout_ms?: number;
 }
 
-/** So many that are equally fitting are weighed against each other. */
+/** How many equally good matches are ranked. */
 const WEIGHED = 200;
 
-/** Retired lessons are never recalled. */
+/** Reads lessons. Retired ones are never returned. */
 export const createReflectionRecall = (db: Kysely<Tables>) => {
   const bySignature = async (
     query: Reader & { error_signature: string; error_type?: string; limit?: number },
@@ -80,9 +80,9 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
     });
 
   /**
-   * What is known about a failure: lessons learnt from the very same one, best first; where there is none, lessons of the
-   * same type whose text has a stretch like its description. A lesson begins with the failure and goes on with what
-   * worked, so the two are never alike as a whole.
+   * Recalls lessons about a failure: those learnt from the same failure, best first, or else lessons of the same type
+   * whose text contains something similar to its description. The description is compared with a part of the lesson
+   * only, because a lesson continues with what worked.
    */
   const recallForFailure = (query: FailureQuery): Promise<RecalledReflection[]> =>
     db.transaction().execute(async (trx) => {
@@ -113,7 +113,7 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
     similar,
     recallForFailure,
 
-    /** "Have I seen this error before?" By signature and, with a content, by similarity. */
+    /** Finds lessons with the same signature and, if `content` is given, similar ones. */
     seen: async (
       query: Reader & {
         error_signature: string;
@@ -129,7 +129,7 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
       return { seen: found.length > 0, occurrence_count: found[0]?.occurrence_count ?? 0 };
     },
 
-    /** The newest, of one type if it is named. */
+    /** The latest lessons, of one type if it is given. */
     list: async (query: Reader & { error_type?: string; limit?: number }): Promise<RecalledReflection[]> => {
       const type = query.error_type === undefined ? sql`` : sql`and r.error_type = ${cleanText(query.error_type)}`;
       const rows = await select(db, query, {
@@ -141,7 +141,7 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
       return rows.map((row) => toRecalled(row, 'recent'));
     },
 
-    /** The newest of all agents and those for everybody: for people, who look after them. Runs never read it. */
+    /** The latest lessons of all agents, for people who maintain them. Runs do not use it. */
     listAll: async (query: { error_type?: string; limit?: number } = {}): Promise<RecalledReflection[]> => {
       const type = query.error_type === undefined ? sql`` : sql`and r.error_type = ${cleanText(query.error_type)}`;
       const { rows } = await sql<Scored>`
@@ -166,7 +166,7 @@ interface Selection {
   limit: number;
 }
 
-/** One index scan per readable scope: neither index can look for a list of keys and keep an order. */
+/** One index scan per readable scope, because neither index can search several keys and keep an order. */
 const select = async (db: Kysely<Tables>, reader: Reader, selection: Selection): Promise<Scored[]> => {
   const { where, score, order, limit } = selection;
   const perScope = readableScopes(reader).map(
@@ -182,7 +182,7 @@ const select = async (db: Kysely<Tables>, reader: Reader, selection: Selection):
   return rows;
 };
 
-/** By what is compared, most alike first, then the oldest. */
+/** By similarity, then the oldest first. */
 const selectByText = async (
   db: Kysely<Tables>,
   reader: Reader,
@@ -202,7 +202,7 @@ const selectByText = async (
   return rows;
 };
 
-/** Most alike first; among equals as the start of a run would rank them. */
+/** Most similar first, then in the order in which the start of a run ranks them. */
 const best = (rows: readonly Scored[], limit: number): Scored[] =>
   rows
     .map((row) => ({ row, lesson: toLesson(row) }))
@@ -212,7 +212,7 @@ const best = (rows: readonly Scored[], limit: number): Scored[] =>
 
 const ID_DIGITS = 16;
 
-/** The rule that ranks compares ids as text; with equal lengths that is their order as numbers. */
+/** Pads an id, because ranking compares ids as text. With equal lengths that is the numeric order. */
 export const lessonId = (id: number): string => String(id).padStart(ID_DIGITS, '0');
 
 const toLesson = (row: CurrentRow): Lesson => ({

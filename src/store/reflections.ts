@@ -9,11 +9,11 @@ import type { ReflectionAction, Tables } from './tables.ts';
 import { checked } from './validation.ts';
 
 export interface ReflectionUse {
-  /** Derived from run, step and attempt, so that a repeated report is one use. */
+  /** Derived from run, step and attempt, so that a repeated report counts as one use. */
   use_id: string;
   reflection_id: number;
   run_id: string;
-  /** Whether the attempt that had the lesson succeeded. */
+  /** Whether the attempt that was shown the lesson succeeded. */
   succeeded: boolean;
 }
 
@@ -41,7 +41,7 @@ const newRevisionSchema = z
   });
 export type NewReflectionRevision = z.infer<typeof newRevisionSchema>;
 
-/** Lessons kept across runs. Rows never change: occurrences, uses and what people decide are written beside them. */
+/** Lessons of all runs. Rows never change: occurrences, uses and people's changes are separate rows. */
 export const createReflections = (db: Kysely<Tables>) => ({
   persist: persistReflection(db),
   ...createReflectionRecall(db),
@@ -60,7 +60,7 @@ export const createReflections = (db: Kysely<Tables>) => ({
     return { written: Number(result.numInsertedOrUpdatedRows ?? 0) };
   },
 
-  /** A person retires, pins, unpins or edits a lesson. */
+  /** Retires, pins, unpins or edits a lesson for a person. */
   revise: async (input: NewReflectionRevision): Promise<ReflectionRevision> => {
     const revision = checked(newRevisionSchema, input);
     const { created_at, ...row } = await db
@@ -78,7 +78,7 @@ export const createReflections = (db: Kysely<Tables>) => ({
     return { ...row, created_at: created_at.toISOString() };
   },
 
-  /** Who did what to a lesson, oldest first. */
+  /** The changes that people made to a lesson, oldest first. */
   revisionsOf: async (reflectionId: number): Promise<ReflectionRevision[]> => {
     const rows = await db
       .selectFrom('reflection_revisions')

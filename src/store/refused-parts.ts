@@ -4,7 +4,7 @@ import type { Tables } from './tables.ts';
 
 export interface RefusedPart {
   run_id: string;
-  /** Which list of the write it was in. */
+  /** The list of the write that contained the part. */
   kind: string;
   part_id: string;
   reason: string;
@@ -13,9 +13,9 @@ export interface RefusedPart {
 const ID_CHARS = 300;
 const REASON_CHARS = 1_000;
 
-/** Parts of a run's writes that could not be stored. What they held is not kept: it may be the reason. */
+/** Parts of a run's writes that could not be stored. Their content is not kept, because it may be the reason. */
 export const createRefusedParts = (db: Kysely<Tables>) => ({
-  /** Told once: the same part again answers `written: 0`. */
+  /** Each part is written once. A repeated one returns `written: 0`. */
   put: async (parts: readonly RefusedPart[]): Promise<{ written: number }> => {
     if (parts.length === 0) return { written: 0 };
     const result = await db

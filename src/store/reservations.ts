@@ -6,17 +6,17 @@ import { defaultLoopId } from '../protocol/ids.ts';
 import { StoreUnreachableError } from './store-errors.ts';
 import type { Tables } from './tables.ts';
 
-/** An idempotency key with the request that it was used for. */
+/** An idempotency key, with the request it was used for. */
 export interface StartKey {
   hash: string;
   request_hash: string;
-  /** The id that the key gives to a run whose request names none. */
+  /** The run id that the key gives to a request without one. */
   run_id: string;
 }
 
-/** What a start wants for itself alone. */
+/** The names that a start reserves. */
 export interface StartNames {
-  /** null: a guard, which listens to loops that run elsewhere. */
+  /** null for a guard, whose loops run elsewhere. */
   run_id: string | null;
   loop_id: string;
   key?: StartKey | undefined;
@@ -24,22 +24,22 @@ export interface StartNames {
 
 export interface Reservation {
   /**
-   * Gives back what this call reserved, for a start that was refused; what was reserved before stays. `keepName` gives only
-   * the key back: another start of the same run has succeeded, and its loops have this name.
+   * Releases what this call reserved, after a start that was refused. Earlier reservations stay. With `keepName` only
+   * the key is released, because another start of the same run has succeeded and its loops have this name.
    */
   release(options: { keepName: boolean }): Promise<void>;
 }
 
-/** Whether Temporal knows a run of this id. */
+/** Returns whether Temporal knows a run with this id. */
 export type IsKnownRun = (runId: string) => Promise<boolean>;
 
 export interface Reservations {
   /**
-   * Reserves run id, family and key together, for ever. A repetition of the same start finds its own reservation. Throws
-   * `IdempotencyConflictError`, `RunExistsError` or `FamilyTakenError` when another start has one of the three.
+   * Reserves run id, family and key together, permanently. A repeated start finds its own reservation. Throws
+   * `IdempotencyConflictError`, `RunExistsError` or `FamilyTakenError` if another start has one of the three.
    */
   reserve(wanted: StartNames, isKnownRun: IsKnownRun): Promise<Reservation>;
-  /** Whose family this is: a run's, a guard's (`run_id: null`), or nobody's yet. */
+  /** The owner of a family: a run, a guard (`run_id: null`), or null if it is free. */
   ownerOf(family: string): Promise<{ run_id: string | null } | null>;
 }
 
@@ -50,14 +50,14 @@ interface Row {
   request_hash: string | null;
 }
 interface HeldRow extends Row {
-  /** By the database's clock. */
+  /** Measured with the database's clock. */
   age_ms: number;
   is_archived: boolean;
 }
 
-/** A start that has been under way for longer than this has failed. */
+/** A start that takes longer than this has failed. */
 const ABANDONED_MS = 60_000;
-/** More rounds than this would need as many starts that come and go between two statements of this one. */
+/** Each try fails only if another start comes or goes between two statements of this one. */
 const MAX_TRIES = 5;
 
 const NOTHING_RESERVED: Reservation = { release: () => Promise.resolve() };
@@ -96,8 +96,8 @@ const rowOf = ({ run_id, loop_id, key }: StartNames): Row => ({
 });
 
 /**
- * A default name carries the run's id, and an id made from a key can have no other key. Temporal keeps both to one run, so
- * such a run starts also while the store is away.
+ * True if Temporal alone can keep these names unique: a default family contains the run's id, and an id derived from a
+ * key belongs to that key only. Such a run can start even if the store is unavailable.
  */
 const isNobodyElses = ({ run_id, loop_id, key }: StartNames): boolean =>
   run_id !== null && loop_id === defaultLoopId(run_id) && (key === undefined || key.run_id === run_id);
@@ -111,7 +111,7 @@ async function insert(db: Kysely<Tables>, row: Row): Promise<boolean> {
   return result.numInsertedOrUpdatedRows === 1n;
 }
 
-/** The rows that hold the family, the run id or the key of this one; that of the key first. */
+/** The rows that hold the family, the run id or the key, with the row of the key first. */
 async function heldRows(db: Kysely<Tables>, row: Row): Promise<HeldRow[]> {
   const { rows } = await sql<HeldRow>`
     select family, run_id, start_key, request_hash,
@@ -123,13 +123,13 @@ async function heldRows(db: Kysely<Tables>, row: Row): Promise<HeldRow[]> {
   return rows;
 }
 
-/** Whether this row already reserves all that a start wants. A start without a key wants no key. */
+/** True if this row already reserves everything that a start wants. A start without a key wants none. */
 const covers = (held: Row, { family, run_id, start_key, request_hash }: Row): boolean =>
   held.family === family &&
   held.run_id === run_id &&
   (start_key === null || (held.start_key === start_key && held.request_hash === request_hash));
 
-/** Its run never came to be, for example because Temporal was away. */
+/** True if its run was never started, for example because Temporal was unavailable. */
 const isAbandoned = async ({ run_id, age_ms, is_archived }: HeldRow, isKnownRun: IsKnownRun): Promise<boolean> =>
   run_id !== null && age_ms > ABANDONED_MS && !is_archived && !(await isKnownRun(run_id));
 
@@ -139,7 +139,7 @@ function conflictOf(row: Row, rival: HeldRow): Error {
   return new FamilyTakenError(row.family, rival.run_id === null ? 'a guard' : `the run ${rival.run_id}`);
 }
 
-/** A start that is repeated counts as under way again. False when its row was removed meanwhile. */
+/** Marks a repeated start as in progress again. Returns false if its row was removed meanwhile. */
 async function renew(db: Kysely<Tables>, row: Row): Promise<boolean> {
   const result = await db
     .updateTable('reservations')
@@ -149,7 +149,7 @@ async function renew(db: Kysely<Tables>, row: Row): Promise<boolean> {
   return result.numUpdatedRows === 1n;
 }
 
-/** Unless the start was repeated since it was looked at. */
+/** Removes the row unless the start was repeated since the row was read. */
 const removeAbandoned = async (db: Kysely<Tables>, row: Row): Promise<void> => {
   const isOld = sql<boolean>`reserved_at < now() - ${ABANDONED_MS} * interval '1 millisecond'`;
   await db.deleteFrom('reservations').where(isRow(row)).where(isOld).execute();

@@ -9,7 +9,7 @@ import { createMonitorTotals } from './monitor-totals.ts';
 import type { Tables } from './tables.ts';
 import { isoMillis } from './validation.ts';
 
-/** One step, evaluated once, when it has ended for good. */
+/** The evaluation of one step, written once when the step has ended. */
 export interface RetryEvaluation {
   run_id: string;
   step_id: number;
@@ -19,11 +19,11 @@ export interface RetryEvaluation {
   attempts: number;
   first_ok: boolean;
   final_ok: boolean;
-  /** Of the failure that remained, or of the last one that was mended. */
+  /** Category of the failure that remained, or of the last one that a retry fixed. */
   category: string | null;
-  /** Of the first attempt; what `added_ms` is compared with. */
+  /** Duration of the first attempt. `added_ms` is compared with it. */
   base_ms: number;
-  /** Of all further attempts and the waits between them. */
+  /** Duration of all further attempts and the waits between them. */
   added_ms: number;
   base_cost_micro_usd: number;
   added_cost_micro_usd: number;
@@ -34,8 +34,8 @@ export const createRetryMonitors = (db: Kysely<Tables>) => ({
   ...createMonitorTotals(db),
 
   /**
-   * A step counts once; the first evaluation stands. With them the rollback rule is applied to their agents, so that a
-   * switch can never lag behind what it is judged by.
+   * Writes evaluations. A step counts once; the first evaluation is kept. The rollback rule is applied in the same
+   * transaction, so that a switch never lags behind the evaluations.
    */
   append: async (evaluations: readonly NewEvaluation[]): Promise<{ written: number }> => {
     if (evaluations.length === 0) return { written: 0 };
@@ -50,17 +50,17 @@ export const createRetryMonitors = (db: Kysely<Tables>) => ({
         .values(rows)
         .onConflict((conflict) => conflict.columns(['run_id', 'step_id']).doNothing())
         .executeTakeFirst();
-      // In one order for all writers, who would otherwise wait for each other.
+      // All writers use the same order, so that they do not wait for each other.
       for (const agent of [...new Set(rows.map((row) => row.agent))].sort()) await judgeAgent(trx, agent);
       return { written: Number(result.numInsertedOrUpdatedRows ?? 0) };
     });
   },
 
-  /** The last evaluations of an agent since a time, oldest first, as the rules of core take them. */
+  /** The latest evaluations of an agent since a time, oldest first, in core's form. */
   evaluationsOf: (agent: string, since: string | null, limit = 500): Promise<Evaluation[]> =>
     evaluationsOf(db, cleanText(agent), since === null ? null : isoMillis(since), limit),
 
-  /** The last evaluations of an agent, newest first. */
+  /** The latest evaluations of an agent, newest first. */
   recent: async (filter: { agent: string; model?: string | null; limit?: number }): Promise<RetryEvaluation[]> => {
     let query = db.selectFrom('retry_monitors').select(RECENT_COLUMNS).where('agent', '=', cleanText(filter.agent));
     if (filter.model === null) query = query.where('model', 'is', null);

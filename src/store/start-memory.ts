@@ -14,12 +14,12 @@ import { lessonId, type Reader } from './reflection-recall.ts';
 import { readableScopes } from './reflection-scope.ts';
 import type { Tables } from './tables.ts';
 
-/** A start waits no longer than this for the memory, which helps a run and is not needed for one. */
+/** How long a start waits for the memory of earlier runs, which is useful but not required. */
 const DEADLINE_MS = 2_000;
 
 /**
- * What earlier runs left for a run that is about to start; nothing, when it cannot be read in time. `log` is then called with
- * the reason.
+ * Reads what earlier runs left for a run that is about to start. If it cannot be read in time, the result is empty and
+ * `log` is called with the reason.
  */
 export async function loadStartMemory(
   memory: Pick<StartMemoryReader, 'read'>,
@@ -36,7 +36,7 @@ export async function loadStartMemory(
 
 export interface StartMemoryReader {
   read(run: PreparedRun): Promise<StartMemory>;
-  /** The lessons that a run starts with, as `rankLessons` ranks them. */
+  /** The lessons that a run starts with, ranked by `rankLessons`. */
   lessons(query: Reader & { tools: readonly string[]; limit?: number }): Promise<KnownLesson[]>;
 }
 
@@ -66,7 +66,7 @@ export const createStartMemory = (db: Kysely<Tables>): StartMemoryReader => {
 
 const MOST_TOOLS = 20;
 
-/** A lesson as a run carries it: capped, because it lives in the run's state. */
+/** A lesson as a run carries it, capped because it is part of the run's state. */
 export const toRunLesson = ({ id, content, tools, fingerprint }: KnownLesson): RunLesson => ({
   reflection_id: id,
   content: firstCodePoints(content, CAP.lessonChars),
@@ -74,7 +74,7 @@ export const toRunLesson = ({ id, content, tools, fingerprint }: KnownLesson): R
   fingerprint,
 });
 
-/** Whether the agent's retries are enhanced, and if not, why. An agent whose switch was never moved has it on. */
+/** Whether the agent's retries enhance prompts, and if not, why. The default is on. */
 async function enhancementOf(db: Kysely<Tables>, agent: string): Promise<StartMemory['enhancement']> {
   const latest = await db
     .selectFrom('enhancement_switches')
@@ -86,7 +86,7 @@ async function enhancementOf(db: Kysely<Tables>, agent: string): Promise<StartMe
   return latest?.enhancement === 'off' ? { on: false, why: latest.sentence ?? '' } : { on: true };
 }
 
-/** Far more than are shown, so that one page nearly always holds them. */
+/** Far more than are shown, so that one page is nearly always enough. */
 const PAGE = 200;
 
 interface Candidate extends KnownLesson {
@@ -100,9 +100,9 @@ interface RankedLesson extends Lesson {
 }
 
 /**
- * The best lessons first. `rankLessons` decides; the database gives it candidates in the same order, so that thousands of
- * lessons need not travel. Only the rule can tell whether a text mentions a tool as a word of its own, so the pages go on
- * until enough candidates have passed it.
+ * The best lessons first. `rankLessons` decides; the database returns candidates in the same order, so that thousands
+ * of lessons need not be read. Only `rankLessons` can tell whether a text mentions a tool as a separate word, so
+ * further pages are read until enough candidates have passed.
  */
 async function bestLessons(
   db: Kysely<Tables>,
@@ -131,8 +131,8 @@ const toLesson = ({ id, content, tools, fingerprint, ...row }: Candidate): Ranke
 });
 
 /**
- * In the order of `rankLessons`. Times count to the millisecond, as they do in JavaScript; a quotient of whole numbers as
- * double precision is equal where the fractions are, and never turns an order around below 2^26 uses.
+ * Candidates in the order of `rankLessons`. Times are compared in milliseconds, as in JavaScript. The success rate is a
+ * quotient of whole numbers in double precision, which keeps the exact order for fewer than 2^26 uses.
  */
 async function candidates(
   db: Kysely<Tables>,

@@ -1,4 +1,4 @@
-/** What the store says when it cannot do its work. `code` is stable, so a door can choose its exit code or status. */
+/** The database cannot be reached. `code` is stable, so that callers can choose an exit code or a status by it. */
 export class StoreUnreachableError extends Error {
   readonly code = 'STORE_UNREACHABLE';
   constructor(address: string, cause: unknown) {
@@ -18,7 +18,7 @@ export class StoreSchemaNewerError extends Error {
   }
 }
 
-/** Refused before it reached the database; `path` names the member that is wrong. */
+/** The input was refused before it reached the database. `path` names the invalid member. */
 export class StoreInputError extends Error {
   readonly code = 'STORE_INPUT';
   readonly path: string;
@@ -41,7 +41,7 @@ const codeOf = (error: unknown): string =>
   typeof error === 'object' && error !== null && 'code' in error && typeof error.code === 'string' ? error.code : '';
 
 export const messageOf = (error: unknown): string => {
-  // Node tries IPv6 and IPv4 and then throws an AggregateError without a message of its own.
+  // Node tries IPv6 and IPv4, and then throws an AggregateError without a message.
   if (error instanceof AggregateError && error.message === '') return error.errors.map(messageOf).join('; ');
   return error instanceof Error ? error.message : String(error);
 };
@@ -60,7 +60,7 @@ const NETWORK_CODES = new Set([
   'ERR_STREAM_DESTROYED',
   'ERR_STREAM_WRITE_AFTER_END',
 ]);
-/** pg gives these no code. */
+/** pg gives these errors no code. */
 const NETWORK_MESSAGES = [
   'Connection terminated',
   'Client has encountered a connection error',
@@ -68,7 +68,7 @@ const NETWORK_MESSAGES = [
   'Client was closed and is not queryable',
 ];
 const isOutageState = (state: string): boolean =>
-  // 08: connection; 28: authorisation; 3D000: no such database; 53300: too many connections; 57P0x: shutting down or
+  // 08: connection; 28: authorization; 3D000: no such database; 53300: too many connections; 57P0x: shutting down or
   // starting up.
   /^(08...|28...|3D000|53300|57P0[1-5])$/.test(state);
 
@@ -79,7 +79,7 @@ export const isUnreachable = (error: unknown): boolean => {
   return error instanceof Error && NETWORK_MESSAGES.some((start) => error.message.startsWith(start));
 };
 
-/** The row itself cannot be stored (a value out of range, a constraint): writing it again would fail again. */
+/** True if the row itself cannot be stored (a value out of range, a constraint), so that a retry would fail again. */
 export const isRefusedRow = (error: unknown): boolean => /^2[23]...$/.test(codeOf(error));
 
 const nextStep = (code: string): string => {

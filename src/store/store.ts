@@ -16,7 +16,10 @@ import { createReservations } from './reservations.ts';
 import { createStartMemory } from './start-memory.ts';
 import { createRetryMonitors } from './retry-monitors.ts';
 
-/** The memory beyond one run. Opens no connection until the first query; the schema is `migrateToLatest`'s business. */
+/**
+ * Opens the store, the memory that outlives runs. It connects at the first query. The schema has to exist: see
+ * `migrateToLatest`.
+ */
 export const createStore = (database: string | DatabaseOptions) => {
   const db = openDatabase(typeof database === 'string' ? { databaseUrl: database } : database);
   return {
@@ -34,7 +37,7 @@ export const createStore = (database: string | DatabaseOptions) => {
     retryMonitors: createRetryMonitors(db),
     enhancement: createEnhancementSwitches(db),
     refusedParts: createRefusedParts(db),
-    /** Whether the database answers. */
+    /** Resolves if the database answers. */
     ping: async (): Promise<void> => {
       await sql`select 1`.execute(db);
     },

@@ -3,7 +3,7 @@ import type { EnhancementJudgement, SwitchOffReason } from '../core/retry/switch
 import type { StepEvaluation } from '../protocol/lessons.ts';
 import type { FailureRecord, FailureStatus } from '../protocol/schemas/failure-record.ts';
 
-/** Read as parsed JSON, written as its text (see `jsonParameter`). */
+/** Read as parsed JSON, written as text (see `jsonParameter`). */
 type Jsonb<T> = ColumnType<T, string, never>;
 type Time = ColumnType<Date, string | Date, never>;
 type TimeByDatabase = ColumnType<Date, never, never>;
@@ -97,7 +97,7 @@ interface ReflectionsTable {
   scope_key: ColumnType<string, never, never>;
   error_type: string;
   error_signature: string;
-  /** Of the failure that it was learnt from. */
+  /** The fingerprint of the failure that the lesson was learnt from. */
   fingerprint: ColumnType<string | null, string | null | undefined, never>;
   category: Generated<string>;
   content: string;
@@ -119,7 +119,7 @@ interface ReflectionCurrentView extends Omit<ReflectionsTable, 'id'> {
   failed_count: number;
 }
 
-/** What is compared, apart from the rest so that a search reads only its own part. */
+/** The texts that searches compare, in a table of their own, so that a search reads only its own part. */
 interface ReflectionTextsTable {
   reflection_id: number;
   scope_key: string;
@@ -201,7 +201,7 @@ interface RetryMonitorsTable {
   added_cost_micro_usd: number;
   created_at: Time;
   subject: string | null;
-  /** The first attempt that succeeded, counted from 0; null: none did. */
+  /** The number of the first attempt that succeeded, from 0; null if none did. */
   ok_at: number | null;
   attempt_list: Jsonb<StepEvaluation['attempts']>;
   other_ms: number;
@@ -216,7 +216,7 @@ interface EnhancementSwitchesTable {
   sentence: string | null;
   judgement: ColumnType<EnhancementJudgement | null, string | null, never>;
   by: string;
-  /** What a person said to it. */
+  /** A person's note. */
   note: string | null;
   at: TimeByDatabase;
 }

@@ -12,7 +12,7 @@ import type { StackExit } from '../types.ts';
 import type { FromKeeper, KeeperPlan, KeeperResult, ToKeeper } from './messages.ts';
 import { encode } from './messages.ts';
 
-/** Longer than the keeper needs at worst: Temporal 3 s, Postgres 11 s. */
+/** Longer than the keeper needs at most: Temporal 3 s, Postgres 11 s. */
 const STOP_LIMIT_MS = 20_000;
 
 export interface RunningKeeper {
@@ -44,15 +44,16 @@ function spawnKeeper(dataDir: string, env: NodeJS.ProcessEnv): ChildProcess {
   const main = new URL(import.meta.url.endsWith('.ts') ? '../keeper-main.ts' : '../keeper-main.js', import.meta.url);
   return spawn(process.execPath, [...loaderFor(main), fileURLToPath(main)], {
     env,
-    // Whoever asks the system who uses this folder shall find the keeper too.
+    // Tools that list who uses this folder also find the keeper.
     cwd: dataDir,
-    // A session of its own: a Ctrl-C or a closed terminal reaches the parent only, which then ends things in order.
+    // In a session of its own, so that a Ctrl-C or a closed terminal reaches only the parent, which then stops
+    // everything in order.
     detached: true,
     stdio: ['pipe', 'pipe', 'inherit'],
   });
 }
 
-/** From source the keeper needs the same loader as its parent; compiled it needs none. */
+/** When run from source, the keeper needs the same loader as its parent; compiled, it needs none. */
 function loaderFor(main: URL): string[] {
   if (!main.pathname.endsWith('.ts')) return [];
   return ['--import', pathToFileURL(createRequire(import.meta.url).resolve('tsx')).href];
@@ -71,7 +72,7 @@ class KeeperLink {
     this.#dataDir = dataDir;
     const [input, output] = [child.stdin, child.stdout];
     if (!input || !output) throw new Error('The keeper was started without its pipes.');
-    // EPIPE: the keeper is gone, and its exit tells why.
+    // EPIPE: the keeper has ended, and its exit tells why.
     input.on('error', () => {});
     createInterface({ input: output }).on('line', (line) => {
       const message: FromKeeper = JSON.parse(line);
@@ -83,7 +84,7 @@ class KeeperLink {
         this.#failure = StackError.from(error, 'Start the stack again.');
         resolve({ reason: 'failed', error: this.#failure });
       });
-      // `close` comes after the last line was read, `exit` may come before.
+      // `close` comes after the last line was read; `exit` may come before.
       child.once('close', () => void this.#afterExit().then(resolve));
     });
   }
@@ -96,7 +97,7 @@ class KeeperLink {
     this.#child.stdin?.write(encode(message));
   }
 
-  /** Asked a second time, the keeper hurries. */
+  /** Stops the keeper. A second call makes it stop faster. */
   stop(): Promise<void> {
     this.send({ kind: 'stop' });
     this.#stopping ??= this.#waitForEnd();
@@ -116,7 +117,7 @@ class KeeperLink {
     const { exitCode } = this.#child;
     if (this.#failure) return { reason: 'failed', error: this.#failure };
     if (exitCode === 0) return { reason: 'stopped' };
-    // Killed: it could not end its parts, so it is done here.
+    // The keeper was killed and could not stop its parts, so they are stopped here.
     const { own, shared } = clusterFolders(this.#dataDir);
     await Promise.all([databaseFile(this.#dataDir), own, shared].map(stopLeftovers));
     return this.#stopping ? { reason: 'stopped' } : { reason: 'failed', error: this.lost() };

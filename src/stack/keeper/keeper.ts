@@ -21,7 +21,10 @@ export interface KeeperOptions {
   onGivenUp: (error: StackError) => void;
 }
 
-/** Owns a data folder: starts the parts on it, keeps them up, ends them. Its process ends with it, which frees the lock. */
+/**
+ * Owns a data folder: starts the parts on it, restarts them if they fail, and stops them. The lock on the folder is
+ * freed when this process ends.
+ */
 export class Keeper {
   readonly #options: KeeperOptions;
   readonly #parts: { temporal?: Supervised; postgres?: Supervised } = {};
@@ -65,7 +68,7 @@ export class Keeper {
     return { ...(temporal && { temporal }), ...(postgres && { postgres }) };
   }
 
-  /** In order when there is time, both at once when the parent is gone. */
+  /** Stops the parts in order or, if the parent has ended, both at once. */
   async stop({ hurried }: { hurried: boolean }): Promise<void> {
     const { temporal, postgres } = this.#parts;
     const stopPostgres = (): Promise<void> | undefined =>

@@ -5,8 +5,8 @@ import type { ProcessGroup } from '../machine/process-group.ts';
 const TRIES = 5;
 
 /**
- * Somebody may take a port between our looking and the part's listening. When that port was ours to choose, another one is
- * tried; when the user named it, `choosePort` says so.
+ * Starts a part on free ports. Another program may take a port between the check and the start. Then another port is
+ * tried if we chose it; if the user named it, `choosePort` throws.
  */
 export async function launchOnFreePorts<Ports>(
   choose: (attempt: number) => Promise<Ports>,
@@ -23,7 +23,7 @@ export async function launchOnFreePorts<Ports>(
   }
 }
 
-/** The port of last time is tried once; when that fails, it is not insisted on. */
+/** The port of the last start is tried once; after that any port is used. */
 export function portChooser(what: string, named: number | undefined, last: number | undefined) {
   return (attempt: number): Promise<number> => choosePort(what, named, attempt === 1 ? last : undefined);
 }

@@ -1,7 +1,7 @@
 import type { StackErrorData } from '../stack-error.ts';
 import type { SearchAttributeTypes, StackPorts } from '../types.ts';
 
-/** What travels between the keeper and its parent, one JSON object a line. */
+/** Messages between the keeper and its parent, one JSON object per line. */
 export type ToKeeper = { kind: 'start'; plan: KeeperPlan } | { kind: 'stop' };
 
 export type FromKeeper =

@@ -20,7 +20,7 @@ interface PartOptions<Wanted> {
   progress: (line: string) => void;
 }
 
-/** A part that has everything it needs: first on ports to be chosen, later on the very same ones. */
+/** A part that is ready to start: the first time on ports to be chosen, later on the same ports. */
 interface LaunchablePart<Ports> {
   launchFirst: () => Promise<{ group: ProcessGroup; ports: Ports }>;
   launchAgain: (ports: Ports) => Promise<ProcessGroup>;
@@ -49,7 +49,7 @@ export async function preparePostgres(
   const { plan, wanted, env, last, progress } = options;
   const { dataDir } = plan;
   const runAs = await chooseRunAs(wanted.rootMode);
-  // A helper user of root cannot look into root's home, where the cache folder is.
+  // The unprivileged user cannot read root's home, where the cache folder is.
   const cacheDir = runAs.kind === 'user' ? join(SHARED_HOME, 'cache') : options.cacheDir;
   const binaries = await preparePostgresBinaries(cacheDir);
   const folder = chooseClusterFolder(dataDir, runAs);

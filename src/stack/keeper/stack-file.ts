@@ -3,14 +3,14 @@ import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProcessIdentity } from '../machine/process-identity.ts';
 
-/** `stack.json`: tells people and the next start who owns the folder. The lock decides; this only names. */
+/** `stack.json` tells people and the next start who owns the folder. It only informs; the lock decides. */
 export interface StackFile {
   version: 1;
   state: 'starting' | 'ready' | 'stopped';
-  /** The keeper. */
+  /** The keeper's pid. */
   pid: number;
   process_start: string;
-  /** Whom the keeper works for: `secondwind dev`, a test run. */
+  /** The process that the keeper works for: `secondwind dev`, a test run. */
   parent_pid: number;
   started_at: string;
   url?: string;
@@ -32,7 +32,7 @@ export async function writeStackFile(dataDir: string, file: StackFile): Promise<
   await rename(`${path}.new`, path);
 }
 
-/** "process 4711 (keeper 4712), since …, http://…": as much as is known of an owner. */
+/** Describes the owner as far as it is known: "process 4711 (keeper 4712), since …, http://…". */
 export function describeOwner(dataDir: string, owner: ProcessIdentity): string {
   const file = readStackFile(dataDir);
   if (!file || file.pid !== owner.pid || file.process_start !== owner.started) return `process ${owner.pid}`;

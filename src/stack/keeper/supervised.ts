@@ -3,18 +3,23 @@ import type { ProcessGroup, StopSteps } from '../machine/process-group.ts';
 
 export interface SupervisedOptions {
   name: string;
-  /** Starts it, on the same ports as before, and resolves once it answers. */
+  /** Starts the part on the same ports as before, and resolves when it answers. */
   launch: () => Promise<ProcessGroup>;
   progress: (line: string) => void;
-  /** It died too often to go on. */
+  /** Called when the part has failed too often. */
   onGivenUp: (error: StackError) => void;
   maxRestarts?: number;
   windowMs?: number;
-  /** Times the number of the restart: backends of a killed Postgres need a moment to let go of its memory. */
+  /**
+   * Multiplied by the number of the restart, because the backends of a killed Postgres need time to release its memory.
+   */
   pauseMs?: number;
 }
 
-/** A part that is started again when it dies, but not for ever: what dies at once each time needs a person. */
+/**
+ * A part that is restarted when it ends unexpectedly, up to a limit, because a part that fails at once each time needs
+ * a person.
+ */
 export class Supervised {
   readonly #options: Required<SupervisedOptions>;
   readonly #deaths: number[] = [];
@@ -25,7 +30,7 @@ export class Supervised {
     this.#options = { maxRestarts: 3, windowMs: 60_000, pauseMs: 200, ...options };
   }
 
-  /** Takes over a part that is already up. */
+  /** Takes over a part that is already running. */
   watch(group: ProcessGroup): void {
     this.#group = group;
     void group.exited.then(({ code, signal }) => {

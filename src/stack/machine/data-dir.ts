@@ -5,7 +5,7 @@ import { StackError, errnoOf, messageOf } from '../stack-error.ts';
 
 const DEFAULT_MIN_FREE_BYTES = 200 * 1024 * 1024;
 
-/** Makes the folder and returns its real path: two spellings of one folder must meet at the same lock. */
+/** Creates the folder and returns its real path, so that two spellings of one folder use the same lock. */
 export async function prepareDataDir(dataDir: string, minFreeBytes = DEFAULT_MIN_FREE_BYTES): Promise<string> {
   const folder = await makeWritable(resolve(dataDir));
   await refuseFullDisk(folder, minFreeBytes);
@@ -16,7 +16,7 @@ async function makeWritable(folder: string): Promise<string> {
   try {
     await makeFolder(folder);
     const real = await realpath(folder);
-    // access(2) says yes to root even on a read-only disk; only writing tells.
+    // access(2) allows root everything, even on a read-only disk, so the check has to write a file.
     const probe = join(real, `.probe-${process.pid}`);
     await writeFile(probe, 'x');
     await rm(probe);
@@ -33,14 +33,14 @@ async function makeWritable(folder: string): Promise<string> {
 }
 
 /**
- * Not by `recursive: true`: Node 20 then tries for ever, at full speed, where a folder exists and still nothing can be made
- * in it (`ENOENT`, as in /proc).
+ * Does not use `recursive: true`, because Node 20 then loops forever if a folder exists but nothing can be created in
+ * it (`ENOENT`, as in /proc).
  */
 async function makeFolder(folder: string): Promise<void> {
   if (existsSync(folder)) return;
   const above = dirname(folder);
   if (above !== folder) await makeFolder(above);
-  // Only for its owner: it holds a database and its password.
+  // Readable only by its owner, because it holds a database and its password.
   await mkdir(folder, { mode: 0o700 }).catch((error: unknown) => {
     if (errnoOf(error) !== 'EEXIST') throw error;
   });

@@ -5,18 +5,20 @@ import type { ProcessIdentity } from './process-identity.ts';
 import { isRunning } from './process-identity.ts';
 
 /**
- * Who owns a folder. Node has no flock(2) and flock(1) is not everywhere, so the lock is a row of symbolic links
- * `owner.1`, `owner.2`, …, each pointing to "<pid>@<start time>":
+ * A lock that tells who owns a folder. Node has no flock(2) and flock(1) is not everywhere, so the lock is a series of
+ * symbolic links `owner.1`, `owner.2`, …, each pointing to "<pid>@<start time>":
  *
- * - The highest number is the owner, for as long as that very process (pid and start time) runs. A crash frees the lock at
- *   once, and a stranger who got the same pid does not hold it.
- * - symlink(2) creates a name together with its content or fails with EEXIST. There is no half-written lock, and of two who
- *   found the owner dead only one gets the next number.
- * - The highest link is never removed, not even by its owner. (If it were, one who had already judged it dead could take
- *   the number after it while another starts again at 1, and both would own the folder.) One who was so slow that its
- *   number has been passed by now sees the higher one and steps back.
+ * - The highest number is the owner, for as long as that process (pid and start time) runs. A crash frees the lock at
+ *   once, and another process that gets the same pid does not hold it.
+ * - symlink(2) creates a name together with its content or fails with EEXIST. So there is no half-written lock, and of
+ *   two processes that found the owner dead, only one gets the next number.
+ * - The highest link is never removed, not even by its owner. (If it were, a process that had already found it dead
+ * could
+ *   take the next number while another starts again at 1, and both would own the folder.) A process that was so slow
+ * that
+ *   its number has been passed sees the higher number and gives up.
  *
- * Limit: processes in different PID namespaces (two containers on one volume) cannot see each other.
+ * Limitation: processes in different PID namespaces (two containers on one volume) cannot see each other.
  */
 export type LockResult = { taken: true } | { taken: false; owner: ProcessIdentity };
 

@@ -6,9 +6,9 @@ const POLL_MS = 25;
 const GENTLE_MS = 3_000;
 
 /**
- * Ends what still works on one of our files or folders because its keeper was killed. Found by the path on its command
- * line, held by pid and start time, and checked again before every signal: a stranger with the same pid is never hit.
- * Such a process is ended and started again, never adopted: nobody knows with which settings it runs.
+ * Ends processes that still use one of our files or folders because their keeper was killed. They are found by the path
+ * on their command line and identified by pid and start time, which is checked again before every signal, so that
+ * another process with the same pid is never hit. They are ended instead of reused, because their settings are unknown.
  */
 export async function stopLeftovers(path: string): Promise<number[]> {
   const found = processesWithArgument(path);
@@ -29,11 +29,11 @@ function signal(target: ProcessIdentity, name: NodeJS.Signals): void {
   try {
     process.kill(target.pid, name);
   } catch {
-    // It has ended in between.
+    // The process has ended in the meantime.
   }
 }
 
-/** Not our child, so no event tells of its end: it has to be looked at. */
+/** Polls, because the process is not our child and so no event reports its end. */
 async function endsWithin(target: ProcessIdentity, ms: number): Promise<boolean> {
   const deadline = Date.now() + ms;
   while (isRunning(target)) {

@@ -2,10 +2,10 @@ import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync } from 'nod
 
 const MAX_LOG_BYTES = 20 * 1024 * 1024;
 
-/** A log that a child writes to directly: it stays whole when the keeper dies, and needs nobody to pump it. */
+/** A log that a child process writes to directly, so that it stays complete if the keeper ends. */
 export interface LogFile {
   fd: number;
-  /** What was written since it was opened, the last part of it. */
+  /** The last part of what was written since it was opened. */
   recent(): string;
   close(): void;
 }
@@ -21,7 +21,7 @@ export function openLog(path: string): LogFile {
   };
 }
 
-/** The one line of a log that tells a person most. */
+/** The line of a log that is most useful to a person. */
 export function lastWords(log: string): string {
   const lines = log
     .split('\n')

@@ -3,7 +3,7 @@ import { StackError, errnoOf } from '../stack-error.ts';
 
 export const LOOPBACK = '127.0.0.1';
 
-/** A port nobody listens on right now. Somebody may still be faster, so whoever uses it must be ready to try again. */
+/** Finds a port that is free now. Another program may still take it, so the caller has to be ready to try again. */
 export async function freePort(): Promise<number> {
   const port = await tryListen(0);
   if (port === undefined) throw new Error('The system has no free port left.');
@@ -14,7 +14,7 @@ async function isPortFree(port: number): Promise<boolean> {
   return (await tryListen(port)) !== undefined;
 }
 
-/** The named port or an error; else the port of last time when it is still free; else any. */
+/** Returns the named port or throws; else the port of the last start if it is free; else any free port. */
 export async function choosePort(what: string, named: number | undefined, last: number | undefined): Promise<number> {
   if (named !== undefined) {
     if (await isPortFree(named)) return named;
@@ -28,12 +28,12 @@ export async function choosePort(what: string, named: number | undefined, last: 
   return freePort();
 }
 
-/** True once something accepts connections there, false when it does not at this moment. */
+/** True if something accepts connections there now. */
 export async function answersOnPort(host: string, port: number, timeoutMs: number): Promise<boolean> {
   return (await connectionProblem(host, port, timeoutMs)) === undefined;
 }
 
-/** Why nobody can connect there, or nothing when somebody can. */
+/** Why no connection is possible there, or undefined if one is. */
 export function connectionProblem(host: string, port: number, timeoutMs: number): Promise<Error | undefined> {
   return new Promise((resolve) => {
     const socket = connect({ host, port, timeout: timeoutMs });

@@ -15,13 +15,13 @@ export interface GroupExit {
   signal: NodeJS.Signals | null;
 }
 
-/** A signal, and how long it may take until the next, harder one. The last word is always SIGKILL. */
+/** Signals to send, each with the time to wait before the next one. SIGKILL is always the last. */
 export type StopSteps = readonly { signal: NodeJS.Signals; graceMs: number }[];
 
 const running = new Set<ProcessGroup>();
 let closed = false;
 
-/** A program in a process group of its own: a Ctrl-C in the terminal does not reach it, and all of it can be ended. */
+/** A program in its own process group. A Ctrl-C in the terminal does not reach it, and the whole group can be ended. */
 export class ProcessGroup {
   readonly pid: number;
   readonly child: ChildProcess;
@@ -48,7 +48,7 @@ export class ProcessGroup {
       const [error]: unknown[] = await once(child, 'error');
       throw error;
     }
-    // Later errors are failed kills of a process that has just ended; `exit` tells the same story.
+    // Later errors are failed kills of a process that has just ended, which `exit` reports too.
     child.on('error', () => {});
     return new ProcessGroup(child, child.pid);
   }
@@ -57,7 +57,7 @@ export class ProcessGroup {
     return this.#gone;
   }
 
-  /** To the leader alone: it knows the right order for its own children (Postgres and its backends). */
+  /** Signals only the leader, because it stops its own children in the right order (Postgres and its backends). */
   signalLeader(signal: NodeJS.Signals): void {
     if (!this.#gone) this.child.kill(signal);
   }
@@ -72,17 +72,20 @@ export class ProcessGroup {
     await this.exited;
   }
 
-  /** Also what a leader that has ended left behind in its group. */
+  /** Kills the whole group, including processes that outlived the leader. */
   kill(): void {
     try {
       process.kill(-this.pid, 'SIGKILL');
     } catch {
-      // ESRCH: nobody is left.
+      // ESRCH: no process is left.
     }
   }
 }
 
-/** The last resort of a process that is about to end: nothing that it started may outlive it. */
+/**
+ * Kills all groups before this process ends, so that nothing it started outlives it. No group can be started after
+ * that.
+ */
 export function endAllGroupsForGood(): void {
   closed = true;
   for (const group of running) group.kill();

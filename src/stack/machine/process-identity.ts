@@ -2,8 +2,8 @@ import { execFileSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
 
 /**
- * A pid alone names nobody: after a crash the same number may belong to a stranger. Pid and start time together are unique
- * for as long as the machine is up, and the boot id makes them unique across reboots.
+ * Identifies a process. A pid alone is not enough, because after a crash another process may have the same number. Pid
+ * and start time are unique until a reboot, and the boot id makes them unique across reboots.
  */
 export interface ProcessIdentity {
   pid: number;
@@ -28,10 +28,10 @@ export function ownIdentity(): ProcessIdentity {
 function startOnLinux(pid: number): string | undefined {
   try {
     const stat = readFileSync(`/proc/${pid}/stat`, 'latin1');
-    // The second field is the name in parentheses and may itself hold spaces and parentheses.
+    // The second field is the name in parentheses, and can itself contain spaces and parentheses.
     const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
     const [state, startTicks] = [fields[0], fields[19]];
-    // A zombie runs nothing; it only waits for a parent that may never ask (containers without an init).
+    // A zombie does nothing any more; its parent may never collect it (containers without an init).
     if (state === 'Z' || state === 'X') return undefined;
     return `${bootId()}/${startTicks}`;
   } catch {

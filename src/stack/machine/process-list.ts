@@ -3,7 +3,7 @@ import { readFileSync, readdirSync, readlinkSync } from 'node:fs';
 import type { ProcessIdentity } from './process-identity.ts';
 import { identityOf } from './process-identity.ts';
 
-/** Every process of this machine whose command line holds `argument` as one whole argument. */
+/** All processes of this machine that have `argument` as one of their command line arguments. */
 export function processesWithArgument(argument: string): ProcessIdentity[] {
   const pids = process.platform === 'linux' ? pidsOnLinux(argument) : pidsByPs(argument);
   return pids.filter((pid) => pid !== process.pid).flatMap((pid) => identityOf(pid) ?? []);
@@ -15,7 +15,7 @@ function pidsOnLinux(argument: string): number[] {
     readdirSync('/proc')
       .filter((name) => /^\d+$/.test(name))
       .filter((pid) => commandLine(pid).includes(argument))
-      // The same path inside a container is another folder.
+      // The same path inside a container is a different folder.
       .filter((pid) => mountNamespace(pid) === own)
       .map(Number)
   );

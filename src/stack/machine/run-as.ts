@@ -2,7 +2,10 @@ import { readFileSync } from 'node:fs';
 import { userInfo } from 'node:os';
 import { runCommand } from './run-command.ts';
 
-/** Under which user a part runs. Postgres refuses root; it and Temporal refuse a user without an entry in /etc/passwd. */
+/**
+ * The user that a part runs as. Postgres refuses root; Postgres and Temporal refuse a user without an entry in
+ * /etc/passwd.
+ */
 export type RunAs =
   | { kind: 'self' }
   | { kind: 'namespace'; uid: number; gid: number }
@@ -15,9 +18,8 @@ interface Account {
 }
 
 /**
- * As root, or as a user without a name, the process is mapped to a named one in a user namespace of its own: files stay
- * those of the real user, so nothing has to be moved or handed over. Where the system forbids that (many containers), root
- * can still become another user.
+ * Root, or a user without a name, is mapped to a named user in a separate user namespace. Files keep their real owner,
+ * so nothing has to be moved. Where the system forbids this (many containers), root can still switch to another user.
  */
 export async function chooseRunAs(mode: 'auto' | 'unprivileged-user'): Promise<RunAs> {
   const isRoot = process.getuid?.() === 0;
@@ -30,7 +32,7 @@ export async function chooseRunAs(mode: 'auto' | 'unprivileged-user'): Promise<R
     if ((await runCommand(command, args, { timeoutMs: 10_000 })).ok) return inside;
   }
   const servant = accounts.find(({ name }) => name === 'postgres') ?? accounts.find(({ name }) => name === 'nobody');
-  // Nobody to become: let Postgres itself say what it thinks of that.
+  // There is no user to switch to, so Postgres itself reports the problem.
   return isRoot && servant ? { kind: 'user', uid: servant.uid, gid: servant.gid } : { kind: 'self' };
 }
 
@@ -45,7 +47,7 @@ export function commandAs(
   return { command: 'unshare', args: [...map, '--', command, ...args] };
 }
 
-/** Temporal has nothing against root. */
+/** Temporal can run as root. */
 export async function chooseRunAsForTemporal(): Promise<RunAs> {
   return process.getuid?.() === 0 ? { kind: 'self' } : chooseRunAs('auto');
 }

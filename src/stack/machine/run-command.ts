@@ -3,7 +3,7 @@ import { ProcessGroup, settlesWithin } from './process-group.ts';
 
 export interface CommandResult {
   ok: boolean;
-  /** The last part of what it said on both streams. */
+  /** The last part of stdout and stderr together. */
   output: string;
 }
 
@@ -13,7 +13,9 @@ export interface CommandOptions extends Omit<GroupOptions, 'stdio'> {
 
 const KEPT_OUTPUT_CHARS = 8_000;
 
-/** Runs a program to its end. One that cannot be started, fails or takes too long is not ok; it never throws. */
+/**
+ * Runs a program to its end. It never throws: if the program cannot be started, fails or takes too long, `ok` is false.
+ */
 export async function runCommand(
   command: string,
   args: readonly string[],

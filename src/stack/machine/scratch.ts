@@ -1,10 +1,10 @@
 import { mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 
-/** Longer than any fetch or build may take, so that nobody who is still at work loses what he made. */
+/** Longer than any download or build takes, so that no folder in use is removed. */
 const ABANDONED_MS = 60 * 60_000;
 
-/** A folder to work in, next to where the result will be, so that a rename can put it there in one step. */
+/** Works in a temporary folder beside the target, so that the result can be put in place with one rename. */
 export async function withScratch<T>(beside: string, work: (scratch: string) => Promise<T>): Promise<T> {
   await removeAbandoned(beside);
   const scratch = await mkdtemp(join(beside, 'scratch-'));
@@ -15,7 +15,7 @@ export async function withScratch<T>(beside: string, work: (scratch: string) => 
   }
 }
 
-/** One who was killed could not tidy up. */
+/** Removes folders of processes that were killed and could not clean up. */
 async function removeAbandoned(folder: string): Promise<void> {
   for (const name of await readdir(folder)) {
     if (!name.startsWith('scratch-')) continue;

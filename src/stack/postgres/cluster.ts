@@ -12,23 +12,26 @@ import { commandAs } from '../machine/run-as.ts';
 export const POSTGRES_USER = 'secondwind';
 export const POSTGRES_DATABASE = 'secondwind';
 
-/** Where a helper user of root may reach binaries and data; a data folder below /root it may not. */
+/** A place for binaries and data that the unprivileged user can read. It cannot read a data folder below /root. */
 export const SHARED_HOME = '/var/lib/secondwind';
 
-/** Both places where a cluster of this data folder may be, for whoever looks for leftovers. */
+/** Both places where a cluster of this data folder can be. Used to find processes that were left running. */
 export function clusterFolders(dataDir: string, sharedHome = SHARED_HOME): { own: string; shared: string } {
   const id = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
   return { own: join(dataDir, 'postgres'), shared: join(sharedHome, 'clusters', id) };
 }
 
-/** An existing cluster stays where it is; a new one is made where its user can reach it. */
+/** An existing cluster stays where it is. A new one is created where its user can read it. */
 export function chooseClusterFolder(dataDir: string, runAs: RunAs): string {
   const { own, shared } = clusterFolders(dataDir);
   if (existsSync(own)) return own;
   return existsSync(shared) || runAs.kind === 'user' ? shared : own;
 }
 
-/** Makes the database files unless they are there. A cluster that is there is complete: it came by a rename. */
+/**
+ * Creates the database files unless they exist. Existing files are complete, because they were put in place by a
+ * rename.
+ */
 export async function prepareCluster(options: {
   folder: string;
   password: string;
@@ -46,7 +49,7 @@ export async function prepareCluster(options: {
   await handOver(folder, runAs);
 }
 
-/** The password is made once and kept next to the data, readable by its owner only. */
+/** The password is created once and stored beside the data, readable only by its owner. */
 export async function clusterPassword(dataDir: string): Promise<string> {
   const file = join(dataDir, 'postgres.password');
   if (existsSync(file)) return readFileSync(file, 'utf8').trim();
@@ -59,7 +62,7 @@ export async function clusterPassword(dataDir: string): Promise<string> {
 async function makeCluster(options: Parameters<typeof prepareCluster>[0]): Promise<void> {
   const { folder, runAs, binaries, env } = options;
   const scratch = `${folder}.making`;
-  // Left by one that was killed while it made this.
+  // Left by a process that was killed while it created the cluster.
   await rm(scratch, { recursive: true, force: true });
   if (runAs.kind === 'user') await makeReachable(dirname(scratch));
   await mkdir(join(scratch, 'data'), { recursive: true, mode: 0o700 });
@@ -72,7 +75,7 @@ async function makeCluster(options: Parameters<typeof prepareCluster>[0]): Promi
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',
     '--encoding=UTF8',
-    // Under `C` or the builtin provider pg_trgm sees no Japanese at all. macOS has no C.UTF-8 before version 15.
+    // With `C` or the builtin provider, pg_trgm ignores Japanese. macOS has no C.UTF-8 before version 15.
     `--locale=${process.platform === 'darwin' ? 'en_US.UTF-8' : 'C.UTF-8'}`,
     ...(options.durable ? [] : ['--no-sync']),
   ]);
@@ -88,18 +91,18 @@ async function makeCluster(options: Parameters<typeof prepareCluster>[0]): Promi
   await rm(scratch, { recursive: true, force: true });
 }
 
-/** Whatever root's umask is. Only what is ours: folders above SHARED_HOME are not. */
+/** Makes our own folders readable, whatever root's umask is. Folders above SHARED_HOME are not changed. */
 async function makeReachable(folder: string): Promise<void> {
   await mkdir(folder, { recursive: true });
   for (let path = folder; path.startsWith(SHARED_HOME); path = dirname(path)) await chmod(path, 0o755);
 }
 
-/** Postgres starts only on files of its own user, and root may have run it in another way last time. */
+/** Postgres starts only on files of its own user, and root may have run it as another user before. */
 async function handOver(folder: string, runAs: RunAs): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const [uid, gid] = runAs.kind === 'user' ? [runAs.uid, runAs.gid] : [0, process.getgid?.() ?? 0];
   if ((await lstat(folder)).uid === uid) return;
-  // The folder itself comes last, so that a hand-over cut short is done again.
+  // The folder itself comes last, so that an interrupted change of owner is repeated.
   for (const entry of await readdir(folder, { recursive: true })) await lchown(join(folder, entry), uid, gid);
   await chown(folder, uid, gid);
 }

@@ -2,7 +2,7 @@ import { StackError, errnoOf, messageOf } from '../stack-error.ts';
 
 const CONNECT_LIMIT_MS = 5_000;
 
-/** An own Postgres must answer a query; why it does not decides what a person should do next. */
+/** Checks that the user's own Postgres answers a query. The error says what to do, depending on the reason. */
 export async function checkPostgres(connectionString: string): Promise<void> {
   const { Client } = await import('pg');
   let where = 'DATABASE_URL';
@@ -21,14 +21,14 @@ export async function checkPostgres(connectionString: string): Promise<void> {
   }
 }
 
-/** Without user and password: this ends up on screens and in logs. */
+/** The server's address without user and password, because it appears on screens and in logs. */
 function placeOf(connectionString: string): string {
   const { host, pathname } = new URL(connectionString);
   return `${host}${pathname}`;
 }
 
 function explain(where: string, error: unknown): StackError {
-  // Five characters are an SQLSTATE: the server is there and says no.
+  // A code of five characters is an SQLSTATE: the server was reached and refused.
   const saysNo = /^[0-9A-Z]{5}$/.test(errnoOf(error) ?? '') && !isStartingUp(error);
   if (saysNo || error instanceof TypeError) {
     return new StackError(

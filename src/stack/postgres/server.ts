@@ -12,15 +12,18 @@ import { POSTGRES_DATABASE, POSTGRES_USER } from './cluster.ts';
 import type { RunAs } from '../machine/run-as.ts';
 import { commandAs } from '../machine/run-as.ts';
 
-/** Long, because after a power cut it first reads its journal again. */
+/** Long, because after a power cut Postgres first replays its journal. */
 const START_LIMIT_MS = 120_000;
 
-/** SIGINT: fast shutdown, what `pg_ctl stop -m fast` sends. SIGQUIT: at once; its journal mends that at the next start. */
+/**
+ * SIGINT is the fast shutdown, as `pg_ctl stop -m fast` sends it. SIGQUIT ends at once, and the journal is replayed at
+ * the next start.
+ */
 export const POSTGRES_STOP: StopSteps = [
   { signal: 'SIGINT', graceMs: 10_000 },
   { signal: 'SIGQUIT', graceMs: 1_000 },
 ];
-/** The same for a parent that is already gone: nothing may be left after 5 s. */
+/** Used when the parent has already ended: everything is stopped within 5 s. */
 export const POSTGRES_HURRIED_STOP: StopSteps = [
   { signal: 'SIGINT', graceMs: 3_000 },
   { signal: 'SIGQUIT', graceMs: 700 },
@@ -40,7 +43,7 @@ export function databaseUrl(password: string, port: number, database = POSTGRES_
   return `postgres://${POSTGRES_USER}:${password}@${LOOPBACK}:${port}/${database}`;
 }
 
-/** Starts the server in the foreground (no pg_ctl in between that could get lost) and returns once it answers a query. */
+/** Starts the server in the foreground (without pg_ctl in between) and returns when it answers a query. */
 export async function startPostgres(options: PostgresServerOptions, port: number): Promise<ProcessGroup> {
   await dropForeignPidFile(options.folder);
   const log = openLog(join(options.dataDir, 'logs', 'postgres.log'));
@@ -66,7 +69,7 @@ function serverArguments(options: PostgresServerOptions, port: number): string[]
   const settings = {
     listen_addresses: LOOPBACK,
     port: String(port),
-    // The path of a socket may have 107 bytes only, and TCP is needed anyway.
+    // The path of a socket can have only 107 bytes, and TCP is needed anyway.
     unix_socket_directories: '',
     log_min_messages: 'warning',
     ...options.settings,
@@ -79,7 +82,7 @@ async function answersQuery(password: string, port: number): Promise<boolean> {
     await query(databaseUrl(password, port), 'select 1');
     return true;
   } catch (error) {
-    // invalid_catalog_name: up, but new, or killed before its database was made.
+    // invalid_catalog_name: the server is up, but its database was not created yet.
     if (errnoOf(error) !== '3D000') return false;
     await query(databaseUrl(password, port, 'postgres'), `create database ${POSTGRES_DATABASE}`);
     return true;
@@ -88,7 +91,7 @@ async function answersQuery(password: string, port: number): Promise<boolean> {
 
 async function query(connectionString: string, sql: string): Promise<void> {
   const client = new Client({ connectionString, connectionTimeoutMillis: 5_000 });
-  // A server that goes away in between says so twice; the first time is enough.
+  // A server that ends in between reports it twice; the first report is enough.
   client.on('error', () => {});
   try {
     await client.connect();
@@ -99,9 +102,10 @@ async function query(connectionString: string, sql: string): Promise<void> {
 }
 
 /**
- * Postgres does not start when the pid in its lock file belongs to any living process, and after a crash that may be a
- * stranger. We own the folder and have ended what worked on it, so a pid that lives is a stranger's. The file of a dead
- * one stays: Postgres reads from it whether backends of the dead server still hold its memory.
+ * Removes a lock file that belongs to another program. Postgres does not start if the pid in its lock file belongs to
+ * any running process, which after a crash may be any program. We own the folder and have ended everything that used
+ * it, so a running process with that pid is not Postgres. The file of a dead process stays, because Postgres reads from
+ * it whether backends of the dead server still hold its memory.
  */
 async function dropForeignPidFile(folder: string): Promise<void> {
   const file = join(folder, 'postmaster.pid');
@@ -113,7 +117,7 @@ async function dropForeignPidFile(folder: string): Promise<void> {
   await rm(file, { force: true });
 }
 
-/** PGDATA, PGPORT and the like are meant for other servers. */
+/** PGDATA, PGPORT and similar variables are meant for other servers. */
 function cleanEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('PG')));
 }

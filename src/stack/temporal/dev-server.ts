@@ -13,13 +13,13 @@ import type { SearchAttributeTypes } from '../types.ts';
 
 const START_LIMIT_MS = 60_000;
 
-/** Measured on 2 cores: 100 ms a step and 1 run/s without these, 15 ms and 10 runs/s with them. */
+/** Measured on 2 cores: 100 ms per step and 1 run/s without these settings, 15 ms and 10 runs/s with them. */
 const SQLITE_PRAGMAS = ['journal_mode=WAL', 'synchronous=NORMAL'];
 const DYNAMIC_CONFIG = [
   'history.transferProcessorMaxPollRPS=2000',
   'history.timerProcessorMaxPollRPS=2000',
   'history.visibilityProcessorMaxPollRPS=500',
-  // Else a timer of 10 ms waits a second.
+  // Otherwise a timer of 10 ms takes a second.
   'history.timerProcessorMaxTimeShift="10ms"',
   'system.enableActivityEagerExecution=true',
   'matching.numTaskqueueReadPartitions=1',
@@ -40,14 +40,17 @@ export interface DevServerPorts {
   ui?: number;
 }
 
-/** It needs 1.5 s for a polite end. Killed in the middle it loses nothing: SQLite's journal is in the kernel's hands. */
+/** An orderly shutdown takes 1.5 s. A kill loses nothing, because SQLite's journal is already in the kernel's cache. */
 export const TEMPORAL_STOP: StopSteps = [{ signal: 'SIGINT', graceMs: 3_000 }];
 
 export function databaseFile(dataDir: string): string {
   return join(dataDir, 'temporal.db');
 }
 
-/** Starts the server and returns once it listens. Throws `portTaken` errors apart, so that the caller can try others. */
+/**
+ * Starts the server and returns when it listens. A taken port is reported with an error of its own, so that the caller
+ * can try another port.
+ */
 export async function startDevServer(options: DevServerOptions, ports: DevServerPorts): Promise<ProcessGroup> {
   await discardHalfMadeDatabase(options.dataDir);
   const log = openLog(join(options.dataDir, 'logs', 'temporal.log'));
@@ -92,8 +95,8 @@ function devServerArguments(options: DevServerOptions, ports: DevServerPorts): s
 }
 
 /**
- * The server sets up its schema only when the file is missing. One killed in the middle of that leaves a file which no
- * later start can use. Nothing was ever acknowledged from it, so it goes.
+ * The server creates its schema only if the file is missing. If it was killed while doing so, the file is unusable. It
+ * contains nothing that was acknowledged, so it is deleted.
  */
 async function discardHalfMadeDatabase(dataDir: string): Promise<void> {
   const file = databaseFile(dataDir);
@@ -105,7 +108,7 @@ function madeMarker(dataDir: string): string {
   return `${databaseFile(dataDir)}.made`;
 }
 
-/** A profile or an address meant for other servers must not reach our own. */
+/** A profile or an address meant for other servers must not affect ours. */
 function cleanEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }

@@ -18,8 +18,8 @@ interface DownloadLimits {
 const DOWNLOAD_LIMITS: DownloadLimits = { firstByteMs: 10_000, stallMs: 30_000 };
 
 /**
- * Fetches the command line from where the SDK itself fetches it: an address that answers with the archive's address and
- * the name of the file in it. Leaves `temporal` in `folder`.
+ * Downloads the command line from where the SDK itself does: a URL that returns the archive's URL and the name of the
+ * file in it. Puts `temporal` into `folder`.
  */
 export async function downloadCli(
   folder: string,
@@ -78,7 +78,7 @@ async function unpack(archive: string, file: string, folder: string): Promise<st
   return unpacked;
 }
 
-/** Aborts with a reason that a person understands unless it is restarted in time. */
+/** Aborts with a clear reason unless it is restarted in time. */
 class Alarm {
   readonly #controller = new AbortController();
   #timer: NodeJS.Timeout;

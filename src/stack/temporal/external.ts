@@ -5,7 +5,10 @@ import { temporalUnreachable } from './namespace.ts';
 const DEFAULT_PORT = 7233;
 const CONNECT_LIMIT_MS = 5_000;
 
-/** gRPC tries a refused connection again and again; a person wants to know at once. */
+/**
+ * Checks the connection once. gRPC would retry a refused connection for a long time, but a person wants to know at
+ * once.
+ */
 export async function checkTemporal(address: string): Promise<void> {
   const { host, port } = parseAddress(address);
   const problem = await connectionProblem(host, port, CONNECT_LIMIT_MS);

@@ -9,7 +9,7 @@ import { TEMPORAL_CLI_VERSION, isTemporalCli } from './cli-version.ts';
 import { downloadCli } from './download.ts';
 import { goInstallCli, hasGo } from './go-install.ts';
 
-/** The ways to come by a binary, to be replaced in tests. */
+/** The ways to get the binary. Tests replace them. */
 export interface CliSources {
   isUsable(path: string): Promise<boolean>;
   download(folder: string, progress: (line: string) => void): Promise<string>;
@@ -31,7 +31,9 @@ export interface FindCliOptions {
   sources?: CliSources;
 }
 
-/** In this order: named, on PATH, in our cache, downloaded, built. What is fetched is fetched once. */
+/**
+ * Finds the binary, in this order: named, on PATH, in our cache, downloaded, built. A download or build happens once.
+ */
 export async function findTemporalCli(options: FindCliOptions): Promise<string> {
   const { env, cacheDir, sources = CLI_SOURCES } = options;
   return (
@@ -65,7 +67,7 @@ async function cliOnPath(env: NodeJS.ProcessEnv, sources: CliSources): Promise<s
   return undefined;
 }
 
-/** It came there by a rename after it had shown that it runs, so it need not show it at each start. */
+/** A cached binary was put in place by a rename after it had run successfully, so it is not checked at each start. */
 async function cachedCli(cacheDir: string): Promise<string | undefined> {
   const path = cachedCliPath(cacheDir);
   return (await isExecutable(path)) ? path : undefined;
@@ -85,8 +87,8 @@ async function fetchCli(options: Required<FindCliOptions>): Promise<string> {
 }
 
 /**
- * Two stacks on a fresh machine need not build twice. The turn belongs to this process until it ends: it either leaves a
- * binary, which everybody looks for first, or fails and ends.
+ * Waits until no other process is downloading or building, so that two stacks on a fresh machine do it only once. This
+ * process holds the lock until it ends. It either leaves a binary, which others look for first, or fails and ends.
  */
 async function waitForTurn(
   folder: string,

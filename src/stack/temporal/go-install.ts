@@ -10,7 +10,9 @@ export async function hasGo(env: NodeJS.ProcessEnv): Promise<boolean> {
   return (await runCommand('go', ['version'], { env, timeoutMs: 20_000 })).ok;
 }
 
-/** Builds the command line from source: slow (about 4 minutes on 2 cores), but it needs only Go and its module proxy. */
+/**
+ * Builds the command line from source. It is slow (about 4 minutes on 2 cores), but needs only Go and its module proxy.
+ */
 export async function goInstallCli(
   folder: string,
   env: NodeJS.ProcessEnv,
@@ -22,8 +24,8 @@ export async function goInstallCli(
     progress(`Temporal: still building, ${Math.round((Date.now() - started) / 1000)} s`);
   }, REPORT_EVERY_MS);
   try {
-    // Its own temporary files too: one who is killed leaves them to us.
-    // A user's GOFLAGS=-mod=vendor or a go.work file next to us has no say in building somebody else's program.
+    // Go's temporary files go into our folder too, so that we can remove them after a kill. The user's
+    // GOFLAGS=-mod=vendor or a go.work file beside us must not affect the build of another program.
     const buildEnv = { ...env, GOBIN: folder, GOTMPDIR: folder, GOFLAGS: '', GOWORK: 'off' };
     const result = await runCommand('go', ['install', PACKAGE], {
       cwd: folder,

@@ -3,7 +3,9 @@ import { StackError, messageOf } from '../stack-error.ts';
 import type { SearchAttributeTypes } from '../types.ts';
 
 const RETENTION_MS = 90 * 24 * 60 * 60 * 1000;
-/** Our own server listens already, but a busy machine may be slow; another one is there or it is not. */
+/**
+ * Our own server already listens, but may be slow on a busy machine. An external server answers quickly or not at all.
+ */
 const CONNECT_LIMIT_MS = { owned: 30_000, external: 5_000 };
 
 /** Numbers of temporal.api.enums.v1.IndexedValueType. */
@@ -14,13 +16,13 @@ export interface NamespaceOptions {
   connection: ConnectionOptions;
   namespace: string;
   searchAttributes: SearchAttributeTypes;
-  /** Whose server it is. We do not touch the retention of somebody else's. */
+  /** True if we started the server. The retention of an external server is not changed. */
   owned: boolean;
 }
 
-/** Makes sure that Temporal answers, and that the namespace has what runs need. */
+/** Waits until Temporal answers, and prepares the namespace for runs. */
 export async function prepareNamespace(options: NamespaceOptions): Promise<{ searchAttributes: boolean }> {
-  // Loaded here, because whoever only wants the types of a stack should not pay half a second for gRPC.
+  // Loaded here, so that importing only the types of a stack does not load gRPC, which takes half a second.
   const { Connection } = await import('@temporalio/client');
   const { namespace, owned } = options;
   const connectTimeout = CONNECT_LIMIT_MS[owned ? 'owned' : 'external'];
@@ -46,7 +48,7 @@ export async function prepareNamespace(options: NamespaceOptions): Promise<{ sea
   }
 }
 
-/** Without the right to register them, runs still work: they are listed without these filters. */
+/** Registers our search attributes. Without permission to do so, runs still work, but cannot be filtered in lists. */
 async function registerSearchAttributes(
   operator: TemporalConnection['operatorService'],
   { namespace, searchAttributes }: NamespaceOptions,
@@ -55,7 +57,7 @@ async function registerSearchAttributes(
     const { customAttributes } = await operator.listSearchAttributes({ namespace });
     const known = new Map<string, number>(Object.entries(customAttributes ?? {}));
     const missing = Object.entries(searchAttributes).filter(([name]) => !known.has(name));
-    // Somebody else's attribute of the same name and another type: writing to it would fail every run.
+    // The name is taken by an attribute of another type. Writing to it would fail every run.
     const clash = Object.entries(searchAttributes).some(
       ([name, type]) => (known.get(name) ?? VALUE_TYPES[type]) !== VALUE_TYPES[type],
     );

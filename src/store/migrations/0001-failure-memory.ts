@@ -2,7 +2,10 @@ import { sql } from 'kysely';
 import type { Migration } from 'kysely';
 import { createAppendOnlyGuard, makeAppendOnly } from './append-only.ts';
 
-/** Records, revisions, and the status that is computed from both. Ids sort by bytes (`C`), the same on every machine. */
+/**
+ * Records, revisions, and the status that is computed from both. Ids are sorted by bytes (`C`), the same on every
+ * machine.
+ */
 export const failureMemory: Migration = {
   up: async (db) => {
     await createAppendOnlyGuard(db);
@@ -47,9 +50,10 @@ export const failureMemory: Migration = {
     await sql`create index failure_revisions_run on failure_revisions (run_id, fingerprint)`.execute(db);
     await makeAppendOnly(db, 'failure_revisions');
 
-    // The rule. Per run and fingerprint, the latest 'resolved' or 'superseded' revision decides, latest by (created_at,
-    // step_id, attempt, kind, revision_id), unless a record came after it by (created_at, step_id): what happens again
-    // is active again. At the same instant and step the revision stands, since it speaks about what has just happened.
+    // The rule: per run and fingerprint the latest 'resolved' or 'superseded' revision decides, latest by (created_at,
+    // step_id, attempt, kind, revision_id), unless a record came after it by (created_at, step_id), which makes the
+    // failure active again. A revision at the same instant and step as a record applies, because it is about that
+    // record.
     await sql`
       create view failure_status as
       select

@@ -4,7 +4,7 @@ import { makeAppendOnly } from './append-only.ts';
 
 export const artifactsAndArchive: Migration = {
   up: async (db) => {
-    // The checks make the promise of content addressing the database's own: a wrong id cannot be stored by any writer.
+    // The check makes the database itself guarantee content addressing: no writer can store a wrong id.
     await sql`
       create table artifacts (
         id text collate "C" primary key check (id = encode(sha256(content), 'hex')),
@@ -15,7 +15,7 @@ export const artifactsAndArchive: Migration = {
       )`.execute(db);
     await makeAppendOnly(db, 'artifacts');
 
-    // What remains of a run when Temporal's retention has passed. Not guarded: an operator may forget old runs.
+    // What remains of a run after Temporal's retention. Not append-only, so that an operator can delete old runs.
     await sql`
       create table archived_runs (
         run_id text collate "C" primary key,

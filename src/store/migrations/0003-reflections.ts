@@ -4,9 +4,9 @@ import { makeAppendOnly } from './append-only.ts';
 
 export const reflections: Migration = {
   up: async (db) => {
-    // Both are trusted extensions: no superuser needed. btree_gin lets one index hold scope, type and trigrams together;
-    // with trigrams alone every recall walks the lessons of all other agents (measured on 100,000: 3 to 7 times slower
-    // below a threshold of 0.85). GiST was tried: its build had not ended after minutes.
+    // Both are trusted extensions, so no superuser is needed. btree_gin lets one index hold scope, type and trigrams
+    // together. With trigrams alone every recall reads the lessons of all other agents (measured on 100,000: 3 to 7
+    // times slower below a threshold of 0.85). A GiST index was tried, but its build did not finish within minutes.
     await sql`create extension if not exists pg_trgm`.execute(db);
     await sql`create extension if not exists btree_gin`.execute(db);
 
@@ -30,13 +30,14 @@ export const reflections: Migration = {
     await sql`
       create unique index reflections_signature on reflections (scope_key, error_signature, error_type)`.execute(db);
     await sql`create index reflections_recent on reflections (scope_key, id)`.execute(db);
-    // Without fastupdate: every recall would walk the list of pending entries (measured: 84 ms instead of 5 ms).
+    // Without fastupdate, because every recall would read the list of pending entries (measured: 84 ms instead of 5
+    // ms).
     await sql`
       create index reflections_similar on reflections using gin (scope_key, error_type, content gin_trgm_ops)
       with (fastupdate = off)`.execute(db);
     await makeAppendOnly(db, 'reflections');
 
-    // Each time a lesson was learnt, the first time included; a repeated write of the same one is one.
+    // Each time a lesson was learnt, including the first time. A repeated write counts once.
     await sql`
       create table reflection_occurrences (
         occurrence_id text collate "C" primary key,
@@ -49,7 +50,7 @@ export const reflections: Migration = {
     await sql`create index reflection_occurrences_of on reflection_occurrences (reflection_id)`.execute(db);
     await makeAppendOnly(db, 'reflection_occurrences');
 
-    // Each time a lesson was given to a run, and how the attempt with it went: what "success after use" ranks by.
+    // Each time a lesson was shown to a run, and whether that attempt succeeded. Lessons are ranked by this.
     await sql`
       create table reflection_uses (
         use_id text collate "C" primary key,
@@ -74,8 +75,8 @@ export const reflections: Migration = {
     await sql`create index reflection_revisions_of on reflection_revisions (reflection_id, id)`.execute(db);
     await makeAppendOnly(db, 'reflection_revisions');
 
-    // A lesson as it stands after what people did to it. Retired is for good; the latest pin or unpin, and the latest
-    // edit, count. Scalar subqueries, so that a reader pays only for the columns it names, and after its LIMIT.
+    // A lesson after the changes that people made. Retiring is permanent; the latest pin or unpin and the latest edit
+    // count. Scalar subqueries are computed only for the columns that a reader selects, and after its LIMIT.
     await sql`
       create view reflection_current as
       select

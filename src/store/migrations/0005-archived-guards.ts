@@ -3,8 +3,8 @@ import type { Migration } from 'kysely';
 
 export const archivedGuards: Migration = {
   up: async (db) => {
-    // A family's name is never given twice, so this outlives Temporal's retention. `json`, not `jsonb`: the order of keys
-    // is part of an answer's bytes.
+    // A family's name is never reused, so this outlives Temporal's retention. `json`, not `jsonb`, because the order of
+    // keys is part of an answer's bytes.
     await sql`
       create table archived_guards (
         family text collate "C" primary key,

@@ -2,18 +2,18 @@ import { sql } from 'kysely';
 import type { Kysely, Migration } from 'kysely';
 import { makeAppendOnly } from './append-only.ts';
 
-/** More would make the smallest index smaller still, and planning slower. */
+/** More parts would make the smallest index even smaller, but planning slower. */
 const PARTS = 16;
 
 export const lessonsByFailure: Migration = {
   up: async (db) => {
-    // The failure that a lesson was learnt from: asked for exactly, before anything is compared.
+    // The failure that a lesson was learnt from. It is matched exactly before texts are compared.
     await sql`alter table reflections add column fingerprint text collate "C"`.execute(db);
     await sql`
       create index reflections_fingerprint on reflections (scope_key, fingerprint)
       where fingerprint is not null`.execute(db);
     await splitTexts(db);
-    // The latest occurrence and their number are both read from here.
+    // Both the latest occurrence and their number are read from this index.
     await sql`drop index reflection_occurrences_of`.execute(db);
     await sql`
       create index reflection_occurrences_of on reflection_occurrences (reflection_id, created_at)`.execute(db);
@@ -23,11 +23,12 @@ export const lessonsByFailure: Migration = {
 };
 
 /**
- * No key of its own: the planner would take that index and compare every text of a scope (measured: 50 times slower).
+ * No key of its own, because the planner would use that index and compare every text of a scope (measured: 50 times
+ * slower).
  *
- * Trigrams of everybody's lessons in one index have lists as long as everybody's lessons, and each search reads a
- * hundred of them whole: 170 ms among 100,000. In parts by scope a search reads the lists of its own part: 24 ms,
- * measured side by side.
+ * With the trigrams of all lessons in one index, each search reads about a hundred lists that are as long as all
+ * lessons: 170 ms among 100,000. With parts by scope, a search reads only the lists of its own part: 24 ms, measured
+ * side by side.
  */
 const splitTexts = async (db: Kysely<unknown>): Promise<void> => {
   await sql`
@@ -47,11 +48,11 @@ const splitTexts = async (db: Kysely<unknown>): Promise<void> => {
     insert into reflection_texts (reflection_id, scope_key, error_type, content)
     select id, scope_key, error_type, content from reflections`.execute(db);
   await sql`drop index reflections_similar`.execute(db);
-  // Without fastupdate: every recall would walk the list of pending entries (measured: 84 ms instead of 5 ms).
+  // Without fastupdate, because every recall would read the list of pending entries (measured: 84 ms instead of 5 ms).
   await sql`
     create index reflection_texts_similar on reflection_texts
     using gin (scope_key, error_type, content gin_trgm_ops) with (fastupdate = off)`.execute(db);
-  // For each search the planner would compare the text with every sample that it keeps: 4 ms for nothing.
+  // Without statistics, because the planner would compare the text with every sample in them: 4 ms per search.
   await sql`alter table reflection_texts alter column content set statistics 0`.execute(db);
   for (let part = 0; part < PARTS; part += 1) await makeAppendOnly(db, `reflection_texts_${part}`);
   await makeAppendOnly(db, 'reflection_texts');
@@ -98,8 +99,8 @@ const extendCurrent = async (db: Kysely<unknown>): Promise<void> => {
 };
 
 /**
- * The rule of 0001, told of the latest record alone: by time, then step, then the id, of which the shorter is the
- * earlier because ids count up at their end. `foldFailures` is the same rule as a pure function.
+ * The rule of 0001, applied to the latest record only: by time, then step, then id, of which the shorter is earlier
+ * because ids end in a counter. `foldFailures` is the same rule as a pure function.
  */
 const statusOfLatest = async (db: Kysely<unknown>): Promise<void> => {
   await sql`drop view failure_status`.execute(db);

@@ -4,7 +4,7 @@ import { makeAppendOnly } from './append-only.ts';
 
 export const evaluationsAndSwitches: Migration = {
   up: async (db) => {
-    // Each attempt as it was: the figures above it can be computed anew, and a failure that remained be looked into.
+    // Each attempt as it was, so that the figures above can be recomputed and a remaining failure can be inspected.
     await sql`
       alter table retry_monitors
         add column subject text,
@@ -14,7 +14,7 @@ export const evaluationsAndSwitches: Migration = {
         add column other_cost_micro_usd bigint not null default 0`.execute(db);
     await sql`
       update retry_monitors set ok_at = case when first_ok then 0 when final_ok then attempts - 1 end`.execute(db);
-    // Whether a subject stands with other models too. Subjects may be long, so by their hash.
+    // Finds the same subject with other models. Subjects may be long, so the index has their hash.
     await sql`
       create index retry_monitors_subject on retry_monitors (md5(subject)) where subject is not null`.execute(db);
 
@@ -32,7 +32,7 @@ export const evaluationsAndSwitches: Migration = {
     await sql`create index enhancement_switches_agent on enhancement_switches (agent, id)`.execute(db);
     await makeAppendOnly(db, 'enhancement_switches');
 
-    // What could not be stored, and why; told once for each part, however often a run writes it again.
+    // Parts that could not be stored, and why. Each is written once, however often a run repeats its write.
     await sql`
       create table refused_parts (
         id bigint generated always as identity primary key,
@@ -45,7 +45,7 @@ export const evaluationsAndSwitches: Migration = {
       )`.execute(db);
     await makeAppendOnly(db, 'refused_parts');
 
-    // What every start asks under a policy that counts globally.
+    // Every start reads this if its policy counts biases globally.
     await sql`drop index bias_counts_tag`.execute(db);
     await sql`create index bias_counts_tag on bias_counts (tag, family)`.execute(db);
   },

@@ -3,7 +3,8 @@ import type { Migration } from 'kysely';
 
 export const reservations: Migration = {
   up: async (db) => {
-    // Two starts that want the same name, run id or key at the same time meet in one of these indexes, and one is refused.
+    // If two starts want the same name, run id or key at the same time, one of these unique indexes refuses one of
+    // them.
     await sql`
       create table reservations (
         family text collate "C" primary key,

@@ -9,7 +9,7 @@ import { evaluationsAndSwitches } from './0007-evaluations-and-switches.ts';
 import { reservations } from './0008-reservations.ts';
 import { switchNotes } from './0009-switch-notes.ts';
 
-/** In code and in order, so that they are there in a bundle too. After the first release: only ever add to the end. */
+/** Listed in code and in order, so that a bundle contains them. After the first release, only append. */
 export const migrations: Record<string, Migration> = {
   '0001_failure_memory': failureMemory,
   '0002_artifacts_and_archive': artifactsAndArchive,
