@@ -1,4 +1,4 @@
-/** How fast failures get their names, and how fast the next attempt gets its few rows out of very many. */
+/** Measures how fast failures get their fingerprints, and how fast guidance is selected from many failures. */
 import { emptyFailureMemory } from '../src/core/failures/folded-failure.ts';
 import { fingerprintOf } from '../src/core/failures/fingerprint.ts';
 import { remember } from '../src/core/failures/failure-memory.ts';
@@ -8,7 +8,7 @@ import { measure, named } from './latency.ts';
 import type { Figures } from './report.ts';
 
 const SEVERITIES: readonly Severity[] = ['low', 'medium', 'high', 'critical'];
-/** Far beyond what a run keeps in its state: the bar is for a store of an agent's whole life. */
+/** Far more than a run's state keeps. The bar is for a store with all failures of an agent. */
 const FAILURES = 10_000;
 
 const messageOf = (n: number): string =>

@@ -3,7 +3,7 @@ export interface Latency {
   p99: number;
 }
 
-/** Milliseconds of each call, one after the other; the first few only warm up. */
+/** Measures each call in milliseconds, one after the other. The first few only warm up. */
 export async function measure(count: number, call: (index: number) => unknown): Promise<Latency> {
   const times: number[] = [];
   const warmUp = Math.min(20, count);

@@ -1,4 +1,4 @@
-/** Lessons in the words that runs leave behind. Seeded, so that every bench asks the same. */
+/** Lessons in the words that runs produce. Seeded, so that every benchmark uses the same texts. */
 import { describeFailure, lessonText } from '../src/core/lessons/lesson-text.ts';
 import { seededRandom } from '../src/testing/simulator/seeded-random.ts';
 
@@ -36,7 +36,7 @@ const VOCABULARY = 2_000;
 export interface LessonToAsk {
   error_type: string;
   tool: string;
-  /** How the failure reads; the lesson's content begins with it. */
+  /** The description of the failure, with which the lesson's content begins. */
   description: string;
   content: string;
 }
@@ -47,7 +47,7 @@ export function lessonTexts(count: number, seed = 7): LessonToAsk[] {
   const words = Array.from({ length: VOCABULARY }, () =>
     Array.from({ length: 2 + Math.floor(random() * 3) }, () => one(SYLLABLES)).join(''),
   );
-  /** As in any language: a few words are everywhere, most are rare. */
+  /** As in natural language, a few words are frequent and most are rare. */
   const word = (): string => words[Math.floor(VOCABULARY ** random()) - 1] ?? '';
   const number = (): number => Math.floor(random() * 1_000);
   return Array.from({ length: count }, () => {

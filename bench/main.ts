@@ -1,4 +1,4 @@
-/** `npm run bench [-- --quick] [-- --json]`: measures and prints; exits 1 when a bar is missed. */
+/** `npm run bench [-- --quick] [-- --json]`: prints the figures; exits 1 if a bar is missed. */
 import { benchFailures } from './failures.ts';
 import { benchMemory } from './memory.ts';
 import { print, report } from './report.ts';

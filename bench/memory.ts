@@ -1,4 +1,4 @@
-/** The memory beyond runs, on a Postgres of its own that goes with the bench: what is asked and what is written. */
+/** Measures reads and writes of the memory that spans runs, on a Postgres that is started for the benchmark. */
 import { mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -13,7 +13,7 @@ import { lessonTexts, type LessonToAsk } from './lesson-texts.ts';
 import type { Figures } from './report.ts';
 import { benchWrites } from './writes.ts';
 
-/** One agent in ten asks: it has 10,000 of 100,000 lessons. */
+/** One of ten agents reads; it has 10,000 of 100,000 lessons. */
 const AGENTS = 10;
 const ASKING = 'agent-3';
 const THRESHOLD = 0.85;
@@ -44,7 +44,7 @@ export async function benchMemory(quick: boolean): Promise<Figures> {
 
 const fingerprintOf = (n: number): string => `fp1:bench:${n}`;
 
-/** Rows at once and their index afterwards: one by one, as runs write them, would take minutes. */
+/** Inserts rows in bulk and creates the index afterwards. One by one, as runs write them, it would take minutes. */
 async function fill(databaseUrl: string, lessons: LessonToAsk[]): Promise<void> {
   const db = openDatabase({ databaseUrl, maxConnections: 1, statementTimeoutMs: 0 });
   try {
@@ -73,7 +73,7 @@ async function fill(databaseUrl: string, lessons: LessonToAsk[]): Promise<void> 
     await sql`
       insert into reflection_occurrences (occurrence_id, reflection_id, stored, similarity)
       select 'bench:' || id, id, true, 1 from reflections`.execute(db);
-    // As the database itself wrote it down; the words that keep it from the parts have to go.
+    // The definition as the database reports it, without ONLY, so that the index is created on the parts too.
     await sql.raw((found.rows[0]?.definition ?? '').replace(' ON ONLY ', ' ON ')).execute(db);
     await sql`vacuum analyze`.execute(db);
   } finally {

@@ -1,6 +1,6 @@
 export type Figures = Record<string, number>;
 
-/** A figure that a bar is set for; what has no bar is only printed. */
+/** A figure with a bar. Figures without a bar are only printed. */
 export interface Bar {
   figure: string;
   atLeast?: number;

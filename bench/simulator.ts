@@ -1,4 +1,4 @@
-/** Ten-step runs through the same story that the workflow runs; every tenth with a failure, guidance and an escalation. */
+/** Ten-step runs with the same code that the workflow runs. Every tenth has a failure, guidance and an escalation. */
 import { createRegistry } from '../src/define/registry.ts';
 import { defineAgent } from '../src/define/define-agent.ts';
 import { defineTool } from '../src/define/define-tool.ts';
@@ -11,7 +11,7 @@ import type { Figures } from './report.ts';
 import { resultOfRun } from '../src/core/run/life.ts';
 
 const STEPS = 10;
-/** Runs that share each turn of the event loop, as many as `simulate` has; all on one core. */
+/** Concurrent runs that share each turn of the event loop, as many as in `simulate`, all on one core. */
 const AT_ONCE = 16;
 
 const tool = defineTool({ name: 'bench.step', effect: 'read', input: z.json(), output: z.json(), run: () => null });
@@ -20,7 +20,7 @@ const plan = {
   steps: Array.from({ length: STEPS }, (_, index) => ({ phase: 'work', tool: tool.name, input: { index } })),
 };
 
-/** Outcomes are made beforehand: what is measured is the story, not the making of outputs. */
+/** Outcomes are made beforehand, so that only the run itself is measured. */
 const outcomes = Array.from({ length: STEPS + 1 }, (_, step): CallOutcome => {
   const text = JSON.stringify({ step });
   return {

@@ -1,4 +1,7 @@
-/** How fast rows are written by one worker: records as a run's outbox brings them, and lessons with their comparison. */
+/**
+ * Measures how fast one worker writes rows: records in the batches of a run's outbox, and lessons with their
+ * comparison.
+ */
 import { createRecordActivities } from '../src/activities/records.ts';
 import type { RecordBatch } from '../src/protocol/records.ts';
 import type { FailureRecord } from '../src/protocol/schemas/failure-record.ts';

@@ -4,7 +4,7 @@ import { EndlessRunError, liveEvaluation, type Lived, type Subject } from './liv
 import type { Fate } from './provider.ts';
 import { SEED } from './seed-figures.ts';
 
-/** What differs between the arms is the retry alone: nobody is asked, nothing is rerun. */
+/** Only the retries differ between the arms: no questions and no reruns. */
 const COMMON = { reruns: { max_reruns: 0 }, humans: { max_questions: 0, max_overrides: 0 } } satisfies PolicyPatch;
 export const ARMS = {
   no_retry: { ...COMMON, retry: { validation: 0 } },
@@ -26,7 +26,7 @@ export interface Arm extends MonitorFigures {
   superfluous_demands: number;
 }
 
-/** Runs that share each turn of the event loop. */
+/** Concurrent runs that share each turn of the event loop. */
 const AT_ONCE = 50;
 
 export async function liveArm(cases: readonly Case[], arm: ArmName): Promise<Arm> {

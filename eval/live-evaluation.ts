@@ -28,7 +28,7 @@ export interface Subject {
   document: string;
 }
 
-/** More attempts than the run's own bound allows, or no end at all. */
+/** The run made more attempts than its limit allows, or did not end. */
 export class EndlessRunError extends Error {
   override readonly name = 'EndlessRunError';
 }
@@ -37,7 +37,7 @@ export interface Lived {
   evaluation: Evaluation;
   /** From the first step to the end, on the virtual clock. */
   took_ms: number;
-  /** Notes that asked for something that was not missing. */
+  /** Prompt notes that asked for something that was not missing. */
   superfluous_demands: number;
 }
 
@@ -54,7 +54,7 @@ const succeeded = (output: Json, durationMs: number, cost: number): CallOutcome 
   };
 };
 
-/** The side of a tool: it makes the prompt of this attempt, calls the provider, and tells how the command ended. */
+/** Acts as the tool: builds the prompt of this attempt, calls the provider, and returns how the command ended. */
 function callEvaluator(request: ToolCallRequest, fate: Fate, original: string, seen: (prompt: string) => void) {
   const { retry_context } = request;
   const enhanced =
@@ -96,7 +96,7 @@ function callEvaluator(request: ToolCallRequest, fate: Fate, original: string, s
   } satisfies CallOutcome;
 }
 
-/** One evaluation, lived as a run: something is generated, then evaluated, by the story that the workflow runs. */
+/** Runs one evaluation: something is generated, then evaluated, with the same code that the workflow runs. */
 export async function liveEvaluation(subject: Subject, fate: Fate, policy: PolicyPatch): Promise<Lived> {
   const original = `Judge ${subject.document} by the four criteria of the rubric, with a score from 1 to 5 for each.`;
   const plan = {

@@ -1,4 +1,4 @@
-/** `npm run eval [-- --quick] [-- --json]`: lives the evaluations and prints; exits 1 when a bar is missed. */
+/** `npm run eval [-- --quick] [-- --json]`: runs the evaluations and prints the figures; exits 1 if a bar is missed. */
 import { NOTE, printEval } from './print.ts';
 import { runEval } from './run-eval.ts';
 

@@ -4,13 +4,13 @@ import { ASSUMED, SEED } from './seed-figures.ts';
 
 type Missing = 'grounding' | 'reasoning' | 'both';
 
-/** What is laid down for one evaluation, the same in every arm. */
+/** The given conditions of one evaluation, the same in every arm. */
 export interface Fate {
-  /** null: right at the first attempt. */
+  /** null if the first attempt succeeds. */
   missing: Missing | null;
   exit_code: number;
   never: boolean;
-  /** One draw per retry, from 0 to 1: it mends itself when the draw is below its chance. */
+  /** One random number per retry, from 0 to 1. The retry succeeds if it is below its chance. */
   draws: number[];
 }
 
@@ -27,7 +27,10 @@ const KINDS: Pick<Fate, 'missing' | 'exit_code'>[] = [
   { missing: 'both', exit_code: PROTOCOL_EXIT.unknown_validation },
 ];
 
-/** The seed's share of failures, exactly; which evaluations they hit and how the draws fall comes from the seed number. */
+/**
+ * Draws exactly the reported share of failures. The seed number decides which evaluations fail and how their retries
+ * go.
+ */
 export function drawFates(evaluations: number, seed: number): Fate[] {
   const random = seededRandom(seed);
   const failures = Math.round((evaluations * SEED.failed_first) / SEED.evaluations);
@@ -35,7 +38,7 @@ export function drawFates(evaluations: number, seed: number): Fate[] {
     const kind = KINDS[index % KINDS.length];
     if (index >= failures || kind === undefined) return MENDED;
     const draws = Array.from({ length: MOST_RETRIES }, random);
-    // Another kind in every ten, so that no kind is hopeless by itself.
+    // Each group of ten uses another kind, so that no kind always fails.
     const turn = Math.floor(index / KINDS.length) % ASSUMED.never_in;
     return { ...kind, never: index % ASSUMED.never_in === turn, draws };
   });
@@ -47,7 +50,7 @@ export function drawFates(evaluations: number, seed: number): Fate[] {
   return fates;
 }
 
-/** What a reader of the prompt is asked for. The prompt of a first attempt asks for neither. */
+/** What a prompt asks for. The prompt of a first attempt asks for neither. */
 export const demandsOf = (prompt: string): { grounding: boolean; reasoning: boolean } => ({
   grounding: /\bsearch/i.test(prompt) && prompt.includes('[1]'),
   reasoning: /\breasoning\b/i.test(prompt) && /\bstep by step\b/i.test(prompt),
@@ -58,7 +61,7 @@ const namesWhatIsMissing = (prompt: string, missing: Missing): boolean => {
   return (missing === 'reasoning' || grounding) && (missing === 'grounding' || reasoning);
 };
 
-/** Reads the prompt and ends as a command of the protocol does: with an exit code. */
+/** Reads the prompt and returns an exit code, as a command of the protocol does. */
 export function answer(fate: Fate, prompt: string, attempt: number): number {
   if (fate.missing === null) return PROTOCOL_EXIT.ok;
   if (attempt === 1 || fate.never) return fate.exit_code;

@@ -40,7 +40,7 @@ export async function runEval(evaluations: number, seed: number): Promise<EvalRe
     recovery_plain: recovery(plain),
     recovery_above_plain: recovery(ours) - recovery(plain),
     cost_overhead: ours.cost_overhead ?? 0,
-    // By the clock: what the batch took beside what it takes without any retry.
+    // On the clock: the batch compared with one without any retry.
     runtime_overhead: ours.batch_ms / none.batch_ms - 1,
     cost_overhead_of_calls: ours.cost_overhead_of_attempts ?? 0,
     runtime_overhead_of_calls: ours.runtime_overhead_of_attempts ?? 0,

@@ -4,15 +4,15 @@ import type { Fate } from './provider.ts';
 
 const right: Fate = { missing: null, exit_code: PROTOCOL_EXIT.ok, never: false, draws: [] };
 
-/** Below any chance, and above any chance: what a draw has to be to mend, or not. */
+/** Numbers below and above any chance: with these a retry succeeds or fails. */
 const MENDS = 0.05;
 const STAYS = 0.95;
 const draws = {
-  /** Its conservative estimate: one recovers at the first retry, the other at the second. */
+  /** The conservative estimate: one recovers at the first retry, the other at the second. */
   conservative: [[MENDS], [STAYS, MENDS]],
-  /** Its realistic one: the other stays stubborn. */
+  /** The realistic estimate: the other one keeps failing. */
   realistic: [[MENDS], [STAYS, STAYS]],
-  /** Its cost analysis: two failures, two retries each. */
+  /** The cost analysis: two failures, two retries each. */
   neither: [
     [STAYS, STAYS],
     [STAYS, STAYS],
@@ -20,8 +20,8 @@ const draws = {
 };
 
 /**
- * The seed's own batch: 7 documents, 2 evaluators, and of the 14 evaluations two by gemini-2.5-flash-lite that miss
- * grounding (ab2b6e81) and both (8e389e4a). How they go on is one of the seed's three accounts.
+ * The batch of the source document: 7 documents, 2 evaluators, and of the 14 evaluations two by gemini-2.5-flash-lite
+ * that miss grounding (ab2b6e81) and both (8e389e4a). The document gives three accounts of how they continue.
  */
 export function seedCase(account: keyof typeof draws): Case[] {
   const [first = [], second = []] = draws[account];

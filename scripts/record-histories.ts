@@ -1,7 +1,7 @@
 /**
- * Records the histories that test/stack/replay.test.ts replays: `npx tsx scripts/record-histories.ts`. Starts a stack of
- * its own in a temporary folder. Until the first tagged release they are recorded anew with each change of the story;
- * after it never again, because then they stand for runs that are open somewhere.
+ * Records the histories that test/stack/replay.test.ts replays: `npx tsx scripts/record-histories.ts`. Starts a stack
+ * of its own in a temporary folder. Until the first tagged release they are recorded again with each change of the
+ * story. After it they are never recorded again, because they stand for runs that may still be open.
  */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -31,13 +31,13 @@ const TASK_QUEUE = 'recording';
 interface Recording {
   /** The file's name, without its date. */
   what: string;
-  /** The scenario to live, by its name. */
+  /** The name of the scenario to run. */
   scenario: string;
   handOverAfterEvents?: number;
   answerBy?: 'signal' | 'update';
-  /** Cancel by Temporal as soon as the first question is open. */
+  /** Cancels the workflow with Temporal as soon as the first question is open. */
   cancel?: true;
-  /** Asks the memory and learns, which scenarios leave out elsewhere. */
+  /** Recalls and stores lessons, which other scenarios do not. */
   remembers?: true;
 }
 
@@ -65,7 +65,7 @@ const recordings: Recording[] = [
 interface World {
   client: Client;
   runs: Runs;
-  /** The runs of a client whose workflows behave so. */
+  /** The runs of a client with these workflow settings. */
   runsWith(workflow: { hand_over_after_events?: number }): Runs;
 }
 
@@ -101,7 +101,7 @@ async function openQuestion(world: World, runId: string, number: string): Promis
   }
 }
 
-/** Of each execution of the chain, oldest first. */
+/** The histories of each execution of the chain, oldest first. */
 async function histories(client: Client, runId: string): Promise<string[]> {
   const workflowId = workflowIdOfRun(runId);
   const { events } = await client.workflow.getHandle(workflowId).fetchHistory();
@@ -115,7 +115,9 @@ async function histories(client: Client, runId: string): Promise<string[]> {
   return found;
 }
 
-/** Who and where it was recorded is nobody's business and would differ each time: `<pid>@<host>`, paths in stacks. */
+/**
+ * Removes who recorded it and where, because that is private and differs each time: `<pid>@<host>`, paths in stacks.
+ */
 function clean(json: string): string {
   const strange = /^\d+@/;
   const value: unknown = JSON.parse(json, (key, inner: unknown) => {

@@ -1,5 +1,5 @@
 /**
- * Writes the tables of docs/policy.md from the table of the policy. Run it after a change of the table:
+ * Writes the tables of docs/policy.md from the policy table. Run it after a change of the table:
  *   npx tsx scripts/write-policy-page.ts
  * A test fails while the page and the table differ.
  */
@@ -10,7 +10,7 @@ import { type ListSetting, POLICY_TABLE, type Setting, type SettingGroup } from 
 const PAGE = fileURLToPath(new URL('../docs/policy.md', import.meta.url));
 const FIRST_TABLE = '## Mode\n';
 
-/** The page as it should be: its own introduction, then what the table says. */
+/** The page as it should be: its own introduction, then the tables. */
 export function withTables(page: string): string {
   const [introduction = ''] = page.split(FIRST_TABLE);
   return `${introduction}${sections().join('\n\n')}\n`;

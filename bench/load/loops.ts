@@ -9,10 +9,10 @@ import type { LoadedServer } from './server.ts';
 import { shoot } from './shoot.ts';
 
 const PATH = '/orchestrator/loop-complete';
-/** How many families are asked for at once when all is over. */
+/** How many families are queried at once at the end. */
 const COUNTED_AT_ONCE = 20;
 
-/** Loops of families that go on until their guard ends them or a good loop does. */
+/** Reports loops of families until a guard or a good loop ends them. */
 class Reporters {
   readonly #accepted = new Map<string, number>();
   readonly #unanswered = new Map<string, string>();
@@ -27,10 +27,10 @@ class Reporters {
     return [...this.#unanswered.values()];
   }
 
-  /** The next loop of a family that goes on, else the first one of a new family. */
+  /** The next loop of an open family, or else the first loop of a new one. */
   report(): string {
     const loopId = this.#next.shift() ?? `load-${(this.#families += 1)}`;
-    // Families of one loop, of two and of as many as the guards let through.
+    // Families with one loop, with two, and with as many as the guards allow.
     const goodFrom = Number(familyOf(loopId).slice('load-'.length)) % 3;
     const isGood = Number(/_r(\d+)$/.exec(loopId)?.[1] ?? 0) >= goodFrom && goodFrom < 2;
     const reflection_result = { alignment_score: isGood ? 0.9 : 0.5, drift_score: 0.1 };
@@ -49,7 +49,7 @@ class Reporters {
   }
 }
 
-/** Reports of loops, and then the count: what Temporal decided must be what was answered, family by family. */
+/** Reports loops, and then compares what Temporal decided with the answers, family by family. */
 export async function loadLoops(server: LoadedServer, seconds: number): Promise<Figures> {
   const reporters = new Reporters();
   const shots = await shoot({
@@ -63,7 +63,7 @@ export async function loadLoops(server: LoadedServer, seconds: number): Promise<
       onResponse: (status, body) => reporters.answered(status, body),
     },
   });
-  // Those whose answer was still to come when time was up. Whether they were decided or not, asking again tells.
+  // Reports that were unanswered when time was up. Sending them again tells whether they were decided.
   const cutOff = reporters.unanswered;
   for (const body of cutOff) {
     const answer = await fetch(`${server.url}${PATH}`, { method: 'POST', headers: server.headers, body });
@@ -86,7 +86,7 @@ export async function loadLoops(server: LoadedServer, seconds: number): Promise<
 
 const sum = (counts: Iterable<number>): number => [...counts].reduce((total, count) => total + count, 0);
 
-/** Read from the guards themselves, past the HTTP door. */
+/** Read from the guards themselves, not through the HTTP API. */
 async function countDecided({ temporalAddress }: LoadedServer, families: string[]) {
   const client = await connectClient({ address: temporalAddress, namespace: 'default', env: {} });
   try {

@@ -1,6 +1,6 @@
 /**
- * `npm run load [-- --quick] [-- --json]`: fifty connections on a stack of its own, which shares the machine with the
- * requests. Prints what it measured; exits 1 when a request went wrong or a bar is missed.
+ * `npm run load [-- --quick] [-- --json]`: fifty connections to a stack of its own on the same machine. Prints the
+ * figures; exits 1 if a request failed or a bar is missed.
  */
 import { cpus, loadavg } from 'node:os';
 import { type Figures, print, report } from '../report.ts';

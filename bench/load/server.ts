@@ -16,7 +16,7 @@ export interface LoadedServer {
   stop(): Promise<void>;
 }
 
-/** A whole stack in a process tree of its own, as people start it. Only the limit for each token is out of the way. */
+/** Starts a whole stack in its own process tree, as users start it, but without the rate limit per token. */
 export async function startServer(): Promise<LoadedServer> {
   const folder = await mkdtemp(join(tmpdir(), 'secondwind-load-'));
   const child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'dev', '--no-demo', '--port', '0', '--json'], {

@@ -6,13 +6,13 @@ const CONNECTIONS = 50;
 
 export interface Shots {
   server: LoadedServer;
-  /** What the figures' names begin with. */
+  /** Prefix of the figures' names. */
   name: string;
   seconds: number;
   request: autocannon.Request;
 }
 
-/** Fifty connections, each sending its next request as soon as the last one is answered. */
+/** Fifty connections, each of which sends its next request when the last one is answered. */
 export async function shoot({ server, name, seconds, request }: Shots): Promise<Figures> {
   const result = await autocannon({
     url: server.url,

@@ -3,7 +3,9 @@ import type { Figures } from '../report.ts';
 import type { LoadedServer } from './server.ts';
 import { shoot } from './shoot.ts';
 
-/** The status of a run that has ended, which is at rest, and of one that is open, which a worker answers. */
+/**
+ * Requests the status of a run that has ended, which comes from the store, and of an open run, which a worker answers.
+ */
 export async function loadStatus(server: LoadedServer, seconds: number): Promise<Figures> {
   const step = (fail_times: number) => ({ phase: 'acting', tool: 'demo.flaky', input: { fail_times } });
   const ended = await start(server, { plan: { steps: [step(0)] } }, 'ended');
@@ -16,7 +18,7 @@ export async function loadStatus(server: LoadedServer, seconds: number): Promise
   };
 }
 
-/** Resolves when the run is in that state. */
+/** Starts a run and resolves when it is in that state. */
 async function start({ url, headers }: LoadedServer, request: object, state: RunStatus['state']): Promise<string> {
   const body = JSON.stringify({ agent: 'demo', goal: 'be asked about', ...request });
   const started = await fetch(`${url}/v1/runs`, { method: 'POST', headers, body });

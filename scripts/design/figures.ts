@@ -1,7 +1,7 @@
 /**
- * Figures about the design of the source, so that a change of design can be held against the one before:
- * `npx tsx scripts/design/figures.ts [--root <another clone>] [--json]`. Everything is read from the source or measured by
- * running it; docs/design-figures.md keeps the table of the redesign before the first release.
+ * Figures about the design of the source, to compare one design with another: `npx tsx scripts/design/figures.ts
+ * [--root <another clone>] [--json]`. Everything is read from the source or measured by running it.
+ * docs/design-figures.md has the table of the redesign before the first release.
  */
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize, relative } from 'node:path';
@@ -55,7 +55,7 @@ function roomCycles(): number {
   return pairs.filter(([one, other]) => reachable.get(one)?.has(other) && reachable.get(other)?.has(one)).length;
 }
 
-/** Members of an interface of the run's state, by the first of these names that exists. */
+/** Counts the members of an interface of the run's state. The first of these names that exists is used. */
 function fieldsOf(...names: string[]): number {
   for (const file of files.filter((name) => name.startsWith('src/core/run/'))) {
     const found = parsed(file).statements.find(
@@ -79,8 +79,8 @@ function mostParameters(): number {
 }
 
 /**
- * Files that say what an override may look like: by a schema, or by a table entry for `override_by`. The shape of an
- * answer (`spent_by` stands beside it) and a command's own flag are not rules about input.
+ * Files that define what an override may look like, by a schema or by a table entry for `override_by`. The type of an
+ * answer (with `spent_by`) and a command's own flag are not rules about input.
  */
 const overrideValidators = (): string[] =>
   files.filter((file) => {

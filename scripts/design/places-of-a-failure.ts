@@ -1,9 +1,9 @@
-/** In how many places of its state a run keeps one and the same failure, over its whole life. */
+/** Counts in how many places of its state a run keeps one failure, over its whole life. */
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 
-/** Words that are in this failure alone. Its fingerprint names it without copying it, so that does not count. */
+/** Words that appear only in this failure. Its fingerprint refers to it without copying it, so that does not count. */
 const MESSAGE = 'the canary fell silent';
 const CODE = 'CANARY_SILENT';
 
@@ -11,8 +11,8 @@ type Ports = Record<string, unknown>;
 type Loaded = Record<string, (...args: never[]) => unknown>;
 
 /**
- * The paths at which the state holds the failure. A list element is one place; of a step each field is one, because a
- * step had a field for every copy.
+ * The paths at which the state holds the failure. An element of a list is one place. In a step each field is one place,
+ * because steps used to have a field for every copy.
  */
 export async function placesOfOneFailure(root: string): Promise<string[]> {
   const load = (file: string) => import(pathToFileURL(join(root, 'src', file)).href) as Promise<Loaded>;
@@ -108,11 +108,11 @@ function placesIn(state: object): string[] {
   return [...found].sort();
 }
 
-/** What a person is asked, or told at the end, is a sentence that nothing has to be kept in step with. */
+/** A question or a reason is a sentence for people, which does not have to be kept in sync with anything. */
 const isSentence = (path: string): boolean => /(?:^|\.)(?:question|why|reason)(?:\.|$)/.test(path);
 
 function placeOf(given: string): string {
-  // A step moves from the batch to the finished steps; it is never in both for longer than a moment.
+  // A step moves from the batch to the finished steps and is never in both for long.
   const path = given.replace('loop.batch[]', 'loop.steps[]');
   const [, list = path] = /^(.*\[\])[^[]*$/.exec(path) ?? [];
   const isStep = /(?:^|\.)(?:batch|steps)\[\]$/.test(list);

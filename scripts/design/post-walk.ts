@@ -1,11 +1,12 @@
 /**
- * Counts the source files that one `POST /v1/runs` passes between the arrival of the request and the call that starts the
- * workflow. It serves the API in this process against a stack of its own, asks once to warm up, and reads V8's precise
- * coverage of the second request: a file counts when at least one of its functions ran.
+ * Counts the source files that one `POST /v1/runs` passes between the arrival of the request and the call that starts
+ * the workflow. It serves the API in this process with a stack of its own, sends one request to warm up, and reads V8's
+ * precise coverage of the second one. A file counts if at least one of its functions ran.
  *
  *     npx tsx scripts/design/post-walk.ts [--root <dir>]
  *
- * Prints `{"files": n, "list": [...]}`. `--root` names another checkout of this repository, with its dependencies installed.
+ * Prints `{"files": n, "list": [...]}`. `--root` names another checkout of this repository, with its dependencies
+ * installed.
  */
 import { existsSync } from 'node:fs';
 import { mkdtemp, rm } from 'node:fs/promises';
@@ -39,7 +40,7 @@ session.connect();
 session.post('Profiler.enable');
 session.post('Profiler.startPreciseCoverage', { callCount: true, detailed: false });
 
-/** Files with a function that ran since the last time this was called; the session answers before `post` returns. */
+/** Files with a function that ran since the last call. The session answers before `post` returns. */
 function passedFiles(): string[] {
   let scripts: Profiler.ScriptCoverage[] = [];
   session.post('Profiler.takePreciseCoverage', (_error, { result }) => {
@@ -51,7 +52,7 @@ function passedFiles(): string[] {
   return [...new Set(passed.map(({ url }) => `src/${url.slice(sources.length).replace(/\?.*$/, '')}`))].sort();
 }
 
-/** Calls `before` each time that somebody starts a workflow. */
+/** Calls `before` each time a workflow is started. */
 function beforeWorkflowStart(before: () => void): void {
   const { WorkflowClient } = createRequire(join(root, 'package.json'))('@temporalio/client') as {
     WorkflowClient: { prototype: Record<'start', (...args: unknown[]) => Promise<unknown>> };

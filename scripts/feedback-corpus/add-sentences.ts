@@ -1,8 +1,8 @@
 /**
  * Makes samples of hand-written sentences: `npx tsx scripts/feedback-corpus/add-sentences.ts name < sentences.txt`.
  *
- * One sentence a line; before it, with a tab between, a feedback type where it is not clean. A name that ends in
- * `.tuning` holds nothing out: for sentences whose results are read to mend the patterns.
+ * One sentence per line. A sentence that is not clean has its feedback type and a tab before it. Samples whose name
+ * ends in `.tuning` are not held out: their results may be read to improve the patterns.
  */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { resolve } from 'node:path';

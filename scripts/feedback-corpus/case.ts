@@ -5,7 +5,7 @@ export type ToolCase = {
   id: string;
   command: string;
   files?: Record<string, string>;
-  /** Run before the command; its output is not kept. */
+  /** Runs before the command; its output is not kept. */
   setup?: string;
 };
 
@@ -24,6 +24,6 @@ export const plain = (id: string, command: string, setup?: string): ToolCase => 
 export const python = (id: string, body: string): ToolCase => file(id, 'main.py', body, 'python3 main.py');
 export const node = (id: string, body: string): ToolCase => file(id, 'main.mjs', body, 'node main.mjs');
 
-/** A third is held out by the hash of its text alone, so the split cannot be chosen. */
+/** A third is held out, chosen only by the hash of the text, so that nobody can influence the split. */
 export const heldOut = (text: string): boolean =>
   BigInt(`0x${createHash('sha256').update(text).digest('hex')}`) % 3n === 0n;

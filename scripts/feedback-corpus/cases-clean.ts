@@ -28,7 +28,7 @@ const go = (id: string, files: Record<string, string>, command: string): ToolCas
 const errorsSource =
   'export class ParseError extends Error {}\nexport function fail(message) {\n  throw new ParseError(message);\n}\n// on failure the caller gets null, never an exception\n';
 
-/** Commands that succeed, many with alarming words in harmless places: label null. */
+/** Commands that succeed, many with failure words in harmless places: label null. */
 export const cleanCases: ToolCase[] = [
   vitest('vitest-pass', "it('adds', () => { expect(1 + 1).toBe(2) });\n"),
   vitest(

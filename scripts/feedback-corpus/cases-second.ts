@@ -1,6 +1,6 @@
 import { file, node, plain, python, type ToolCase } from './case.ts';
 
-/** Collected after the first round of tuning, to have more output that no pattern had seen. */
+/** Collected after the first round of tuning, as output that no pattern had been tuned on. */
 export const moreCleanCases: ToolCase[] = [
   plain('help-tar', 'tar --help | head -50'),
   plain('help-psql', 'psql --help | head -60'),

@@ -3,8 +3,8 @@ import { resolve } from 'node:path';
 import { file, node, plain, python, type ToolCase } from './case.ts';
 
 /**
- * Collected after the second round of tuning: what an agent reads all day and nothing of it failed. Files of this
- * repository, its log, manuals of tools, searches for the words of failure, and runs that pass. `$REPO` is its root.
+ * Collected after the second round of tuning: output that agents read often and that reports no failure. Files of this
+ * repository, its log, manuals of tools, searches for failure words, and tests that pass. `$REPO` is its root.
  */
 const tracked = execFileSync('git', ['ls-files'], { cwd: resolve(import.meta.dirname, '../..'), encoding: 'utf8' })
   .split('\n')

@@ -32,7 +32,7 @@ const cargo = (id: string, body: string, command = 'cargo test -q'): ToolCase =>
 const eslintConfig =
   'export default [{ rules: { "no-unused-vars": "error", "eqeqeq": "error", "no-undef": "error" } }];\n';
 
-/** Tests, builds, linters, type checks and validators that say no: label verification_failure. */
+/** Tests, builds, linters, type checks and validators that fail: label verification_failure. */
 export const verificationCases: ToolCase[] = [
   pytest(
     'pytest-equal',

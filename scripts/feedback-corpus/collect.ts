@@ -1,9 +1,9 @@
 /**
- * Runs the commands of the corpus for real and keeps what they print: `npx tsx scripts/feedback-corpus/collect.ts`.
+ * Runs the commands of the corpus and stores what they print: `npx tsx scripts/feedback-corpus/collect.ts`.
  *
  * Needs the tools named in the cases on PATH (FEEDBACK_CORPUS_PATH adds folders, FEEDBACK_CORPUS_NODE_MODULES names a
  * node_modules folder with jest, mocha, ava, eslint and so on) and a database that plain `psql` reaches. A case whose
- * tool is missing is left out and named. Nothing is downloaded. Paths of this machine are replaced before writing.
+ * tool is missing is skipped and reported. Nothing is downloaded. Paths of this machine are replaced before writing.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -51,7 +51,7 @@ function run(one: ToolCase): { text: string; status: number | null } {
   const path = [join(root, 'node_modules/.bin'), process.env.FEEDBACK_CORPUS_PATH, process.env.PATH]
     .filter(Boolean)
     .join(':');
-  // Settings of whoever collects must not colour the output.
+  // The collecting user's own settings must not affect the output.
   const env = {
     ...process.env,
     PATH: path,
@@ -95,7 +95,7 @@ const COLLECTIONS: [ToolCase[], string | null, string][] = [
   [thirdCleanCases, null, 'clean-3'],
   [fourthCleanCases, null, 'clean-4'],
 ];
-// Names on the command line choose files; without one all are made anew, and with them the split.
+// Names on the command line select files; without any, all are collected again, which also changes the split.
 const wanted = process.argv.slice(2);
 mkdirSync(out, { recursive: true });
 for (const [cases, label, name] of COLLECTIONS)

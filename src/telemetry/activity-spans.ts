@@ -7,7 +7,7 @@ import { describeActivity } from './describe-activity.ts';
 import { tellItsClass, type Tracing } from './tracing.ts';
 import type { Wording } from './wording.ts';
 
-/** One span for each attempt of each activity, below the workflow that asked for it. */
+/** Creates one span for each attempt of each activity, as a child of the workflow's span. */
 export const traceActivities =
   (tracing: Tracing, words: Wording): ActivityInterceptorsFactory =>
   ({ info }) => {
@@ -41,7 +41,7 @@ export const traceActivities =
     };
   };
 
-/** A failed attempt carries its whole outcome; a cancelled one is no error. */
+/** Records a failed attempt with its whole outcome. A cancelled attempt is not an error. */
 function tellFailure(span: Span, error: unknown, { plain, content }: Wording): void {
   if (error instanceof CancelledFailure) {
     span.setAttribute(SECONDWIND.outcome, 'cancelled');

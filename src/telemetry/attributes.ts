@@ -1,4 +1,4 @@
-/** Names of attributes: those of OpenTelemetry's GenAI conventions where there is one, else ours. */
+/** Names of attributes: those of OpenTelemetry's GenAI conventions if there is one, else ours. */
 export const GEN_AI = {
   operation: 'gen_ai.operation.name',
   agent: 'gen_ai.agent.name',
@@ -38,7 +38,7 @@ export const SECONDWIND = {
   message: 'secondwind.message',
 } as const;
 
-/** As Temporal's tracing in other languages calls them. */
+/** The names that Temporal's tracing uses in other languages. */
 export const TEMPORAL = {
   workflow: 'temporalWorkflowID',
   run: 'temporalRunID',

@@ -7,7 +7,7 @@ import { GEN_AI, SECONDWIND, TEMPORAL } from './attributes.ts';
 import type { Tracing } from './tracing.ts';
 import type { Wording } from './wording.ts';
 
-/** The span of a start: the first of a run's trace, or below whatever span the caller is in. */
+/** Creates the span of a start. It is the first span of a run's trace, or a child of the caller's span. */
 export const traceStarts = (tracing: Tracing, { plain, content }: Wording): WorkflowClientInterceptor => ({
   startWithDetails: (input, next) => {
     const { workflowType, headers } = input;

@@ -9,11 +9,11 @@ export interface DeliveryOptions {
 }
 export interface Delivery {
   exporter: SpanExporter;
-  /** Says that spans do not arrive, once until some have arrived again. */
+  /** Warns that spans are not delivered, once until a delivery succeeds again. */
   tell: (reason: string) => void;
 }
 
-/** Spans over HTTP. Headers, time-outs and certificates are read by OpenTelemetry itself, from `OTEL_EXPORTER_OTLP_*`. */
+/** Sends spans over HTTP. OpenTelemetry itself reads headers, timeouts and certificates from `OTEL_EXPORTER_OTLP_*`. */
 export async function openDelivery({ url, protocol, host, warn }: DeliveryOptions): Promise<Delivery> {
   const { OTLPTraceExporter } =
     protocol === 'http/json'
@@ -42,7 +42,7 @@ export async function openDelivery({ url, protocol, host, warn }: DeliveryOption
   return { exporter, tell };
 }
 
-/** Not the answer's body, which may hold anything. */
+/** Leaves out the body of the response, which may contain anything. */
 function reasonOf(error: Error): string {
   const code = 'code' in error ? String(error.code) : '';
   return (code || error.message).slice(0, 100);

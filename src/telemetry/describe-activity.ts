@@ -11,7 +11,7 @@ export interface DescribedActivity {
   name: string;
   attributes: Attributes;
   events: { name: string; attributes: Attributes }[];
-  /** What its result adds; empty where texts are not told. */
+  /** Attributes of the result; empty if content is not exported. */
   ofResult(result: unknown): Attributes;
 }
 
@@ -22,7 +22,7 @@ export interface ActivityKind {
   attempt: number;
 }
 
-/** What can be told of one activity. Its argument may come from a workflow that is not ours, and have any shape. */
+/** Describes one activity. Its argument may come from a user's own workflow and have any shape. */
 export function describeActivity(info: ActivityKind, argument: unknown, words: Wording): DescribedActivity {
   try {
     return described(info, argument, words);
@@ -75,13 +75,13 @@ function described(
   };
 }
 
-/** Operations that the conventions know; the rest of the runtime's activities go by their own names. */
+/** Operations that the conventions define. The runtime's other activities keep their own names. */
 const OPERATION: Record<string, string | undefined> = {
   [ACTIVITY.callModel]: 'plan',
   [ACTIVITY.recall]: 'search_memory',
 };
 
-/** A failure has its fingerprint only once the workflow has made its record: so it is told where that is written. */
+/** The workflow computes a failure's fingerprint when it makes the record, so the span of the write has it. */
 const failuresIn = (asked: Asked): readonly Partial<RecordBatch['records'][number]>[] =>
   listOf((asked as Partial<RunArchive>).pending?.records ?? asked.records);
 

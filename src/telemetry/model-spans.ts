@@ -5,7 +5,7 @@ import { ERROR_TYPE, GEN_AI, SECONDWIND, SERVER_ADDRESS } from './attributes.ts'
 import type { Tracing } from './tracing.ts';
 import type { Wording } from './wording.ts';
 
-/** Each question to a model is a span below the activity that asked it. Gives back how to stop. */
+/** Creates a span for each model call, as a child of the activity that made it. Returns a function that stops this. */
 export function watchModelCalls(tracing: Tracing, words: Wording): () => void {
   const onCall = (message: unknown): void => {
     const call = message as ModelCallSeen;
@@ -51,7 +51,7 @@ function contentOf({ request, outcome }: ModelCallSeen, { content }: Wording): A
   });
 }
 
-/** The shape that the conventions give a message. */
+/** A message in the format of the conventions. */
 function asParts(message: Message) {
   if (message.role === 'tool') {
     return { role: 'tool', parts: [{ type: 'tool_call_response', id: message.call_id, result: message.output }] };

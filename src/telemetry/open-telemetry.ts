@@ -1,4 +1,4 @@
-/** Everything of OpenTelemetry starts here. Loaded only where an endpoint is set. */
+/** Sets up OpenTelemetry. This file is loaded only if an endpoint is set. */
 import { context, trace } from '@opentelemetry/api';
 import { AsyncLocalStorageContextManager } from '@opentelemetry/context-async-hooks';
 import { defaultResource, detectResources, envDetector, resourceFromAttributes } from '@opentelemetry/resources';
@@ -17,7 +17,7 @@ import { readTraceParent, writeTraceParent } from './trace-header.ts';
 import { createWording } from './wording.ts';
 
 const SERVICE = 'secondwind';
-/** Who ends a process has waited long enough then. */
+/** The longest that the end of a process waits for the last spans. */
 const SHUTDOWN_MS = 2_000;
 
 type On = Extract<TelemetrySettings, { state: 'on' }>;
@@ -32,13 +32,13 @@ export async function openTelemetry(
   const provider = new TracerProvider({
     sampler,
     idGenerator: ids,
-    // What the environment says comes last and wins.
+    // Attributes from the environment are merged last, so they take precedence.
     resource: defaultResource()
       .merge(resourceFromAttributes({ 'service.name': SERVICE }))
       .merge(detectResources({ detectors: [envDetector] })),
     spanProcessors: [new BatchSpanProcessor({ exporter })],
   });
-  // Spans that tools make by themselves hang below ours; a process that has its own set-up keeps it.
+  // Spans that tools create become children of ours. A process with its own setup keeps it.
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable());
   trace.setGlobalTracerProvider(provider);
 
@@ -65,7 +65,7 @@ export async function openTelemetry(
     },
     shutdown: () => {
       stopWatching();
-      // The process ends, whether or not the last spans arrive.
+      // The process ends, whether or not the last spans are delivered.
       const sent = (): Promise<void> => provider.shutdown().catch(() => {});
       return (ended ??= within(SHUTDOWN_MS, sent, () => tell('no answer before the end')));
     },

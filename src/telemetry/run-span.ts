@@ -1,17 +1,17 @@
-/** What a workflow tells of its own execution when it ends: plain values, for the worker to make a span of. */
+/** What a workflow reports about its own execution when it ends. The worker creates a span from these values. */
 export interface RunSpan {
   traceId: string;
   spanId: string;
-  /** null: nobody traced the start, so that this is the first span of its trace. */
+  /** null if the start was not traced. Then this is the first span of its trace. */
   parentSpanId: string | null;
   sampled: boolean;
   agent: string | null;
   loopId: string | null;
   model: string | null;
-  /** A run's own outcome, or `handed_over` where a fresh execution goes on. */
+  /** The run's outcome, or `handed_over` after a continue-as-new. */
   outcome: string | null;
   reason: string | null;
-  /** The name of the error that ended the workflow; null when none did. */
+  /** The name of the error that ended the workflow, or null. */
   error: string | null;
 }
 

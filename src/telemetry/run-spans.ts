@@ -8,8 +8,8 @@ import type { Tracing } from './tracing.ts';
 import type { Wording } from './wording.ts';
 
 /**
- * The span of a workflow is made when it ends, with the id that its activities have known from the beginning: no worker has
- * to stay alive for it, and a replay makes none.
+ * Creates the span of a workflow when it ends, with the id that its activities already use as their parent. So no
+ * worker has to stay alive for it, and a replay creates none.
  */
 export const traceRuns = (tracing: Tracing, { plain }: Wording): InjectedSinks<RunSpanSink> => ({
   secondwindTrace: {

@@ -6,7 +6,10 @@ import {
   TraceIdRatioBasedSampler,
 } from '@opentelemetry/sdk-trace';
 
-/** `OTEL_TRACES_SAMPLER` and its argument as the specification has them; by default what the parent says, else all. */
+/**
+ * Reads `OTEL_TRACES_SAMPLER` and its argument as specified. Default: follow the parent's decision, else sample
+ * everything.
+ */
 export function samplerOf(env: Record<string, string | undefined>): Sampler {
   const named = env['OTEL_TRACES_SAMPLER']?.trim().toLowerCase() ?? '';
   const root = rootSampler(named.replace(/^parentbased_/, ''), env['OTEL_TRACES_SAMPLER_ARG']);

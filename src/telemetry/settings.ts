@@ -1,4 +1,4 @@
-/** Whether telemetry is on, from the variables that every program with OpenTelemetry reads. */
+/** Reads whether telemetry is on, from the standard OpenTelemetry variables. */
 
 type Environment = Record<string, string | undefined>;
 
@@ -30,5 +30,5 @@ export function telemetrySettings(env: Environment): TelemetrySettings {
   return { state: 'on', url, protocol, content: set('SECONDWIND_TRACE_CONTENT') === '1' };
 }
 
-/** What may be told of an endpoint: its path and its user part may be secrets. */
+/** The host of an endpoint. Its path and its user part may be secrets and are left out. */
 export const hostOf = (url: string): string => new URL(url).host;

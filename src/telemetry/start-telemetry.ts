@@ -1,38 +1,38 @@
-/** The light side of telemetry: loads nothing of OpenTelemetry unless an endpoint is set. */
+/** The light part of telemetry. OpenTelemetry is loaded only if an endpoint is set. */
 import type { WorkflowClientInterceptor } from '@temporalio/client';
 import type { ActivityInterceptorsFactory, InjectedSinks } from '@temporalio/worker';
 import type { Redact } from '../core/redaction/redact.ts';
 import type { RunSpanSink } from './run-span.ts';
 import { telemetrySettings } from './settings.ts';
 
-/** What the parts of a process need to be seen. `undefined` stands for telemetry that is off. */
+/** What the parts of a process need for tracing. `undefined` means that telemetry is off. */
 export interface Telemetry {
   /** For a Temporal client. */
   clientInterceptor: WorkflowClientInterceptor;
   /** For a worker. */
   activityInterceptors: ActivityInterceptorsFactory;
   sinks: InjectedSinks<RunSpanSink>;
-  /** Answers a request as part of its caller's trace, where the caller names one. */
+  /** Answers a request as part of the caller's trace, if the request names one. */
   answer<T>(request: Request, answer: () => T): T;
-  /** A span of this process's own around some work. */
+  /** Runs work inside a span of this process. */
   inSpan<T>(name: string, work: () => Promise<T>): Promise<T>;
-  /** What a request to another process carries, so that its spans join. */
+  /** Headers for a request to another process, so that its spans join the trace. */
   headers(): Record<string, string>;
-  /** What a log line says about the span that it was written in. */
+  /** Fields for a log line that name the current span. */
   logFields(): Record<string, string>;
-  /** Sends what is left, within two seconds. Never rejects. Safe to call twice. */
+  /** Sends the remaining spans, within two seconds. Never rejects. Can be called twice. */
   shutdown(): Promise<void>;
 }
 
 export interface TelemetryOptions {
   env?: NodeJS.ProcessEnv;
-  /** Takes secrets out of what is sent. */
+  /** Removes secrets from what is sent. */
   redact: Redact;
-  /** Told once when spans cannot be delivered, not for each of them. */
+  /** Called once if spans cannot be delivered, not for each span. */
   warn: (fields: object, message: string) => void;
 }
 
-/** Telemetry for this process; `undefined` when it is off. Nothing about it can fail: at worst there are no spans. */
+/** Starts telemetry for this process; returns `undefined` if it is off. It never fails: at worst no spans are sent. */
 export async function startTelemetry({
   env = process.env,
   redact,

@@ -1,14 +1,14 @@
 import { sha256Hex } from '../protocol/ids.ts';
 
-/** How a trace travels. Workflow code loads this file, so there is neither Node nor OpenTelemetry in it. */
+/** How a trace travels between processes. Workflow code loads this file, so it uses neither Node nor OpenTelemetry. */
 
-/** The header that Temporal's own tracing uses in every language: traces join across programs that are not ours. */
+/** The header that Temporal's own tracing uses in every language, so that traces join across other programs. */
 export const TRACE_HEADER = '_tracer-data';
 
 export interface TraceCarrier {
-  /** As W3C writes it: version, trace, span, flags. */
+  /** In the W3C format: version, trace, span, flags. */
   traceparent: string;
-  /** Set by a workflow that nobody traced the start of: a workflow cannot ask the sampler, so the worker has to. */
+  /** Set by a workflow whose start was not traced. A workflow cannot ask the sampler, so the worker does. */
   undecided?: '1';
 }
 
@@ -20,7 +20,7 @@ export interface TraceParent {
 
 const TRACEPARENT = /^[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})$/;
 
-/** null for whatever is not one: a trace that cannot be read must not trouble a run. */
+/** Parses a trace parent. Returns null if it is invalid, because an unreadable trace must not fail a run. */
 export function readTraceParent(text: unknown): TraceParent | null {
   const [, traceId, spanId, flags] = (typeof text === 'string' && TRACEPARENT.exec(text)) || [];
   if (traceId === undefined || spanId === undefined || flags === undefined) return null;
@@ -31,7 +31,7 @@ export function readTraceParent(text: unknown): TraceParent | null {
 export const writeTraceParent = ({ traceId, spanId, sampled }: TraceParent): string =>
   `00-${traceId}-${spanId}-${sampled ? '01' : '00'}`;
 
-/** Derived, because a workflow has no randomness to spare: drawing any would change what it decides next. */
+/** Derived instead of random, because drawing random numbers in a workflow would change its later decisions. */
 export const traceIdOf = (firstExecutionRunId: string): string =>
   sha256Hex(`trace:${firstExecutionRunId}`).slice(0, 32);
 export const spanIdOf = (runId: string): string => sha256Hex(`span:${runId}`).slice(0, 16);

@@ -21,7 +21,7 @@ import {
   writeTraceParent,
 } from './trace-header.ts';
 
-/** Random ids, except for the span of a workflow, whose id its activities already name as their parent. */
+/** Generates random ids, except for the span of a workflow, whose id its activities already use as their parent. */
 export class GivenIds implements IdGenerator {
   readonly #random = new RandomIdGenerator();
   #given: { traceId: string; spanId: string } | null = null;
@@ -29,7 +29,7 @@ export class GivenIds implements IdGenerator {
   generateTraceId = (): string => this.#given?.traceId ?? this.#random.generateTraceId();
   generateSpanId = (): string => this.#given?.spanId ?? this.#random.generateSpanId();
 
-  /** Starting a span is synchronous, so nobody else draws an id meanwhile. */
+  /** Starting a span is synchronous, so no other span can take the given id. */
   giving<T>(given: { traceId: string; spanId: string }, start: () => T): T {
     this.#given = given;
     try {
@@ -43,14 +43,14 @@ export class GivenIds implements IdGenerator {
 export interface Tracing {
   tracer: Tracer;
   ids: GivenIds;
-  /** The context in which a remote span is the parent. */
+  /** A context with a remote span as the parent. */
   below(parent: TraceParent): Context;
-  /** The parent that Temporal's headers name; none: a trace of its own. */
+  /** A context with the parent that Temporal's headers name; without one, a new trace. */
   fromHeaders(headers: Headers): Context;
   withHeader(headers: Headers, span: Span): Headers;
-  /** The span that runs here, if any. */
+  /** The current span, if any. */
   here(): TraceParent | null;
-  /** Work inside a span, which ends with it however it ends. */
+  /** Runs work inside a span, which ends when the work ends or fails. */
   around<T>(
     name: string,
     options: SpanOptions,
@@ -69,7 +69,7 @@ export function createTracing(options: { tracer: Tracer; sampler: Sampler; ids: 
       traceFlags: sampled ? TraceFlags.SAMPLED : TraceFlags.NONE,
       isRemote: true,
     });
-  /** Asked with the trace's id alone, so that every worker decides alike. */
+  /** Samples by the trace's id alone, so that every worker makes the same decision. */
   const decide = ({ traceId }: TraceParent): boolean =>
     sampler.shouldSample(ROOT_CONTEXT, traceId, '', SpanKind.INTERNAL, {}, []).decision ===
     SamplingDecision.RECORD_AND_SAMPLED;
@@ -105,7 +105,7 @@ export function createTracing(options: { tracer: Tracer; sampler: Sampler; ids: 
   };
 }
 
-/** Not its message, which may hold what must not be told. */
+/** Records the class of an error but not its message, which may contain secrets. */
 export function tellItsClass(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
   span.setAttribute(ERROR_TYPE, error instanceof Error ? error.name : '_OTHER');

@@ -5,11 +5,11 @@ import { CAP } from '../protocol/caps.ts';
 
 type Told = Attributes[string] | null;
 
-/** The one place where values become attributes: cleaned of secrets, capped, and texts of people only where allowed. */
+/** The only place where values become attributes: redacted, capped, and people's texts only if allowed. */
 export interface Wording {
-  /** Names, ids and numbers; what is null or empty is left out. */
+  /** Names, ids and numbers. Values that are null or empty are left out. */
   plain: (values: Record<string, Told>) => Attributes;
-  /** Prompts, inputs and outputs: nothing unless the switch is on. */
+  /** Prompts, inputs and outputs. Returns nothing unless content is exported. */
   content: (values: Record<string, unknown>) => Attributes;
 }
 
@@ -46,6 +46,6 @@ export function createWording(redact: Redact, withContent: boolean): Wording {
   };
 }
 
-/** Cleaned before it is cut: half a secret would not be known any more. */
+/** Redacted before it is cut, because half a secret would not be recognized. */
 const textOf = (value: unknown, redact: Redact): string =>
   typeof value === 'string' ? redact(value) : redact(JSON.stringify(redactJson(value as Json, redact)) ?? '');

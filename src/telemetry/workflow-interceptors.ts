@@ -1,4 +1,4 @@
-/** Loaded into the workflow bundle, and only where telemetry is on. It adds headers to commands and never a command. */
+/** Loaded into the workflow bundle only if telemetry is on. It adds headers to commands and never adds a command. */
 import { defaultPayloadConverter, type Headers, TemporalFailure } from '@temporalio/common';
 import {
   type ActivityInput,
@@ -51,7 +51,7 @@ class RunTrace implements WorkflowInboundCallsInterceptor, WorkflowOutboundCalls
       if (how !== null)
         secondwindTrace.ended({ ...own, parentSpanId: parent?.spanId ?? null, ...askedFor(input), ...how });
     };
-    // Watched from beside: one more promise in the chain would move the workflow's own steps.
+    // Observed on the side, because another promise in the chain would change the order of the workflow's steps.
     ending.then(
       (result) => ended(endingOf(result)),
       (error: unknown) => ended(endingBy(error)),
@@ -70,7 +70,7 @@ class RunTrace implements WorkflowInboundCallsInterceptor, WorkflowOutboundCalls
     return next({ ...input, headers: this.#withOwn(input.headers) });
   }
 
-  /** A fresh execution of the same run has the same parent; without one it finds the same trace by itself. */
+  /** A continued execution has the same parent. Without one it derives the same trace id. */
   continueAsNew(input: ContinueAsNewInput, next: Next<Outbound, 'continueAsNew'>): Promise<never> {
     return next({ ...input, headers: withTrace(input.headers, this.#parent, false) });
   }
@@ -106,7 +106,7 @@ function withTrace(headers: Headers, trace: TraceParent | null, undecided: boole
   return { ...headers, [TRACE_HEADER]: defaultPayloadConverter.toPayload(carrier) };
 }
 
-/** What was asked for may have any shape: a bare start brings what somebody typed. */
+/** The argument of a run that was started from the bare `temporal` command can have any shape. */
 function askedFor({ args }: WorkflowExecuteInput): Pick<RunSpan, 'agent' | 'loopId' | 'model'> {
   const asked = (args[0] ?? {}) as AgentRunInput;
   const run = asked.state?.run ?? asked.prepared ?? asked;
@@ -124,7 +124,7 @@ const endingOf = (result: unknown): Ending => {
   return { outcome: textOf(outcome), reason: textOf(reason), error: null };
 };
 
-/** null for an error that fails only a workflow task: that is tried again, and is no end. */
+/** null for an error that fails only the workflow task, because Temporal retries it and the workflow has not ended. */
 function endingBy(error: unknown): Ending | null {
   if (error instanceof ContinueAsNew) return { outcome: 'handed_over', reason: null, error: null };
   if (isCancellation(error)) return { outcome: 'cancelled', reason: null, error: null };

@@ -7,18 +7,18 @@ import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, type Logger } from '@temporalio/worker';
 
 const SOURCE = fileURLToPath(new URL('..', import.meta.url));
-/** What ends up in the bundle lives in these rooms. */
+/** The rooms whose files are in the bundle. */
 const ROOMS = ['workflows', 'core', 'protocol'];
 
 export interface BundleOptions {
-  /** For a worker with telemetry: with the few lines that pass a trace on. Without, the bundle has nothing of them. */
+  /** Adds the interceptors that pass a trace on, for a worker with telemetry. */
   traced?: boolean;
   logger?: Logger;
 }
 
 /**
- * Bundling takes seconds, so a bundle is kept under the hash of its sources and made again only when they change.
- * Written beside and renamed, so that two processes never see half a bundle.
+ * Bundles the workflows and returns the bundle's path. Bundling takes seconds, so a bundle is cached by the hash of its
+ * sources. It is written to a temporary file and renamed, so that other processes never see an incomplete bundle.
  */
 export async function bundleWorkflows(folder: string, options: BundleOptions = {}): Promise<string> {
   const { traced = false, logger = new DefaultLogger('WARN') } = options;

@@ -16,13 +16,16 @@ export interface CreateWorkerOptions {
   /** The file that `bundleWorkflows` wrote. */
   workflowBundlePath: string;
   taskQueue?: string;
-  /** True where the server has our search attributes. */
+  /** True if the Temporal server has our search attributes. */
   searchAttributes?: boolean;
-  /** Needs a bundle made with `traced`, or what activities do is not seen as part of its run. */
+  /** Needs a bundle made with `traced`; otherwise the spans of activities are not part of their run's trace. */
   telemetry?: Telemetry | undefined;
 }
 
-/** On shutdown a tool may finish within the grace; then it is told to stop, and at last the worker goes. */
+/**
+ * On shutdown a tool may finish within the grace period. Then its signal is aborted, and finally the worker is forced
+ * to end.
+ */
 const SHUTDOWN_GRACE_MS = 5_000;
 const SHUTDOWN_FORCE_MS = 10_000;
 
@@ -42,9 +45,9 @@ export function createWorker(options: CreateWorkerOptions): Promise<Worker> {
       searchAttributes: options.searchAttributes ?? false,
     }),
     dataConverter: createDataConverter({ redact }),
-    // A killed worker's runs move on after a second instead of ten.
+    // The runs of a killed worker continue after one second instead of ten.
     stickyQueueScheduleToStartTimeout: 1_000,
-    // Heartbeats carry the news of a cancel: a second is how long a tool may go on unaware.
+    // A cancel arrives with the response to a heartbeat, so a tool learns of it within a second.
     maxHeartbeatThrottleInterval: 1_000,
     defaultHeartbeatThrottleInterval: 1_000,
     shutdownGraceTime: SHUTDOWN_GRACE_MS,

@@ -14,13 +14,13 @@ export interface StartWorkerOptions {
   namespace: string;
   registry: Registry;
   store: ActivityStore;
-  /** The file that `workflowBundle` named. */
+  /** The path that `workflowBundle` returned. */
   workflowBundlePath: string;
   logger: Logger;
-  /** TLS, keys and headers of the `TEMPORAL_*` family are read from here. */
+  /** TLS, keys and headers are read from its `TEMPORAL_*` variables. */
   env: NodeJS.ProcessEnv;
   taskQueue?: string;
-  /** True where the server has our search attributes. */
+  /** True if the Temporal server has our search attributes. */
   searchAttributes: boolean;
   telemetry?: Telemetry | undefined;
 }
@@ -28,19 +28,19 @@ export interface StartWorkerOptions {
 export type WorkerEnd = { reason: 'stopped' } | { reason: 'failed'; error: unknown };
 
 export interface RunningWorker {
-  /** Takes no new work, gives running tools their grace, and ends. Safe to call twice. */
+  /** Takes no new work, gives running tools their grace period, and ends. Can be called twice. */
   stop(): Promise<void>;
   /** Never rejects. */
   ended: Promise<WorkerEnd>;
 }
 
-/** Bundling needs neither Temporal nor Postgres, so it can be done while they start. */
+/** Bundles the workflows. This needs neither Temporal nor Postgres, so it can run while they start. */
 export const workflowBundle = (cacheDir: string, options: BundleOptions = {}): Promise<string> =>
   bundleWorkflows(join(cacheDir, 'workflows'), options);
 
 let runtimeInstalled = false;
 
-/** A worker in this process. When it stops is for the caller to say, so signals are left to the caller too. */
+/** Starts a worker in this process. The caller decides when it stops, and handles signals. */
 export async function startWorker(options: StartWorkerOptions): Promise<RunningWorker> {
   installRuntime(options.logger);
   const { temporalAddress: address, env } = options;
@@ -68,7 +68,7 @@ async function connectionTo(address: string, env: NodeJS.ProcessEnv): Promise<Na
   return {
     address,
     ...(tls !== undefined && { tls }),
-    // A client may be given a function; the environment only ever gives a text.
+    // The API key may also be a function, but the environment only provides text.
     ...(typeof apiKey === 'string' && { apiKey }),
     ...(metadata !== undefined && { metadata }),
   };
@@ -85,7 +85,10 @@ async function runToTheEnd(worker: Worker, connection: NativeConnection): Promis
   }
 }
 
-/** Once a process: by default the SDK would stop workers by itself on a signal, out of our order, and log to stderr. */
+/**
+ * Installed once per process. By default the SDK would stop workers on a signal by itself, in its own order, and log to
+ * stderr.
+ */
 function installRuntime(logger: Logger): void {
   if (runtimeInstalled) return;
   runtimeInstalled = true;

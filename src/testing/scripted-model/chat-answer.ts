@@ -1,7 +1,7 @@
 import type { Json } from '../../protocol/json.ts';
 import type { Answer, ErrorReply } from './script.ts';
 
-/** 2026-01-01: the same every time, so that two plays of a script give the same bytes. */
+/** 2026-01-01. It is constant, so that playing a script twice gives the same bytes. */
 const CREATED = 1_767_225_600;
 
 const head = (model: string, object: string): { [key: string]: Json } => ({
@@ -17,7 +17,7 @@ const usageOf = ({ usage }: Answer): { [key: string]: Json } => ({
   total_tokens: usage.inputTokens + usage.outputTokens,
 });
 
-/** The whole answer as one body. */
+/** Builds the whole answer as one body. */
 export function completionOf(answer: Answer, model: string): Json {
   const calls = answer.calls.map((call) => ({
     id: call.id,
@@ -37,7 +37,7 @@ export function completionOf(answer: Answer, model: string): Json {
   };
 }
 
-/** The answer in pieces, as a stream sends it. */
+/** Builds the chunks of a streamed answer. */
 export function chunksOf(answer: Answer, model: string, includeUsage: boolean): Json[] {
   const chunk = (delta: { [key: string]: Json }, finish_reason: Json = null): Json => ({
     ...head(model, 'chat.completion.chunk'),

@@ -6,7 +6,7 @@ export interface ChatRequest extends Omit<ScriptedRequest, 'index'> {
   includeUsage: boolean;
 }
 
-/** Thrown for a body that is no request at all; the message is for the one who sent it. */
+/** Thrown for a body that is not a chat request. The message is sent back to the caller. */
 export class UnreadableRequest extends Error {
   override readonly name = 'UnreadableRequest';
 }

@@ -12,11 +12,11 @@ type Streamed = Awaited<ReturnType<LanguageModelV3['doStream']>>;
 type StreamPart = Streamed['stream'] extends ReadableStream<infer Part> ? Part : never;
 type PromptMessage = CallOptions['prompt'][number];
 
-/** A model of the AI SDK that follows a script, with a book of what it was asked. */
+/** An AI SDK model that follows a script and records every request. */
 export interface ScriptedModel extends LanguageModelV3 {
   readonly exchanges: readonly Exchange[];
   counts(): ScriptedCounts;
-  /** Hand the model to `serveScriptedModel` to reach the same script over HTTP too. */
+  /** Pass it to `serveScriptedModel` to serve the same script over HTTP too. */
   readonly player: ScriptPlayer;
 }
 
@@ -169,7 +169,7 @@ const aborted = (signal: AbortSignal | undefined): Promise<never> =>
     else signal?.addEventListener('abort', () => reject(signal.reason as Error), { once: true });
   });
 
-/** The same errors that a provider's package throws when it meets the same over HTTP. */
+/** Builds the error that a provider's package would throw after the same HTTP response. */
 async function errorOf(reply: Exclude<Reply, Answer | { kind: 'cut' | 'hang' }>): Promise<Error> {
   const { APICallError } = await import('ai');
   const call = { url: 'scripted:', requestBodyValues: {} };

@@ -7,19 +7,19 @@ export interface Exchange {
   reply: Reply;
 }
 
-/** What happened so far. Tokens are those of answers that were sent whole. */
+/** Counts so far. Tokens are those of answers that were sent completely. */
 export interface ScriptedCounts {
   requests: number;
-  /** Refused because a provider would: they use up no turn of the script. */
+  /** Requests that were refused because a provider would refuse them. They do not use a turn of the script. */
   rejected: number;
   inputTokens: number;
   outputTokens: number;
 }
 
-/** Plays a script, whichever way the requests come; every way counts and checks the same. */
+/** Plays a script. In-process and HTTP requests are counted and checked the same way. */
 export interface ScriptPlayer {
   play(request: Omit<ScriptedRequest, 'index'>): Promise<Reply>;
-  /** Refuses a request that could not even be read. */
+  /** Refuses a request that could not be parsed. */
   refuse(message: string): ErrorReply;
   readonly exchanges: readonly Exchange[];
   counts(): ScriptedCounts;
@@ -51,7 +51,7 @@ export function createPlayer(script: Script): ScriptPlayer {
       }
       const request = { ...asked, index: turns };
       turns += 1;
-      // Kept before the script runs: a script that never ends must not hide what it was asked.
+      // Recorded before the script runs, so that the request is visible even if the script never returns.
       const exchange: Exchange = { request, reply: { kind: 'hang' } };
       exchanges.push(exchange);
       exchange.reply = await take(script, request, nextId);
@@ -79,7 +79,7 @@ async function take(script: Script, request: ScriptedRequest, nextId: () => stri
   }
 }
 
-/** What the functions of most providers may be called. */
+/** Function names that most providers accept. */
 const FUNCTION_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
 function problemOf({ messages, tools }: Omit<ScriptedRequest, 'index'>): string | null {

@@ -12,7 +12,7 @@ import type {
   ScriptedUsage,
 } from './script.ts';
 
-/** What a turn of the script means for this request. `nextId` numbers the calls of the whole script. */
+/** Turns one turn of the script into a reply to this request. `nextId` numbers the calls of the whole script. */
 export function replyOf(turn: ScriptedTurn, request: ScriptedRequest, nextId: () => string): Reply {
   return turn.fault === undefined ? answerOf(turn, request, nextId) : faultyReply(turn, request, nextId);
 }
@@ -93,7 +93,7 @@ export function errorReply(
   return { kind: 'error', status, code, type, message, headers };
 }
 
-/** Nothing where something is required; else no object at all, which fits no tool. */
+/** An empty object if the tool has required arguments, else a value that is not an object and fits no tool. */
 function notFitting(parameters: Json | undefined): string {
   const isObject = typeof parameters === 'object' && parameters !== null && !Array.isArray(parameters);
   const required = isObject ? parameters['required'] : undefined;

@@ -1,17 +1,17 @@
 import type { Message } from '../../core/transcript/message.ts';
 import type { Json } from '../../protocol/json.ts';
 
-/** What the model is to do: turns in order, or a function of what it is asked. */
+/** What the model does: a list of turns, or a function of each request. */
 export type Script = readonly ScriptedTurn[] | ((request: ScriptedRequest) => ScriptedTurn | Promise<ScriptedTurn>);
 
 export type ScriptedTurn = AnswerTurn | FaultTurn;
 
-/** Says something, calls tools (several calls are side by side), or answers with JSON. */
+/** An answer with text, tool calls (several run in parallel), or JSON. */
 export interface AnswerTurn {
   text?: string;
   calls?: ScriptedCall[];
   json?: Json;
-  /** Counted from the characters when it is not given. */
+  /** Default: estimated from the number of characters. */
   usage?: Partial<ScriptedUsage>;
   finish?: Finish;
   fault?: undefined;
@@ -19,9 +19,9 @@ export interface AnswerTurn {
 export interface ScriptedCall {
   tool: string;
   input?: Json;
-  /** The arguments as the model wrote them, in place of `input`. */
+  /** The arguments as raw text, instead of `input`. */
   arguments?: string;
-  /** `call_<n>` when it is not given. */
+  /** Default: `call_<n>`. */
   id?: string;
 }
 export interface ScriptedUsage {
@@ -30,45 +30,45 @@ export interface ScriptedUsage {
 }
 export type Finish = 'stop' | 'tool_calls' | 'length' | 'content_filter';
 
-/** What goes wrong with models and on the way to them. */
+/** Faults of a model or of the connection to it. */
 export type FaultTurn = { usage?: Partial<ScriptedUsage> } & (
   | { fault: 'rate_limit'; retryAfterSeconds?: number }
   | { fault: 'server_error'; status?: number }
-  /** Any other answer with an error status: 401 with `invalid_api_key`, 429 with `insufficient_quota`. */
+  /** Any other error status: 401 with `invalid_api_key`, 429 with `insufficient_quota`. */
   | { fault: 'http_error'; status: number; code?: string; message?: string; headers?: Record<string, string> }
   /** The connection breaks in the middle of the answer. */
   | { fault: 'cut_stream'; text?: string }
-  /** No answer, until the caller gives up or the server closes. */
+  /** No answer until the caller gives up or the server closes. */
   | { fault: 'hang' }
   | { fault: 'bad_json'; body?: string }
-  /** `filter`: ended by the provider's filter, not by the model's own words. */
+  /** `filter`: the provider's filter ended the answer, not the model. */
   | { fault: 'refusal'; text?: string; filter?: boolean }
-  /** A declared tool (the first, unless named), with arguments that do not fit its schema. */
+  /** Calls a declared tool (default: the first) with arguments that do not fit its schema. */
   | { fault: 'wrong_arguments'; tool?: string; arguments?: string }
   | { fault: 'invented_tool'; tool?: string }
-  /** The last call of the conversation once more; `sameId` repeats its id too. */
+  /** Repeats the last call of the conversation; `sameId` repeats its id too. */
   | { fault: 'repeated_call'; sameId?: boolean }
   | { fault: 'empty' }
   | { fault: 'context_length' }
-  /** 400 for a member of the request that the model does not take; `max_tokens` unless named, and what to send instead. */
+  /** 400 for an unsupported request parameter (default: `max_tokens`), with the one to use instead. */
   | { fault: 'unsupported_parameter'; parameter?: string; instead?: string }
-  /** Cut at the token limit. */
+  /** Cut off at the token limit. */
   | { fault: 'length'; text?: string }
 );
 
-/** What the model was asked, whichever way it came. */
+/** A request to the model, from HTTP or in-process. */
 export interface ScriptedRequest {
-  /** 0 for the first request that the script gets to see. */
+  /** 0 for the first request that reaches the script. */
   index: number;
   model: string;
   messages: Message[];
   tools: ScriptedTool[];
-  /** Whether tools may or must be called: `none` in the last turn of a run. */
+  /** Whether tools may or must be called; `none` in the last turn of a run. */
   toolChoice: 'auto' | 'none' | 'required' | { tool: string };
-  /** The JSON Schema that the answer must follow; `true` for any JSON. */
+  /** The JSON Schema of the answer; `true` for any JSON. */
   output: Json;
   maxOutputTokens: number | null;
-  /** What the cap was called; null in process, where it has no name. */
+  /** Which parameter carried the cap; null for in-process requests. */
   maxOutputTokensName: 'max_tokens' | 'max_completion_tokens' | null;
   stream: boolean;
 }
@@ -78,7 +78,7 @@ export interface ScriptedTool {
   parameters: Json;
 }
 
-/** What the model does with a request, before it is put into the words of one way to reach it. */
+/** The model's reply, independent of how it is sent. */
 export type Reply =
   | Answer
   | { kind: 'cut'; answer: Answer }

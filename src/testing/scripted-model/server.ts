@@ -8,24 +8,24 @@ import { errorReply } from './reply.ts';
 import type { Answer, Reply, Script } from './script.ts';
 
 export interface ScriptedServer {
-  /** What `OPENAI_BASE_URL` would be. */
+  /** Use it as `OPENAI_BASE_URL`. */
   url: string;
-  /** What it was asked and what it did, oldest first. */
+  /** Every request with its reply, oldest first. */
   readonly exchanges: readonly Exchange[];
   counts(): ScriptedCounts;
   close(): Promise<void>;
 }
 
 export interface ScriptedServerOptions {
-  /** 0, the default, takes a free one. */
+  /** Default: 0, which chooses a free port. */
   port?: number;
-  /** Without one, any key will do. */
+  /** The key that requests must have. Default: any key is accepted. */
   apiKey?: string;
   /** The name under `/v1/models`. */
   model?: string;
 }
 
-/** Serves a script on the loopback address, to anything that speaks the chat completions of OpenAI. */
+/** Serves a script on the loopback address, with OpenAI's chat completions API. */
 export async function serveScriptedModel(
   script: Script | { readonly player: ScriptPlayer },
   { port = 0, apiKey, model = 'scripted' }: ScriptedServerOptions = {},
@@ -47,7 +47,7 @@ export async function serveScriptedModel(
     close: () =>
       new Promise((resolve) => {
         server.close(() => resolve());
-        // Answers that hang would keep it open for ever.
+        // Requests that hang would keep the server open forever.
         server.closeAllConnections();
       }),
   };
@@ -132,7 +132,7 @@ const event = (data: string): string => `data: ${data}\n\n`;
 
 const written = (response: ServerResponse, data: string): Promise<void> =>
   new Promise((resolve) => {
-    // A caller that left in the middle is no fault of ours.
+    // A caller that disconnects early is not an error.
     response.write(data, () => resolve());
   });
 

@@ -1,4 +1,4 @@
-/** Virtual time: a queue of things that will happen, in order of time and then of asking. */
+/** Virtual time: a queue of events, ordered by time and then by when they were scheduled. */
 interface Due {
   at: number;
   order: number;
@@ -14,7 +14,7 @@ export class VirtualClock {
     this.now = startAt;
   }
 
-  /** Returns a function that takes it back. */
+  /** Schedules an event and returns a function that cancels it. */
   in(ms: number, happen: () => void): () => void {
     const due = { at: this.now + ms, order: (this.#asked += 1), happen };
     let index = this.#queue.length;
@@ -27,7 +27,7 @@ export class VirtualClock {
     };
   }
 
-  /** Moves on to the next thing; false when nothing is to come. */
+  /** Moves to the next event. Returns false if there is none. */
   advance(): boolean {
     const next = this.#queue.shift();
     if (next === undefined) return false;

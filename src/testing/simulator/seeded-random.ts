@@ -1,4 +1,4 @@
-/** A small generator with a seed (mulberry32): the same seed gives the same run on any machine. */
+/** A small seeded generator (mulberry32): the same seed gives the same run on any machine. */
 export function seededRandom(seed: number): () => number {
   let state = seed >>> 0;
   return () => {

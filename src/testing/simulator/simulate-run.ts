@@ -24,33 +24,33 @@ import type { CallCancelled, CallOutcome, ReconcileOutcome, ToolCallRequest } fr
 import { VirtualClock } from './clock.ts';
 import { seededRandom } from './seeded-random.ts';
 
-/** The world around a simulated run: everything is a plain function, time is virtual. */
+/** The world around a simulated run. Everything is a plain function, and time is virtual. */
 export interface World {
-  /** How a call ends; `duration_ms` of the outcome is how long it takes in virtual time. */
+  /** Returns how a call ends. `duration_ms` of the outcome passes in virtual time. */
   call(request: ToolCallRequest): CallOutcome | Promise<CallOutcome>;
   reconcile?(request: ToolCallRequest): ReconcileOutcome | Promise<ReconcileOutcome>;
-  /** Another agent's run; `duration_ms` is how long it takes. */
+  /** Returns how another agent's run ends. `duration_ms` passes in virtual time. */
   subRun?: (request: SubRunRequest) => SubRunOutcome | Promise<SubRunOutcome>;
   plan?: (view: PlannerView) => PlannerOutcome | Promise<PlannerOutcome>;
   review?: (view: ReviewView, send: Send) => ReviewReport | Promise<ReviewOutcome>;
-  /** Called whenever the run shows a new state: a person may react, now or later. */
+  /** Called whenever the run publishes a new state. People can react now or later. */
   react?(shown: PublishedState, send: Send): void;
-  /** False: the store is away. */
+  /** False if the store is unavailable. */
   storeIsUp?(): boolean;
-  /** What earlier runs have to say about a failure. */
+  /** Returns lessons of earlier runs about a failure. */
   recall?(query: RecallQuery): RunLesson[];
 }
 export type Send = (afterMs: number, type: RunMessage['type'], body: unknown) => void;
 
 export interface SimulationOptions {
   world: World;
-  /** Decides at which batch boundaries the state goes through JSON; 0 never hands over. */
+  /** Decides at which batch boundaries the run continues as new, with its state as JSON. Share 0 means never. */
   seed?: number;
   handOverShare?: number;
   startAt?: number;
-  /** Goes on from this state, as after a hand-over, instead of opening the run. */
+  /** Continues from this state, as after a continue-as-new, instead of opening the run. */
   from?: RunState;
-  /** Sees the state as it travels at a hand-over. */
+  /** Called with the serialized state at each continue-as-new. */
   onHandOver?: (state: string) => void;
 }
 
@@ -66,7 +66,7 @@ export interface Simulated {
   calls: number;
 }
 
-/** Nothing will ever happen again and the run has not ended: the one thing that must not exist. */
+/** Thrown if the run has not ended and no event is left that could continue it. */
 export class StuckRunError extends Error {
   override readonly name = 'StuckRunError';
 }
@@ -74,7 +74,7 @@ export class StuckRunError extends Error {
 const START = Date.UTC(2030, 0, 1);
 const REVIEW_MS = 1;
 
-/** Lives one run to its end through the same story that the workflow runs. */
+/** Simulates one run to its end, with the same code in core that the workflow runs. */
 export async function simulateRun(run: PreparedRun, options: SimulationOptions): Promise<Simulated> {
   const { world, handOverShare = 0 } = options;
   const clock = new VirtualClock(options.startAt ?? options.from?.updated_at ?? START);
@@ -88,10 +88,10 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
     handOvers: 0,
     calls: 0,
   };
-  /** Conditions that somebody waits for; looked at after every message, as Temporal does. */
+  /** Conditions that are being waited for. They are checked after every message, as Temporal does. */
   const waiting = new Set<() => void>();
   const cancellations = new Set<() => void>();
-  /** Functions of the world that are still at work: while there are any, it is not time that the story waits for. */
+  /** Number of world functions that have not returned yet. Virtual time stands still while there are any. */
   let atWork = 0;
 
   const asked = async <T>(ask: () => T | Promise<T>): Promise<T> => {
@@ -153,7 +153,7 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
     call: (request) => {
       simulated.calls += 1;
       const outcome = world.call(request);
-      // Most worlds answer at once; only one that thinks needs to be waited for.
+      // Most worlds answer synchronously; only a promise has to be awaited.
       if (!(outcome instanceof Promise)) return take(outcome, cancelledCall);
       return asked(() => outcome).then((told) => take(told, cancelledCall));
     },
@@ -175,7 +175,7 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
       const review = world.review?.(view, send);
       if (review === undefined) return cancelledCall;
       if (review instanceof Promise) return asked(() => review);
-      // A reviewer takes its time, so what was sent meanwhile is there when the loop is decided.
+      // A review takes time, so that messages sent meanwhile arrive before the loop is decided.
       await take({ duration_ms: REVIEW_MS }, { duration_ms: 0 });
       return { class: 'ok', review };
     },
@@ -206,12 +206,12 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
   }
 }
 
-/** A function of the world that is at work for longer waits for something real, and must not keep a core busy meanwhile. */
+/** After this many turns a world function is waiting for something real, so polling slows down to free the core. */
 const BUSY_TURNS = 100;
 
 /**
- * Runs the story until it ends or hands over. When a macrotask has passed and no function of the world is at work, the
- * story has nothing left to do but wait: so time passes.
+ * Runs the story until it ends or continues as new. If a macrotask has passed and no world function is running, the
+ * story can only be waiting, so the clock advances.
  */
 async function live(state: RunState, ports: RunPorts, clock: VirtualClock, isAtWork: () => boolean) {
   let end: { how: 'ended' | 'hand_over' } | { error: unknown } | null = null;
@@ -238,7 +238,7 @@ function endOf(state: RunState): RunResult {
   return result;
 }
 
-/** Runs that are simulated side by side wait for the same turn of the event loop: one turn serves them all. */
+/** Concurrent simulated runs wait for the same turn of the event loop, so one turn serves all of them. */
 let nextTurn: Promise<void> | null = null;
 function macrotask(): Promise<void> {
   nextTurn ??= new Promise((resolve) => {

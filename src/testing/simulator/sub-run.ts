@@ -5,7 +5,7 @@ import type { PreparedRun } from '../../protocol/run.ts';
 import type { SubRunOutcome, SubRunRequest } from '../../protocol/sub-runs.ts';
 import { type Simulated, simulateRun, type World } from './simulate-run.ts';
 
-/** A run that works for another, from its request to its end in virtual time; its world may depend on what it is. */
+/** Simulates a sub-run from its request to its end, in virtual time. Its world may depend on the request. */
 export async function simulateSubRun(
   { sub_run_id, agent, goal, input, run_id, grant }: SubRunRequest,
   registry: Registry,

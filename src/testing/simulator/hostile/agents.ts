@@ -14,12 +14,12 @@ const input = z.object({ seed: z.number(), n: z.number() });
 const output = z.union([z.number(), z.string()]);
 type Definition = ToolDefinition<z.infer<typeof input>, z.infer<typeof output>>;
 
-/** The hostile world as tools, planners and reviewers that any worker can run: the seed travels with every input. */
+/** The hostile world as tools, planners and reviewers that any worker can run. The seed travels with every input. */
 export function hostileAgents(sceneOf: (seed: number) => Scene): Agent[] {
   const run: Definition['run'] = ({ seed }, context) => {
     const behaviour = behaviourOf(sceneOf(seed), stepOf(context.idempotencyKey), context.attempt);
     if (behaviour.kind === 'ok') return behaviour.output;
-    // What the schema refuses is the point of it.
+    // The output is meant to violate the schema.
     if (behaviour.kind === 'bad_output') return null as unknown as string;
     throw thrown(behaviour);
   };
@@ -33,7 +33,7 @@ export function hostileAgents(sceneOf: (seed: number) => Scene): Agent[] {
   const planner: Agent['planner'] = {
     choose: (view) => chosen(sceneOf(seedOfGoal(view.goal)), view),
   };
-  // It is asked with more than its goal, so its seed travels as its input.
+  // The helper's goal is longer than the seed, so the seed travels in its input.
   const helping: Agent['planner'] = { choose: (view) => chosen(sceneOf(seedOfInput(view.input)), view) };
   const helper = defineAgent({ name: 'hostile.helper', tools, planner: helping, policy: PATIENT });
   const asking = [...tools, agentTool(helper, { name: ASK_HELPER })];
@@ -46,7 +46,7 @@ export function hostileAgents(sceneOf: (seed: number) => Scene): Agent[] {
   ];
 }
 
-/** Waits longer than who asks it might, and is done sooner: thousands of them are lived. */
+/** May wait longer than its caller, and does less work, because thousands of these runs are simulated. */
 const PATIENT = {
   retry: { base_ms: 5_000, max_wait_ms: 600_000, server_error: 5 },
   budget: { max_steps: 8, max_attempts: 16, max_model_calls: 6 },
@@ -59,7 +59,7 @@ function chosen(scene: Scene, view: PlannerView): Choice {
   return choice;
 }
 
-/** The key of a step is its run and its number. */
+/** An idempotency key is `<run>:<step>`. */
 const stepOf = (idempotencyKey: string): number => Number(idempotencyKey.split(':').at(-1));
 
 const thrown = ({ category, certainty, code, message, retryAfterMs }: Failing) =>

@@ -1,8 +1,8 @@
 import { seededRandom } from '../seeded-random.ts';
 
-/** Chance that can be thrown again: the same numbers give the same throws on any machine. */
+/** Reproducible random numbers: the same seed gives the same numbers on any machine. */
 export interface Dice {
-  /** From 0 up to, not including, 1. */
+  /** From 0 (included) to 1 (excluded). */
   share: () => number;
   chance: (share: number) => boolean;
   /** A whole number, both ends included. */
@@ -10,7 +10,7 @@ export interface Dice {
   pick: <T>(from: readonly T[]) => T;
 }
 
-/** Dice of their own for each combination of numbers, so that what one step meets never depends on its neighbours. */
+/** Independent dice for each combination of numbers, so that one step's results never depend on other steps. */
 export function diceOf(...parts: number[]): Dice {
   const random = seededRandom(mixed(parts));
   const int = (min: number, max: number): number => min + Math.floor(random() * (max - min + 1));
@@ -22,7 +22,7 @@ export function diceOf(...parts: number[]): Dice {
   };
 }
 
-/** Neighbouring seeds, steps and attempts must not throw alike: the finisher of murmur3 over each part. */
+/** Mixes the parts with murmur3's finalizer, so that neighbouring seeds, steps and attempts give unrelated numbers. */
 function mixed(parts: number[]): number {
   let hash = 0x9e3779b9;
   for (const part of parts) {

@@ -1,7 +1,7 @@
 import type { PolicyPatch } from '../../../protocol/schemas/policy.ts';
 import type { Dice } from './dice.ts';
 
-/** Policies over the ranges that people use and a little beyond, budgets small and large; a door accepts every one. */
+/** Draws a valid policy from the ranges that people use and slightly beyond, with small and large budgets. */
 export function drawPolicy(dice: Dice): PolicyPatch {
   const { int, pick, chance } = dice;
   return {

@@ -7,16 +7,16 @@ export type Figure = (typeof FIGURES)[number];
 export type Figures = Record<Figure, number>;
 
 export interface Violation {
-  /** Reproduces it: `secondwind simulate --runs 1 --seed <seed>`. */
+  /** Reproduce it with `secondwind simulate --runs 1 --seed <seed>`. */
   seed: number;
-  /** `end`: the run did not come to one. */
+  /** `end`: the run did not end. */
   figure: Figure | 'end';
   used: number;
   bound: number;
   why?: string;
 }
 
-/** What a run took, by its own ledger or by what the world saw, whichever is more. */
+/** What a run used, by its own ledger or as observed from outside, whichever is more. */
 export function figuresOf({ state }: Simulated, result: RunResult, seen: Seen): Figures {
   const { used, loops } = result;
   const elapsed = Date.parse(result.ended_at) - Date.parse(result.started_at);
@@ -27,12 +27,13 @@ export function figuresOf({ state }: Simulated, result: RunResult, seen: Seen): 
     model_calls: Math.max(used.model_calls, seen.turns),
     tokens: used.tokens,
     cost_micro_usd: used.cost_micro_usd,
-    // All time in which no call was under way: back-offs, each moment once when several run side by side, and people.
+    // All time during which no call was in flight: waits for people, and backoff, counted once if several steps wait at
+    // the same time.
     wait_ms: Math.max(0, elapsed - covered(seen.busy) - seen.turnsMs - seen.reviews),
   };
 }
 
-/** The length of what the intervals cover together. */
+/** The total length of a union of intervals. */
 function covered(intervals: Seen['busy']): number {
   let total = 0;
   let until = 0;
@@ -50,7 +51,7 @@ export function violationsOf(seed: number, used: Figures, bound: Bound): Violati
   });
 }
 
-/** How much of the bound was used; null where the figure is unbounded, or no run could use any of it. */
+/** The share of the limit that was used; null if there is no limit, or the limit is zero. */
 export function shareOf(used: Figures, bound: Bound, figure: Figure): number | null {
   const most = bound[figure];
   return most === null || most === 0 ? null : used[figure] / most;

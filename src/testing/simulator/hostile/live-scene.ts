@@ -15,13 +15,13 @@ export interface LivedScene {
   bound: Bound;
 }
 
-/** What the runs are checked against before they start. Its functions are for workers: in the simulator the world answers. */
+/** Checks requests before a start. Its functions are only used by workers; in the simulator the world answers. */
 const registry = createRegistry(hostileAgents((seed) => drawScene(seed)));
 
-/** Lives one hostile run to its end, handing it over now and then. Throws when it does not come to one. */
+/** Runs one hostile scene to its end, with a continue-as-new now and then. Throws if the run does not end. */
 export async function liveScene(scene: Scene): Promise<LivedScene> {
   const outcome = prepareRun(scene.request, registry, `hostile-${scene.seed}`);
-  // What is drawn always fits; a policy that was given may have parts that do not fit each other.
+  // Drawn policies are always valid, but a policy that was passed in may not be.
   if (!outcome.ok) throw new RunRequestError(outcome.problems);
   const { bound } = outcome.prepared;
   const { world, seen } = hostileWorld(scene, 100 + 2 * (bound.attempts + bound.model_calls), registry);

@@ -13,7 +13,7 @@ export interface SentMessage {
 const by = 'ada';
 const OVERRIDE_ALL = { override_fatigue: true, override_max_reruns: true, override_by: by };
 
-/** What people send on a question, in order, from seed and the question's number alone. */
+/** The messages that people send about a question, in order. They depend only on the seed and the question's number. */
 export function repliesTo(scene: Scene, question: PendingQuestion): SentMessage[] {
   const { people, timely } = scene.character;
   if (people === 'silent') return [];
@@ -22,11 +22,11 @@ export function repliesTo(scene: Scene, question: PendingQuestion): SentMessage[
   const patience = scene.policy.humans.deadline_ms * (1 + scene.policy.humans.chain.length);
   if (people === 'relentless') {
     const decision = options.includes('retry') ? 'retry' : 'approve';
-    // At the last moment: what can be waited, is waited.
+    // At the last moment, so that the run waits as long as it can.
     return [{ afterMs: timely ? 0 : patience - 1, type: 'answer', body: { question_id, decision, by } }];
   }
   if (!timely && dice.chance(0.2)) return [];
-  // Some come too late: a late answer has to be without effect.
+  // Some answers come too late and must have no effect.
   const at = (): number => (timely ? 0 : dice.int(0, Math.ceil(patience * 1.2)));
   if (dice.chance(0.05)) return [{ afterMs: at(), type: 'cancel_run', body: { by, reason: 'enough' } }];
   const messages: SentMessage[] = [];
@@ -43,11 +43,11 @@ export function repliesTo(scene: Scene, question: PendingQuestion): SentMessage[
   return messages;
 }
 
-/** What people send without being asked, each time that the run shows something new. */
+/** The messages that people send without a question, each time the run publishes a new state. */
 export function unasked(scene: Scene, nthShown: number): SentMessage[] {
   const { people, timely } = scene.character;
   if (timely || people === 'silent') return [];
-  // Again and again: the run has to take no more of them than its policy allows.
+  // Repeated overrides: the run must not accept more of them than its policy allows.
   if (people === 'relentless') return [{ afterMs: 0, type: 'override', body: OVERRIDE_ALL }];
   const dice = diceOf(scene.seed, DICE.people, 0, nthShown);
   const messages: SentMessage[] = [];

@@ -11,20 +11,20 @@ export type Turned =
   | Failing
   | { kind: 'chose'; calls: ChosenCall[]; more?: boolean; message?: string; tokens: number; cost_micro_usd: number };
 
-/** What a planner does in one turn, from seed, loop, turn and attempt alone. */
+/** What a planner does in one turn. It depends only on seed, loop, turn and attempt. */
 export function turnOf(scene: Scene, view: Pick<PlannerView, 'loop_id' | 'turn' | 'attempt'>): Turned {
   const { planner, badness, tools, deploys } = scene.character;
   const dice = diceOf(scene.seed, DICE.planner, rerunDepth(view.loop_id), view.turn, view.attempt);
   const spent = spentBy(scene, dice);
   if (planner === 'quitter' && view.turn > 1) return { kind: 'chose', calls: [], ...spent };
-  // No question for it: those are the tools' to use up.
+  // Infinity, because the planner must not use up questions that the tools need.
   const again = planner === 'stubborn' ? relentless(scene, Infinity, view.attempt) : null;
   if (again !== null) return again;
   if (planner === 'any' && dice.share() < badness / 2) {
     const category = dice.pick(deploys ? FAILURE_CATEGORIES : TOOL_CATEGORIES);
     return { kind: 'fail', category, certainty: 'failed', code: category.toUpperCase(), message: 'no idea' };
   }
-  // It talks and calls nothing, often in the same words; or it wants one thing many times at once.
+  // Either text without a call, often repeated, or the same call many times at once.
   if (planner === 'any' && dice.chance(0.08)) {
     return { kind: 'chose', calls: [], more: true, message: `thinking ${dice.int(1, 2)}`, ...spent };
   }
@@ -43,11 +43,11 @@ export function turnOf(scene: Scene, view: Pick<PlannerView, 'loop_id' | 'turn' 
   return { kind: 'chose', calls, ...spent };
 }
 
-/** A planner sees no budget, so one that wants to use all of it, or more, spends by share. */
+/** A planner does not see the budget, so one that is meant to use all of it spends a share per turn. */
 function spentBy({ character, policy }: Scene, dice: Dice): { tokens: number; cost_micro_usd: number } {
   const { max_model_calls: calls, max_tokens: tokens, max_cost_micro_usd: cost } = policy.budget;
   const share = { nothing: 0, evenly: 1 / Math.max(1, calls), any: dice.share() / 3, beyond: 2 * dice.share() };
-  // A figure that is no count: refused, and nothing is charged.
+  // An invalid amount: it is refused and nothing is charged.
   if (character.spends === 'any' && dice.chance(0.02)) return { tokens: -1, cost_micro_usd: 0.5 };
   const part = (of: number): number => Math.floor(of * share[character.spends]);
   return { tokens: part(tokens), cost_micro_usd: part(cost ?? 1_000) };

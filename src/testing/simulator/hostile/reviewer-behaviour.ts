@@ -3,7 +3,7 @@ import { rerunDepth } from '../../../core/guardrails/loop-ids.ts';
 import { diceOf } from './dice.ts';
 import { DICE, type Scene } from './scene.ts';
 
-/** What a reviewer says of one loop, from seed and loop alone. */
+/** The review of one loop. It depends only on seed and loop. */
 export function askReviewer(scene: Scene, loopId: string): ReviewReport {
   const depth = rerunDepth(loopId);
   const dice = diceOf(scene.seed, DICE.reviewer, depth);
@@ -12,7 +12,7 @@ export function askReviewer(scene: Scene, loopId: string): ReviewReport {
     case 'harsh':
       return { alignment_score: 0, drift_score: 1, summary_valid: false };
     case 'improving':
-      // Never good enough and never tired: the reruns themselves are what ends such a run.
+      // Scores improve but never suffice, so that only the rerun limit ends the run.
       return { alignment_score: Math.min(70, 5 * depth) / 100, drift_score: 0.9, summary_valid: false };
     case 'biased':
       return { alignment_score: score() / 2, drift_score: score(), bias_tags: ['anchoring', dice.pick(['a', 'b'])] };

@@ -7,26 +7,26 @@ import { type Dice, diceOf } from './dice.ts';
 import { drawPolicy } from './draw-policy.ts';
 import { ASK_HELPER, HOSTILE_TOOLS } from './tool-table.ts';
 
-/** What kind of trouble each part of the world makes. `relentless` ones together drive a run to its bound. */
+/** How each part of the world behaves. If several are `relentless`, the run reaches its limit. */
 export interface Character {
   tools: 'kind' | 'any' | 'relentless';
-  /** The share of attempts that fail, where tools do `any`thing. */
+  /** The share of attempts that fail if tools are `any`. */
   badness: number;
   planner: 'any' | 'endless' | 'stubborn' | 'quitter';
   spends: 'nothing' | 'evenly' | 'any' | 'beyond';
   reviewer: 'any' | 'harsh' | 'improving' | 'biased' | 'fair' | 'broken';
   people: 'any' | 'relentless' | 'silent';
-  /** Calls take no time, so that all time that passes is waiting. */
+  /** Calls take no time, so that all elapsed time is waiting. */
   instant: boolean;
-  /** People who say anything say it as soon as they are asked, and at no other time: no clock decides what happens. */
+  /** People react only at once when they are asked, so that no clock affects the result. */
   timely: boolean;
-  /** Workers are lost on the way, which no tool can bring about by itself. */
+  /** Workers are lost during calls. A tool cannot cause this by itself. */
   deploys: boolean;
-  /** Has another agent do some of its steps. */
+  /** Uses another agent for some of its steps. */
   asks: boolean;
 }
 
-/** One hostile run: all of it follows from its seed, and from a policy where one is given. */
+/** One hostile run. Everything follows from its seed, and from the policy if one is given. */
 export interface Scene {
   seed: number;
   policy: Policy;
@@ -34,7 +34,7 @@ export interface Scene {
   request: RunRequest;
 }
 
-/** Each part of the world throws its own dice, so that changing one leaves the others as they were. */
+/** Each part of the world has its own dice, so that changing one does not affect the others. */
 export const DICE = {
   policy: 1,
   character: 2,
@@ -51,7 +51,7 @@ export function drawScene(seed: number, given?: PolicyPatch): Scene {
   const patch = given ?? drawPolicy(diceOf(seed, DICE.policy));
   const policy = mergePolicy(patch);
   const drawn = drawCharacter(diceOf(seed, DICE.character));
-  // Only where calls take no time: all that passes inside of a helper is then waiting too.
+  // Only if calls take no time, so that the time inside a helper is all waiting too.
   const character = { ...drawn, asks: drawn.instant && diceOf(seed, DICE.helpers).chance(0.1) };
   const dice = diceOf(seed, DICE.plan);
   const chooses = dice.chance(0.4);
@@ -60,9 +60,9 @@ export function drawScene(seed: number, given?: PolicyPatch): Scene {
   return { seed, policy, character, request: { agent, goal: goalOf(seed), input: { seed }, policy: patch, ...plan } };
 }
 
-/** A reviewer is told the goal and not the input, so the goal says whose run it is. */
+/** A reviewer sees the goal but not the input, so the goal contains the seed. */
 const goalOf = (seed: number): string => `survive ${seed}`;
-/** Who is asked by another is told more than a goal, so its seed is its input. */
+/** A helper's goal has more text than the seed, so its seed is in its input. */
 export const seedOfInput = (given: Json): number => {
   const { seed } = typeof given === 'object' && given !== null && !Array.isArray(given) ? given : {};
   return typeof seed === 'number' ? seed : 0;
@@ -98,7 +98,9 @@ function drawCharacter(dice: Dice): Omit<Character, 'asks'> {
   };
 }
 
-/** Mostly short, sometimes with steps side by side. A relentless world leaves out what needs leave to run. */
+/**
+ * Draws a plan, usually short, sometimes with parallel steps. A relentless world leaves out tools that need approval.
+ */
 function drawPlan(seed: number, dice: Dice, { tools, asks }: Character): Plan {
   const length = dice.chance(0.9) ? dice.int(1, 3) : dice.int(4, 12);
   const beside = dice.chance(0.5) ? 0 : dice.share();
@@ -111,7 +113,7 @@ function drawPlan(seed: number, dice: Dice, { tools, asks }: Character): Plan {
   return { steps };
 }
 
-/** Now and then another agent is asked instead, whose own trouble follows from a seed of its own. */
+/** Sometimes replaces a call with a helper agent, which gets a seed of its own. */
 export function withHelper<T extends { tool: string; input: { seed: number; n: number } }>(
   seed: number,
   n: number,

@@ -7,9 +7,9 @@ import { drawScene } from './scene.ts';
 
 export interface ManyOptions {
   runs: number;
-  /** The first run's; each further run has the next. */
+  /** The seed of the first run. Each further run uses the next number. */
   seed: number;
-  /** Instead of one drawn for each run. */
+  /** Used for every run, instead of a drawn policy. */
   policy?: PolicyPatch | undefined;
   onProgress?: ((done: number) => void) | undefined;
 }
@@ -21,19 +21,22 @@ export interface ManySimulated {
   exceeded_bound: number;
   outcomes: Partial<Record<RunOutcome, number>>;
   runs_per_s: number;
-  /** The largest share of its bound that any run used; null where no run could use any. */
+  /** The largest share of its limit that any run used; null if no run had a limit above zero. */
   closest: Record<Figure, number | null>;
-  /** How many runs used all of it. */
+  /** How many runs used their whole limit. */
   reached: Record<Figure, number>;
   violations: Violation[];
 }
 
-/** More are counted and not listed: the first ones say what is wrong. */
+/** Further violations are counted but not listed. */
 const LISTED_VIOLATIONS = 100;
-/** Runs lived side by side share the event loop's turns, which are what a simulated run mostly costs. */
+/** Concurrent runs share turns of the event loop, which are the main cost of a simulated run. */
 const AT_ONCE = 16;
 
-/** Lives many hostile runs and holds each against its bound. The same options give the same answer, but for the speed. */
+/**
+ * Simulates many hostile runs and compares each with its limit. The same options give the same result, except for the
+ * speed.
+ */
 export async function simulateMany({ runs, seed, policy, onProgress }: ManyOptions): Promise<ManySimulated> {
   const startedAt = performance.now();
   const tally = newTally(runs);
@@ -90,7 +93,7 @@ function count(tally: ManySimulated, seed: number, { result, used, bound }: Live
 }
 
 function notEnded(seed: number, error: unknown): Violation {
-  // Refused at the door: nothing was run, and no other run would be.
+  // The policy is invalid, so no run can start.
   if (error instanceof RunRequestError) throw error;
   return { seed, figure: 'end', used: 0, bound: 1, why: error instanceof Error ? error.message : String(error) };
 }

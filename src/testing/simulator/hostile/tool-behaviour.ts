@@ -17,10 +17,10 @@ export interface Failing {
   retryAfterMs?: number;
 }
 
-/** Too large to travel, so that some outputs go by the store. */
+/** Too large to travel inline, so that some outputs go to the store. */
 export const LARGE_OUTPUT = 'x'.repeat(9_000);
 
-/** Follows from seed, step and attempt alone: whoever asks, in whatever order, is told the same. */
+/** Depends only on seed, step and attempt, whoever asks and in whatever order. */
 export function behaviourOf(scene: Scene, stepId: number, attempt: number): Behaviour {
   const { tools, badness, deploys } = scene.character;
   const dice = diceOf(scene.seed, DICE.tool, stepId, attempt);
@@ -35,7 +35,7 @@ export function behaviourOf(scene: Scene, stepId: number, attempt: number): Beha
     certainty: dice.pick(['not_started', 'failed', 'failed', 'unknown'] as const),
     code: dice.pick(['A', 'B', category.toUpperCase()]),
     message: `it broke ${dice.int(0, 3)}`,
-    // Sometimes longer than the policy waits for anything: then the step is given up.
+    // Sometimes longer than the policy's longest wait; then the step is given up.
     ...(dice.chance(0.3) && { retryAfterMs: dice.int(0, Math.ceil(scene.policy.retry.max_wait_ms * 1.3)) }),
   };
 }
@@ -45,8 +45,8 @@ export function reconcileVerdict(scene: Scene, stepId: number, attempt: number):
 }
 
 /**
- * Takes every attempt that the step can have, each after the longest wait, and lets it succeed with the last, so that the
- * run goes on to the next. As many steps as there are questions take one attempt more, after a person's word.
+ * Fails every attempt that the step can have, each after the longest wait, and lets the last one succeed, so that the
+ * run continues. As many steps as there are questions take one more attempt, after a person's answer.
  */
 export function relentless({ policy, character }: Scene, stepId: number, attempt: number): Failing | null {
   const retries = largestLimit(policy.retry);

@@ -19,5 +19,5 @@ export const HOSTILE_TOOLS: readonly HostileTool[] = [
 export const effectOfTool = (name: string): ToolEffect =>
   HOSTILE_TOOLS.find((tool) => tool.name === name)?.effect ?? 'side_effect';
 
-/** Not one of them: another agent. */
+/** The tool that asks a helper agent. */
 export const ASK_HELPER = 'hostile.ask';

@@ -14,24 +14,24 @@ import { DICE, drawScene, type Scene, seedOfInput } from './scene.ts';
 import { behaviourOf, type Failing, reconcileVerdict } from './tool-behaviour.ts';
 import { effectOfTool } from './tool-table.ts';
 
-/** What the world itself saw of a run: a ledger that counts wrongly cannot hide it. */
+/** What was observed of a run from outside, so that a wrong ledger is noticed. */
 export interface Seen {
   calls: number;
   turns: number;
   turnsMs: number;
   reviews: number;
-  /** When each call was under way, in running time. */
+  /** When each call was in flight, in running time. */
   busy: [from: number, to: number][];
 }
 
-/** It has called far more often than it may: it would go on for ever, and its count is what is wrong. */
+/** Thrown if a run makes far more calls than it may. Without it, such a run would never end. */
 export class RunawayRunError extends Error {
   override readonly name = 'RunawayRunError';
 }
 
 /**
- * The scene as the simulator's world. No tool is really run: how it would end is told at once, which is what makes it
- * quick. Beyond `mostCalls` the world breaks off.
+ * The scene as the simulator's world. No tool runs: its outcome is returned at once, which makes the simulation fast.
+ * After `mostCalls` it throws.
  */
 export function hostileWorld(
   scene: Scene,
@@ -93,7 +93,7 @@ export function hostileWorld(
   return { world, seen };
 }
 
-/** A helper's own limits are what it was granted; it passes none of them, so its asker passes none of its own. */
+/** A helper's limits are its grant. If it exceeds none of them, neither does the run that asked it. */
 function amountsPassed({ result }: Simulated): string[] {
   const { bound } = result;
   return (['steps', 'attempts', 'model_calls', 'tokens', 'cost_micro_usd'] as const).filter(
@@ -137,7 +137,7 @@ const reconciled = (verdict: 'done' | 'not_done' | 'unknown'): ReconcileOutcome 
 
 type Kept = { output: number | string | null; inline: boolean; artifact_id: string; bytes: number };
 
-/** There are a dozen outputs in all: each is hashed once. */
+/** There are only a dozen different outputs, so each is hashed once. */
 const keptBefore = new Map<number | string, Kept>();
 function kept(output: number | string): Kept {
   const text = JSON.stringify(output);
