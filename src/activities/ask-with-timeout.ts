@@ -1,7 +1,7 @@
 import type { Redact } from '../core/redaction/redact.ts';
 import { salientLine } from '../core/failures/salient-line.ts';
 import { classifyError } from '../core/retry/classify-error.ts';
-import { factsOfError } from '../core/retry/facts-of-error.ts';
+import { readErrorFacts } from '../core/retry/read-error-facts.ts';
 import { CAP } from '../protocol/caps.ts';
 import type { CallCancelled, CallFailed } from '../protocol/tools.ts';
 
@@ -39,7 +39,7 @@ export async function askWithTimeout<T>(
     const duration_ms = env.now() - startedAt;
     if (env.stopped() === 'cancelled') return { class: 'cancelled', duration_ms };
     if (env.stopped() === 'shutdown') return { ...WORKER_SHUTDOWN_FAILURE, duration_ms };
-    const facts = factsOfError(error);
+    const facts = readErrorFacts(error);
     return {
       class: 'failed',
       origin: 'tool',

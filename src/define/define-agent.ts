@@ -5,7 +5,7 @@ import type { z } from 'zod';
 import type { ModelPrices } from '../core/pricing/pricing.ts';
 import type { ModelSource } from './model-source.ts';
 import { mergePolicy } from '../core/policy/merge-policy.ts';
-import { largestWaitPerCall } from '../core/retry/backoff.ts';
+import { maxWaitPerCall } from '../core/retry/backoff.ts';
 import type { Json } from '../protocol/json.ts';
 import type { Helpers } from '../protocol/run.ts';
 import type { Plan } from '../protocol/schemas/plan.ts';
@@ -143,7 +143,7 @@ export function summariseHelpers(helpers: Agent[]): Helpers | undefined {
   if (helpers.length === 0) return undefined;
   return {
     asks_model: helpers.some((helper) => asksModel(helper) || helper.planner !== undefined),
-    wait_per_call_ms: Math.max(...helpers.map(({ policy }) => largestWaitPerCall(mergePolicy(policy).retry))),
+    wait_per_call_ms: Math.max(...helpers.map(({ policy }) => maxWaitPerCall(mergePolicy(policy).retry))),
   };
 }
 

@@ -1,4 +1,4 @@
-import { boundOfRun } from '../core/bound/compute-bound.ts';
+import { computeRunBound } from '../core/bound/compute-bound.ts';
 import { isRerunId } from '../core/guardrails/loop-ids.ts';
 import { mergePolicy } from '../core/policy/merge-policy.ts';
 import { defaultLoopId, ID_PATTERN } from '../protocol/ids.ts';
@@ -98,7 +98,7 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
     parent_run_id: asked.parent_run_id ?? null,
     memory: NOTHING_REMEMBERED,
   };
-  return { ok: true, prepared: { ...run, bound: boundOfRun(run) } };
+  return { ok: true, prepared: { ...run, bound: computeRunBound(run) } };
 }
 
 export const reviewerOf = ({ review }: Agent): PreparedRun['reviewer'] =>

@@ -1,6 +1,6 @@
 import type { ErrorFacts } from '../core/retry/error-facts.ts';
 import { classifyError, type ClassifiedError } from '../core/retry/classify-error.ts';
-import { factsOfError } from '../core/retry/facts-of-error.ts';
+import { readErrorFacts } from '../core/retry/read-error-facts.ts';
 
 /** What a thrown error means for the call: a verdict, and the words to show. */
 export interface ThrownVerdict extends ClassifiedError {
@@ -48,7 +48,7 @@ function read(error: unknown, nowMs: number): ThrownVerdict {
   if (name === 'AI_InvalidResponseDataError' || (wasAnswered && errorIn(body) === null)) {
     return { ...unreadable('BAD_JSON'), message: 'the answer of the model cannot be read' };
   }
-  const facts = { ...factsOfError(error), ...answeredFacts(bag, body) };
+  const facts = { ...readErrorFacts(error), ...answeredFacts(bag, body) };
   const classified = classifyError(facts, nowMs);
   // Nobody said anything definite: whether tokens were used is anybody's guess.
   const isGuess = classified.category === 'unknown_error' && facts.http_status === undefined;

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Kysely, Selectable, Transaction } from 'kysely';
-import { BY_RULE, ENHANCEMENT_ON, nextSwitch, sentenceOfPerson, SWITCH_OFF } from '../core/retry/switch-off.ts';
+import { BY_RULE, ENHANCEMENT_ON, nextSwitch, describeManualSwitch, SWITCH_OFF } from '../core/retry/switch-off.ts';
 import type { EnhancementSwitch } from '../core/retry/switch-off.ts';
 import type { Evaluation } from '../core/retry/monitors.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
@@ -56,7 +56,7 @@ export const createEnhancementSwitches = (db: Kysely<Tables>) => ({
           agent: name,
           enhancement: request.enhancement,
           reason: isOff ? 'by_person' : null,
-          sentence: isOff ? sentenceOfPerson(by, note) : null,
+          sentence: isOff ? describeManualSwitch(by, note) : null,
           judgement: null,
           by,
           note,

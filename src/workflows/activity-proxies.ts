@@ -8,16 +8,19 @@ import type { PrepareOutcome, RunRequest } from '../protocol/run.ts';
 import type { CallSucceeded, ReconcileOutcome, ToolCallRequest } from '../protocol/tools.ts';
 import type { GuardArchive } from '../core/guardrails/loop-guard.ts';
 
-/** A worker that stops beating is noticed this fast; our runner beats every second. */
+/** A lost worker is noticed after this time. The activity runner sends a heartbeat every second. */
 const HEARTBEAT_TIMEOUT_MS = 5_000;
-/** The runner ends a tool at its own time-out and tells so; Temporal's is only the net below. */
-const NET_BELOW_MS = 10_000;
+/**
+ * Added to the tool's timeout for Temporal's own timeout, because the runner ends a tool at its timeout and reports it;
+ * Temporal only has to act when the runner cannot.
+ */
+const TIMEOUT_MARGIN_MS = 10_000;
 
-/** One attempt each: every retry is the story's decision and draws on its ledger. */
-const once = {
+/** Temporal makes one attempt, because `core/run` decides about every retry and charges it to the ledger. */
+const singleAttempt = {
   retry: { maximumAttempts: 1 },
   heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
-  // A cancel counts once the work has really stopped.
+  // A cancelled call counts as ended only after its work has really stopped.
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 } as const;
 
@@ -35,8 +38,8 @@ export interface RuntimeActivities {
 
 export function callTool(request: ToolCallRequest): Promise<CallSucceeded> {
   const tools = proxyActivities<Record<string, (request: ToolCallRequest) => Promise<CallSucceeded>>>({
-    ...once,
-    startToCloseTimeout: request.timeout_ms + NET_BELOW_MS,
+    ...singleAttempt,
+    startToCloseTimeout: request.timeout_ms + TIMEOUT_MARGIN_MS,
     scheduleToStartTimeout: request.time_left_ms,
     summary: `step ${request.step_id} attempt ${request.attempt}`,
   });
@@ -45,59 +48,69 @@ export function callTool(request: ToolCallRequest): Promise<CallSucceeded> {
   return tool(request);
 }
 
-/** A planner's turn and a review have what is left of the run's time, within a cap. */
+/** A planner's turn and a review may take what is left of the run's time, within a cap. */
 const turn = (timeoutMs: number) =>
   proxyActivities<Pick<RuntimeActivities, 'callModel' | 'review'>>({
-    ...once,
-    startToCloseTimeout: timeoutMs + NET_BELOW_MS,
+    ...singleAttempt,
+    startToCloseTimeout: timeoutMs + TIMEOUT_MARGIN_MS,
   });
 export const callModel = (view: PlannerView): Promise<PlannerChoice> => turn(view.timeout_ms).callModel(view);
 export const review = (view: ReviewView): Promise<Reviewed> => turn(view.timeout_ms).review(view);
 
 export const { reconcile } = proxyActivities<Pick<RuntimeActivities, 'reconcile'>>({
-  ...once,
+  ...singleAttempt,
   startToCloseTimeout: 120_000,
 });
 
 /**
- * The store's writes are idempotent, so Temporal may retry them: a store that is away for less than two minutes costs
- * nothing but time, and the run does not wait for it.
+ * Writes to the store are idempotent, so Temporal may retry them. The run does not wait for them, so a store that is
+ * away for less than two minutes causes no harm.
  */
-const patient = {
+const storeWrites = {
   startToCloseTimeout: 10_000,
   scheduleToCloseTimeout: 120_000,
   retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 5_000 },
 } as const;
-export const { record, archive } = proxyActivities<Pick<RuntimeActivities, 'record' | 'archive'>>(patient);
+export const { record, archive } = proxyActivities<Pick<RuntimeActivities, 'record' | 'archive'>>(storeWrites);
 
-/** From being scheduled to its answer: a memory that takes longer counts as not having seen the failure. */
+/** The longest time from scheduling to the answer. When the memory takes longer, the run continues without lessons. */
 const RECALL_MS = 2_000;
-const quick = { scheduleToCloseTimeout: RECALL_MS, retry: { maximumAttempts: 1 } } as const;
-export const { recall } = proxyActivities<Pick<RuntimeActivities, 'recall'>>(quick);
+const shortRecall = { scheduleToCloseTimeout: RECALL_MS, retry: { maximumAttempts: 1 } } as const;
+export const { recall } = proxyActivities<Pick<RuntimeActivities, 'recall'>>(shortRecall);
 
-/** Webhooks have their own few tries inside; a worker that is lost in between may repeat them. */
-const told = { startToCloseTimeout: 60_000, scheduleToCloseTimeout: 600_000, retry: { maximumAttempts: 3 } } as const;
-export const { notify } = proxyActivities<Pick<RuntimeActivities, 'notify'>>(told);
+/** The activity itself retries webhooks a few times. If its worker is lost, Temporal may repeat them. */
+const webhooks = {
+  startToCloseTimeout: 60_000,
+  scheduleToCloseTimeout: 600_000,
+  retry: { maximumAttempts: 3 },
+} as const;
+export const { notify } = proxyActivities<Pick<RuntimeActivities, 'notify'>>(webhooks);
 
-/** A bare start waits for a worker as long as it takes; once one has it, a minute is enough for any number of faults. */
+/**
+ * A start from the `temporal` command line waits for a worker without a limit. After a worker has taken it, six
+ * attempts are enough.
+ */
 export const { prepare } = proxyActivities<Pick<RuntimeActivities, 'prepare'>>({
   startToCloseTimeout: 10_000,
   retry: { initialInterval: 500, maximumInterval: 10_000, maximumAttempts: 6 },
 });
 
-/** No end without it, or a guard's name could be taken again; so it waits for the store as long as that is away. */
+/**
+ * A guard does not end before this write succeeds, because otherwise its name could be used again. It retries without a
+ * limit.
+ */
 export const { archiveGuard } = proxyActivities<Pick<RuntimeActivities, 'archiveGuard'>>({
   startToCloseTimeout: 10_000,
   retry: { initialInterval: 500, maximumInterval: 60_000 },
 });
 
-/** The memory of a workflow that is not ours: on the queue of a worker that has these activities. */
+/** Memory activities for a user's own workflow, on the task queue of a worker that registers them. */
 export function memoryActivities(
   taskQueue: string,
 ): Pick<RuntimeActivities, 'record' | 'archive' | 'recall' | 'notify'> {
-  // A proxy has no members of its own to spread: each is named.
-  const writes = proxyActivities<Pick<RuntimeActivities, 'record' | 'archive'>>({ ...patient, taskQueue });
-  const memory = proxyActivities<Pick<RuntimeActivities, 'recall'>>({ ...quick, taskQueue });
-  const people = proxyActivities<Pick<RuntimeActivities, 'notify'>>({ ...told, taskQueue });
+  // A proxy cannot be spread because it has no own members, so each activity is named.
+  const writes = proxyActivities<Pick<RuntimeActivities, 'record' | 'archive'>>({ ...storeWrites, taskQueue });
+  const memory = proxyActivities<Pick<RuntimeActivities, 'recall'>>({ ...shortRecall, taskQueue });
+  const people = proxyActivities<Pick<RuntimeActivities, 'notify'>>({ ...webhooks, taskQueue });
   return { record: writes.record, archive: writes.archive, recall: memory.recall, notify: people.notify };
 }

@@ -2,21 +2,24 @@ import type { RunState } from '../core/run/state.ts';
 import type { PreparedRun, RunRequest } from '../protocol/run.ts';
 import type { Grant, SubRunPlace } from '../protocol/sub-runs.ts';
 
-/** How the workflow itself behaves; everything about the run is in the request. */
+/** Options of the workflow itself. Everything about the run is in the request. */
 export interface AgentRunOptions {
-  /** False where the server did not let us register search attributes: upserting them would fail every task. */
+  /**
+   * False when our search attributes are not registered on the server, because setting them would then fail every
+   * workflow task.
+   */
   search_attributes?: boolean;
-  /** Hand over after this many history events instead of when the server suggests it. */
+  /** Hands over after this many history events instead of when the server suggests it. */
   hand_over_after_events?: number;
-  /** Of a run that works for another: what it may draw on, and where it stands in that one. */
-  /** It has drawn on the budget of its parent, and gives back what it leaves. */
+  /** True when the run has borrowed budget from its parent, and returns the unused part at its end. */
   borrowed?: true;
+  /** Set for a sub-run: the budget that it was granted, and its place in the parent run. */
   sub_run?: { grant: Grant; place: SubRunPlace };
 }
 
 /**
- * What `agentRun` is started with: a bare request (from the `temporal` command line), a request that our client has
- * prepared, or the state of the execution before.
+ * The input of `agentRun`: a bare request from the `temporal` command line, a request that our client has prepared, or
+ * the state of the previous execution.
  */
 export type AgentRunInput = Partial<RunRequest> & {
   prepared?: PreparedRun;

@@ -10,7 +10,7 @@ import {
   setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
-import { boundOfRun } from '../core/bound/compute-bound.ts';
+import { computeRunBound } from '../core/bound/compute-bound.ts';
 import { withinGrant } from '../core/bound/within-grant.ts';
 import { guardrailsStatus } from '../core/guardrails/guardrails-status.ts';
 import { loopTrace } from '../core/guardrails/loop-trace.ts';
@@ -32,14 +32,14 @@ import { durablePorts } from './durable-ports.ts';
 import { isPrepared } from './is-prepared.ts';
 import { acceptMessages } from './messages.ts';
 import { createPublisher } from './publish.ts';
-import { grantOf } from './run-sub-run.ts';
+import { readGrant } from './run-sub-run.ts';
 
 // oxlint-disable-next-line no-restricted-globals -- in a workflow the SDK's Date is the deterministic clock
 const now = (): number => Date.now();
 
-/** One agent run: the story with durable ports. Every decision is made in core; this file is wiring. */
+/** The workflow of one agent run. It connects `core/run`, which makes every decision, to Temporal. */
 export async function agentRun(given?: AgentRunInput | null): Promise<RunResult> {
-  // A bare start may bring no input at all; it is then refused like any other request that cannot be run.
+  // A start from the `temporal` command line may have no input. It is then refused like any other invalid request.
   const input = given ?? {};
   const state = openState(input);
   let stopCalls = (): void => {};
@@ -47,7 +47,8 @@ export async function agentRun(given?: AgentRunInput | null): Promise<RunResult>
   lendBudget(state, now);
   answerQueries(state);
 
-  // The story itself is never cancelled: a cancel is a message to it, so that a cancelled run still has its ending.
+  // The run itself is not cancelled by Temporal: a cancel is passed to it as a message, so that a cancelled run still
+  // gets its ending.
   const root = CancellationScope.current();
   return CancellationScope.nonCancellable(async () => {
     let isCancelledByTemporal = false;
@@ -71,7 +72,7 @@ export async function agentRun(given?: AgentRunInput | null): Promise<RunResult>
     const result = resultOfRun(state);
     if (result === null) throw new TypeError('A run ended without a result.');
     if (options.borrowed) await giveBack(state, result);
-    // A cancel that comes after the outcome was decided does not change it.
+    // A cancel after the outcome was decided does not change the outcome.
     if (isCancelledByTemporal && result.outcome === 'cancelled') throw new CancelledFailure(result.why);
     return result;
   });
@@ -80,21 +81,21 @@ export async function agentRun(given?: AgentRunInput | null): Promise<RunResult>
 const CANCELLED_BY_TEMPORAL = { type: 'cancel_run', by: 'temporal' } as const;
 
 /**
- * The state to start from. A state is accepted only from the execution before, and a prepared run only when it has the
- * right shape; its limit is computed here, so that nobody can bring one along.
+ * Returns the state to start from. A state is accepted only from the previous execution, and a prepared run only when
+ * it has the right shape. The limit is computed here, so that a caller cannot choose it.
  */
 function openState({ state, prepared, agent, goal }: AgentRunInput): RunState {
   const { continuedFromExecutionRunId, workflowId } = workflowInfo();
   if (state !== undefined && continuedFromExecutionRunId !== undefined) return upgradeState(state);
-  if (isPrepared(prepared)) return openRun({ ...prepared, bound: boundOfRun(prepared) }, now());
+  if (isPrepared(prepared)) return openRun({ ...prepared, bound: computeRunBound(prepared) }, now());
   const text = (value: unknown): string => (typeof value === 'string' ? value.slice(0, 200) : '');
   const run_id = runIdOfWorkflow(workflowId) ?? workflowId;
   return openUnprepared({ run_id, agent: text(agent), goal: text(goal) }, now());
 }
 
 /**
- * A bare start is resolved by an activity, because only a worker knows agents and tools. Returns whether the server has
- * our search attributes: setting attributes that it does not know would fail every task.
+ * Prepares a bare start with an activity, because only a worker knows agents and tools. Returns whether our search
+ * attributes are registered on the server: setting unknown attributes would fail every workflow task.
  */
 async function prepareRun(state: RunState, input: AgentRunInput, onStop: (stop: () => void) => void): Promise<boolean> {
   const { options, state: _state, prepared: _prepared, ...request } = input;
@@ -107,7 +108,7 @@ async function prepareRun(state: RunState, input: AgentRunInput, onStop: (stop: 
       refuseRun(state, outcome.problems);
       return given;
     }
-    beginRun(state, withinGrant(outcome.prepared, grantOf(input)));
+    beginRun(state, withinGrant(outcome.prepared, readGrant(input)));
     return outcome.search_attributes === true;
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;

@@ -8,7 +8,10 @@ import type { RunResult } from '../protocol/run.ts';
 import type { Loan, SubRunResult } from '../protocol/sub-runs.ts';
 import { ready } from './messages.ts';
 
-/** Runs that were started elsewhere to work for this one draw on its budget; what they leave comes back at their end. */
+/**
+ * Accepts budget requests of runs that were started elsewhere to work for this one, and takes back what they did not
+ * use.
+ */
 export function lendBudget(state: RunState, now: () => number): void {
   setHandler(defineUpdate<Loan, [unknown]>(BUDGET_MESSAGE.lend), async (subRun) => {
     await ready(state);
@@ -18,7 +21,7 @@ export function lendBudget(state: RunState, now: () => number): void {
     const { sub_run_id, used, questions } = isRecord(body) ? body : {};
     if (typeof sub_run_id !== 'string') return;
     const end = isUse(used) && typeof questions === 'number' ? { used, questions } : null;
-    // What cannot be read is not given back: it counts as used.
+    // A usage that cannot be read is not returned: the whole loan counts as used.
     if (used !== null && end === null) return;
     await ready(state);
     takeBack(state, sub_run_id, end);
@@ -31,7 +34,7 @@ const isUse = (used: unknown): used is SubRunResult['used'] =>
     (name) => Number.isSafeInteger(used[name]) && (used[name] as number) >= 0,
   );
 
-/** A parent that has ended wants nothing back. */
+/** Returns unused budget to the parent run. A parent that has already ended does not need it. */
 export async function giveBack({ run }: RunState, { used, questions }: RunResult): Promise<void> {
   if (run.parent_run_id === null) return;
   const parent = getExternalWorkflowHandle(workflowIdOfRun(run.parent_run_id));

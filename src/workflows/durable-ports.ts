@@ -4,18 +4,18 @@ import type { PublishedState, RunPorts } from '../core/run/ports.ts';
 import type { RunLesson } from '../protocol/lessons.ts';
 import type { SaveOutcome } from '../protocol/records.ts';
 import * as activities from './activity-proxies.ts';
-import { outcomeOfFailure } from './outcomes.ts';
+import { classifyFailure } from './outcomes.ts';
 import { runSubRun } from './run-sub-run.ts';
 
 export interface DurablePorts extends RunPorts {
-  /** Stops the calls under way; each is waited for until its work has really stopped. */
+  /** Cancels the calls under way. The run still waits until each has really stopped. */
   stopCalls(): void;
 }
 
-/** Where a run's memory is written and asked; by default on the workflow's own queue. */
+/** The activities that write and query the memory; by default on the workflow's own task queue. */
 type MemoryActivities = Pick<activities.RuntimeActivities, 'record' | 'archive' | 'recall' | 'notify'>;
 
-/** The ports of the real world: every wait is a durable timer, every call an activity. */
+/** Implements the ports with Temporal: every wait is a durable timer and every call is an activity. */
 export function durablePorts(
   now: () => number,
   publish: (shown: PublishedState) => void,
@@ -24,15 +24,15 @@ export function durablePorts(
 ): DurablePorts {
   const underWay = new Set<CancellationScope>();
   const stops = new Set<() => void>();
-  /** Runs an activity so that a cancel can reach it, and tells any failure as a value. */
-  const guarded = async <T>(start: () => Promise<T>): Promise<T | ReturnType<typeof outcomeOfFailure>> => {
+  /** Runs an activity in a scope that `stopCalls` can cancel, and returns any failure as a value. */
+  const runCancellable = async <T>(start: () => Promise<T>): Promise<T | ReturnType<typeof classifyFailure>> => {
     const startedAt = now();
     const scope = new CancellationScope({ cancellable: true });
     underWay.add(scope);
     try {
       return await scope.run(start);
     } catch (error) {
-      return outcomeOfFailure(error, now() - startedAt);
+      return classifyFailure(error, now() - startedAt);
     } finally {
       underWay.delete(scope);
     }
@@ -42,24 +42,24 @@ export function durablePorts(
     now,
     publish,
     until: (holds, ms, why) => condition(holds, ms, { summary: why }),
-    call: (request) => guarded(() => activities.callTool(request)),
+    call: (request) => runCancellable(() => activities.callTool(request)),
     subRun: (request) =>
       runSubRun(request, now, (stop) => {
         stops.add(stop);
         return () => stops.delete(stop);
       }),
-    callModel: (view) => guarded(() => activities.callModel(view)),
-    review: (view) => guarded(() => activities.review(view)),
+    callModel: (view) => runCancellable(() => activities.callModel(view)),
+    review: (view) => runCancellable(() => activities.review(view)),
     reconcile: async (request) => {
-      const found = await guarded(() => activities.reconcile(request));
+      const found = await runCancellable(() => activities.reconcile(request));
       return 'verdict' in found ? found : { verdict: 'unknown' };
     },
-    recall: (query) => recalled(memory.recall(query)),
+    recall: (query) => recallOrNone(memory.recall(query)),
     notify: (notice) => {
       memory.notify(notice).catch((error: unknown) => log.warn('notify_failed', { reason: reasonOf(error) }));
     },
-    record: (batch) => saved(memory.record(batch)),
-    archive: (archive) => saved(memory.archive(archive)),
+    record: (batch) => reportSave(memory.record(batch)),
+    archive: (archive) => reportSave(memory.archive(archive)),
     log: ({ event, ...fields }) => log.info(event, fields),
     shouldHandOver: () => {
       const { continueAsNewSuggested, historyLength } = workflowInfo();
@@ -72,8 +72,8 @@ export function durablePorts(
   };
 }
 
-/** A memory that does not answer has not seen the failure: the retry goes on without it. */
-async function recalled(asked: Promise<RunLesson[]>): Promise<RunLesson[]> {
+/** Returns no lessons when the memory does not answer, so that the retry continues without them. */
+async function recallOrNone(asked: Promise<RunLesson[]>): Promise<RunLesson[]> {
   try {
     return await asked;
   } catch (error) {
@@ -86,8 +86,8 @@ async function recalled(asked: Promise<RunLesson[]>): Promise<RunLesson[]> {
 const reasonOf = (error: unknown): string =>
   error instanceof ActivityFailure ? (error.cause?.message ?? error.message) : String(error);
 
-/** A store that stays away is told, never thrown: a run must not die because its memory could not be written. */
-async function saved(write: Promise<void>): Promise<SaveOutcome> {
+/** Returns a failed write as a value, because a run must not fail when its memory cannot be written. */
+async function reportSave(write: Promise<void>): Promise<SaveOutcome> {
   try {
     await write;
     return { saved: true };

@@ -1,10 +1,10 @@
-import { isWholePolicy } from '../core/policy/check-policy.ts';
+import { isCompletePolicy } from '../core/policy/check-policy.ts';
 import { isRecord } from '../protocol/json.ts';
 import type { PreparedRun } from '../protocol/run.ts';
 
 /**
- * Only our client prepares runs, and what it sends has this shape. Anything else that calls itself prepared goes the way of
- * any request: it is checked, or refused with its path. A wrong shape must never reach the story, where it would be a bug.
+ * Checks that a prepared run has the shape that our client sends. Anything else is treated like a bare request: it is
+ * checked and refused with a path. A wrong shape must not reach `core/run`, where it would cause a bug.
  */
 export function isPrepared(value: unknown): value is PreparedRun {
   if (!isRecord(value)) return false;
@@ -23,6 +23,6 @@ export function isPrepared(value: unknown): value is PreparedRun {
     isRecord(memory) &&
     Array.isArray(memory['lessons']) &&
     isRecord(memory['enhancement']) &&
-    isWholePolicy(policy)
+    isCompletePolicy(policy)
   );
 }

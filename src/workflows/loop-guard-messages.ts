@@ -19,53 +19,53 @@ import { GUARD_MESSAGE, QUERY } from '../protocol/names.ts';
 import type { RequestProblem } from '../protocol/run.ts';
 import type { GuardTrace, IgnoredSignal, ReportExtras } from '../core/guardrails/loop-guard.ts';
 
-/** What a guard holds; every message replaces `state` whole, between two awaits. */
+/** The state of a guard workflow. Every message replaces `state` as a whole, between two awaits. */
 export interface Guard {
   family: string;
   policy: GuardPolicy;
   /** Null until the first loop is reported. */
   state: GuardState | null;
-  /** Cancelled by Temporal. */
+  /** True after Temporal has cancelled the workflow. */
   cancelled: boolean;
   ignored: IgnoredSignal[];
 }
 
-type Taken<Answer> = { ok: true; state: GuardState; answer: Answer } | Refusal;
-type Take<Answer> = (body: unknown, extras: unknown) => Taken<Answer>;
+type Applied<Answer> = { ok: true; state: GuardState; answer: Answer } | Refusal;
+type ApplyMessage<Answer> = (body: unknown, extras: unknown) => Applied<Answer>;
 
 /**
- * Each name is an update, refused with its reason before it is accepted, and a signal, which never fails the guard. A
- * handler is synchronous: the trace has the loop before anybody hears the answer. It decides anew, because another
- * message of the same task may have come between; what is refused only then stays refused, so an update id that
- * remembers it does no harm.
+ * Registers each message as an update, which is refused with a reason before it is accepted, and as a signal, which
+ * never fails the guard. Handlers are synchronous, so the trace has the loop before the sender gets the answer. A
+ * handler checks again, because another message of the same workflow task may have changed the state since the
+ * validator ran.
  */
 export function acceptGuardMessages(guard: Guard, at: () => string): void {
-  accept<LoopAnswer>(guard, at, GUARD_MESSAGE.loopComplete, (body, extras) => takeReport(guard, body, extras, at()));
-  accept<OverrideAnswer>(guard, at, GUARD_MESSAGE.override, (body) => takeOverride(guard, body, at()));
+  accept<LoopAnswer>(guard, at, GUARD_MESSAGE.loopComplete, (body, extras) => applyReport(guard, body, extras, at()));
+  accept<OverrideAnswer>(guard, at, GUARD_MESSAGE.override, (body) => overrideLoop(guard, body, at()));
 }
 
-function accept<Answer>(guard: Guard, at: () => string, name: string, take: Take<Answer>): void {
+function accept<Answer>(guard: Guard, at: () => string, name: string, applyMessage: ApplyMessage<Answer>): void {
   const update = defineUpdate<Answer, [unknown, unknown]>(name);
   const handle = (body: unknown, extras: unknown): Answer => {
-    const taken = take(body, extras);
-    if (!taken.ok) throw failureOf(taken);
-    guard.state = taken.state;
-    return taken.answer;
+    const applied = applyMessage(body, extras);
+    if (!applied.ok) throw toFailure(applied);
+    guard.state = applied.state;
+    return applied.answer;
   };
   const validator = (body: unknown, extras: unknown): void => {
-    const taken = take(body, extras);
-    if (!taken.ok) throw failureOf(taken);
+    const applied = applyMessage(body, extras);
+    if (!applied.ok) throw toFailure(applied);
   };
   setHandler(update, handle, { validator });
   setHandler(defineSignal<[unknown, unknown]>(name), (body, extras) => {
-    const taken = take(body, extras);
-    if (taken.ok) guard.state = taken.state;
-    else ignore(guard, { name, reason: told(taken).slice(0, CAP.messagePreviewChars), at: at() });
+    const applied = applyMessage(body, extras);
+    if (applied.ok) guard.state = applied.state;
+    else ignore(guard, { name, reason: describeRefusal(applied).slice(0, CAP.messagePreviewChars), at: at() });
   });
 }
 
-function takeReport(guard: Guard, body: unknown, extras: unknown, at: string): Taken<LoopAnswer> {
-  const errors = [...errorsOfReport(body), ...errorsOfExtras(extras)];
+function applyReport(guard: Guard, body: unknown, extras: unknown, at: string): Applied<LoopAnswer> {
+  const errors = [...errorsOfReport(body), ...checkExtras(extras)];
   if (errors.length > 0) return refuse('invalid_report', 'Correct the named fields and report again.', errors);
   const report = body as LoopReport;
   const { body_hash: bodyHash, bias_elsewhere: biasElsewhere } = (extras ?? {}) as ReportExtras;
@@ -79,8 +79,8 @@ function takeReport(guard: Guard, body: unknown, extras: unknown, at: string): T
   });
 }
 
-/** The body may name its loop; without it the current one is meant, as on the command line. */
-function takeOverride(guard: Guard, body: unknown, at: string): Taken<OverrideAnswer> {
+/** Applies an override to the loop that the body names, or to the current loop if it names none. */
+function overrideLoop(guard: Guard, body: unknown, at: string): Applied<OverrideAnswer> {
   const { loopId, override } = withoutLoopId(body);
   const parsed = parseMessage('override', override);
   if (!parsed.ok) {
@@ -90,7 +90,7 @@ function takeOverride(guard: Guard, body: unknown, at: string): Taken<OverrideAn
   if (loopId === undefined) return applyOverride(guard.state, parsed.message, at);
   return typeof loopId === 'string'
     ? applyOverride(guard.state, parsed.message, at, loopId)
-    : refuse('unknown_loop', 'loop_id has to be a text.');
+    : refuse('unknown_loop', 'loop_id has to be a string.');
 }
 
 function withoutLoopId(body: unknown): { loopId?: unknown; override: unknown } {
@@ -99,7 +99,7 @@ function withoutLoopId(body: unknown): { loopId?: unknown; override: unknown } {
   return { loopId, override };
 }
 
-function errorsOfExtras(extras: unknown): RequestProblem[] {
+function checkExtras(extras: unknown): RequestProblem[] {
   if (extras === undefined || extras === null) return [];
   if (typeof extras !== 'object') return [{ path: '$extras', message: 'expected an object' }];
   const { body_hash: hash, bias_elsewhere: counts } = extras as Record<string, unknown>;
@@ -118,19 +118,19 @@ const areCounts = (counts: unknown): boolean =>
   counts !== null &&
   Object.values(counts).every((count) => Number.isInteger(count) && Number(count) >= 0);
 
-const failureOf = (refusal: Refusal): ApplicationFailure =>
+const toFailure = (refusal: Refusal): ApplicationFailure =>
   ApplicationFailure.create({
-    message: told(refusal),
+    message: describeRefusal(refusal),
     type: refusal.problem,
     nonRetryable: true,
     details: [refusal],
   });
 
-/** For people who see only a text: the command line shows no details. */
-const told = ({ detail, errors = [] }: Refusal): string =>
+/** One text with all problems, because the command line shows no details. */
+const describeRefusal = ({ detail, errors = [] }: Refusal): string =>
   [detail, ...errors.map((error) => `${error.path}: ${error.message}`)].join('; ');
 
-/** The newest are kept; the history has them all. */
+/** Keeps the newest ignored signals; the history has all of them. */
 function ignore(guard: Guard, signal: IgnoredSignal): void {
   guard.ignored = [...guard.ignored, signal].slice(-CAP.ignoredMessages);
 }

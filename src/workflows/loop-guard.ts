@@ -1,7 +1,7 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
 import { closeFamily, type GuardPolicy, guardPolicyOf } from '../core/guardrails/guard-state.ts';
-import { problemsOfPolicy } from '../core/policy/check-policy.ts';
+import { checkPolicy } from '../core/policy/check-policy.ts';
 import { mergePolicy } from '../core/policy/merge-policy.ts';
 import { familyOfGuardWorkflow } from '../protocol/ids.ts';
 import { archiveGuard } from './activity-proxies.ts';
@@ -12,26 +12,26 @@ import type { GuardEnding, LoopGuardInput } from '../core/guardrails/loop-guard.
 const now = (): string => new Date(Date.now()).toISOString();
 
 /**
- * The guardrails of one family of loops that another orchestrator runs and only reports here. It waits, for months if it
- * must, without a timer; it never continues as new, so that the server knows every update id to the end. Its state is
- * bounded by the policy: 1 + max_reruns + max_overrides loops, and the overrides that the ledger keeps.
+ * The guardrails of one family of loops that another orchestrator runs and reports here. The workflow waits without a
+ * timer, for months if needed. It never continues as new, so the server knows every update id until the end. The policy
+ * limits its state: 1 + max_reruns + max_overrides loops, and the overrides that the ledger keeps.
  */
 export async function loopGuard(given?: LoopGuardInput | null): Promise<GuardEnding> {
   const { workflowId, startTime } = workflowInfo();
-  const policy = policyOfGuard(given ?? {});
+  const policy = resolveGuardPolicy(given ?? {});
   const family = familyOfGuardWorkflow(workflowId) ?? workflowId;
   const guard: Guard = { family, policy, state: null, cancelled: false, ignored: [] };
   acceptGuardMessages(guard, now);
   answerGuardQueries(guard);
 
-  // A cancel ends the family; the ending itself is not cancelled, so that it is kept like any other.
+  // A cancel ends the family. Writing the ending is not cancelled, so that it is kept like any other.
   return CancellationScope.nonCancellable(async () => {
     endWhenCancelled(guard);
     await condition(() => guard.cancelled || (guard.state !== null && guard.state.ended !== null));
     const ending: GuardEnding = { version: 1, state: guard.state, ignored: guard.ignored };
     const ended_at = guard.state?.ended?.at ?? now();
-    // First the store, then the end: once Temporal has forgotten the guard, only this row keeps its name from being
-    // taken again. Nothing that comes meanwhile can change the ending.
+    // The archive is written before the workflow ends: after Temporal has deleted the workflow, only this row keeps its
+    // name from being used again. Messages that arrive in the meantime cannot change the ending.
     await archiveGuard({ family, ending, started_at: startTime.toISOString(), ended_at });
     await condition(allHandlersFinished);
     return ending;
@@ -46,10 +46,10 @@ function endWhenCancelled(guard: Guard): void {
   });
 }
 
-/** A guard can be started without our client, so its policy is checked here; a misspelled limit would be no limit. */
-function policyOfGuard({ policy, max_reruns }: LoopGuardInput): GuardPolicy {
+/** Checks the policy, because a guard can be started without our client and a misspelled setting would be ignored. */
+function resolveGuardPolicy({ policy, max_reruns }: LoopGuardInput): GuardPolicy {
   const patches = [policy ?? undefined, max_reruns === undefined ? undefined : { reruns: { max_reruns } }];
-  const problems = patches.flatMap((patch) => problemsOfPolicy(patch));
+  const problems = patches.flatMap((patch) => checkPolicy(patch));
   if (problems.length === 0) return guardPolicyOf(mergePolicy(...patches));
   const told = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
   throw ApplicationFailure.nonRetryable(told, 'invalid_policy', problems);

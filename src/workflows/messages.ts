@@ -37,7 +37,7 @@ export function acceptMessages(state: RunState, now: () => number, onCancel: () 
   }
 }
 
-/** Messages that come before a bare start is prepared wait for it, because limits and options are not known yet. */
+/** Waits until a bare start is prepared, because limits and options are not known before. */
 export async function ready(state: RunState, name?: MessageType): Promise<void> {
   if (name === MESSAGE.cancelRun) return;
   if (state.life.is === 'preparing') await condition(() => state.life.is !== 'preparing');

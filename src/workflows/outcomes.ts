@@ -11,37 +11,38 @@ import { isRecord } from '../protocol/json.ts';
 import type { CallCancelled, CallFailed } from '../protocol/tools.ts';
 
 /**
- * How an activity that did not succeed is told to the story. With one attempt the platform's own faults come through,
- * so each has a row here. What is no Temporal failure is a bug in the workflow and is thrown on.
+ * Converts the failure of an activity to an outcome. Activities have one attempt, so failures of the platform arrive
+ * here too, and each has its own case. Anything that is not a Temporal failure is a bug in the workflow and is
+ * rethrown.
  */
-export function outcomeOfFailure(error: unknown, durationMs: number): CallFailed | CallCancelled {
+export function classifyFailure(error: unknown, durationMs: number): CallFailed | CallCancelled {
   if (!(error instanceof ActivityFailure)) throw error;
   const { cause } = error;
   if (cause instanceof CancelledFailure) {
-    return { class: 'cancelled', ...useIn(cause.details?.[0]), duration_ms: durationMs };
+    return { class: 'cancelled', ...readUse(cause.details?.[0]), duration_ms: durationMs };
   }
-  if (cause instanceof TemporalFailure) return outcomeOfCause(cause, durationMs);
+  if (cause instanceof TemporalFailure) return classifyCause(cause, durationMs);
   throw error;
 }
 
-/** What made an activity, or anything else that is not the workflow itself, fail. */
-export function outcomeOfCause(cause: TemporalFailure, durationMs: number): CallFailed {
-  if (cause instanceof TimeoutFailure) return outcomeOfTimeout(cause, durationMs);
-  if (cause instanceof ApplicationFailure) return outcomeOfApplication(cause, durationMs);
+/** Converts the cause of a failed activity, child workflow or other operation to an outcome. */
+export function classifyCause(cause: TemporalFailure, durationMs: number): CallFailed {
+  if (cause instanceof TimeoutFailure) return classifyTimeout(cause, durationMs);
+  if (cause instanceof ApplicationFailure) return classifyApplicationFailure(cause, durationMs);
   return unknownError(cause.name, cause.message, durationMs);
 }
 
-/** What a turn says it has reserved before it asks a model: all of it counts as used when nobody hears of it again. */
-function useIn(told: unknown): { tokens?: number; cost_micro_usd?: number } {
-  const { tokens, cost_micro_usd } = isRecord(told) ? told : {};
+/** Reads what a turn had reserved before it called a model. All of it counts as used when the turn's end is unknown. */
+function readUse(details: unknown): { tokens?: number; cost_micro_usd?: number } {
+  const { tokens, cost_micro_usd } = isRecord(details) ? details : {};
   return {
     ...(typeof tokens === 'number' && { tokens }),
     ...(typeof cost_micro_usd === 'number' && { cost_micro_usd }),
   };
 }
 
-function outcomeOfTimeout(cause: TimeoutFailure, durationMs: number): CallFailed {
-  const reserved = useIn(isRecord(cause.lastHeartbeatDetails) ? cause.lastHeartbeatDetails['reserved'] : null);
+function classifyTimeout(cause: TimeoutFailure, durationMs: number): CallFailed {
+  const reserved = readUse(isRecord(cause.lastHeartbeatDetails) ? cause.lastHeartbeatDetails['reserved'] : null);
   switch (cause.timeoutType) {
     case TimeoutType.HEARTBEAT:
       return { ...lost('HEARTBEAT_LOST', 'unknown', 'the worker stopped answering', durationMs), ...reserved };
@@ -56,19 +57,19 @@ function outcomeOfTimeout(cause: TimeoutFailure, durationMs: number): CallFailed
         origin: 'tool',
         category: 'timeout',
         error_code: 'TIMEOUT',
-        message_preview: 'gave no answer within its time',
+        message_preview: 'gave no answer before its timeout',
         ...reserved,
         duration_ms: durationMs,
       };
   }
 }
 
-function outcomeOfApplication(cause: ApplicationFailure, durationMs: number): CallFailed {
-  const told = cause.details?.[0];
-  if (isCallFailed(told)) return told;
+function classifyApplicationFailure(cause: ApplicationFailure, durationMs: number): CallFailed {
+  const details = cause.details?.[0];
+  if (isCallFailed(details)) return details;
   switch (cause.type) {
     case 'WorkerShutdown':
-      return lost('WORKER_SHUTDOWN', 'unknown', 'the worker had to stop', durationMs);
+      return lost('WORKER_SHUTDOWN', 'unknown', 'the worker was shut down', durationMs);
     case 'NotFoundError':
       return {
         ...lost('NOT_REGISTERED', 'not_started', 'the worker that took the call does not know this tool', durationMs),
@@ -89,7 +90,7 @@ const lost = (code: string, certainty: CallFailed['certainty'], message: string,
   duration_ms: durationMs,
 });
 
-/** Nobody can say what such a failure means, so nobody can say whether the effect happened. */
+/** The certainty is `unknown`, because this kind of failure does not say whether the effect happened. */
 const unknownError = (code: string, message: string, durationMs: number): CallFailed => ({
   class: 'failed',
   certainty: 'unknown',

@@ -13,8 +13,8 @@ const key = {
 };
 
 /**
- * Shows what changed to those who only look: search attributes for lists, the memo for an open question and the ending.
- * Both travel with the task that is being completed anyway, so they cost no task of their own.
+ * Publishes changes of a run: search attributes for lists, and the memo for an open question and the ending. Both are
+ * sent with the current workflow task, so they cause no task of their own.
  */
 export function createPublisher(run: PreparedRun, searchable: boolean): (shown: PublishedState) => void {
   // Our client sets the attributes when it starts a run; a bare start has none yet.

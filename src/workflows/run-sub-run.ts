@@ -7,8 +7,8 @@ import type { Grant, SubRunOutcome, SubRunRequest } from '../protocol/sub-runs.t
 import type { AgentRunInput } from './agent-run-input.ts';
 
 /**
- * Another agent's run as a child workflow. It is stopped by a message like any run and never by Temporal's own cancel, so
- * that it still says what it used; only when its parent is gone does Temporal stop it.
+ * Runs another agent as a child workflow. It is stopped by a message and not by Temporal's cancel, so that it still
+ * reports what it used. Temporal cancels it only when its parent has ended.
  */
 export async function runSubRun(
   { sub_run_id, agent, goal, input, grant, ...place }: SubRunRequest,
@@ -38,7 +38,7 @@ export async function runSubRun(
     });
     forget();
     const stop = (): void => {
-      // A child that has just ended takes no message any more, and needs none.
+      // The signal fails if the child has just ended, and then no cancel is needed.
       child.signal(MESSAGE.cancelRun, { by: `run ${place.run_id}`.slice(0, 128) }).catch(() => undefined);
     };
     forget = onStop(stop);
@@ -46,7 +46,7 @@ export async function runSubRun(
     return { class: 'ended', result: await child.result(), duration_ms: took() };
   } catch (error) {
     if (error instanceof WorkflowExecutionAlreadyStartedError) {
-      return { class: 'not_started', why: `there is a run ${sub_run_id} already`, duration_ms: took() };
+      return { class: 'not_started', why: `a run with the id ${sub_run_id} already exists`, duration_ms: took() };
     }
     if (!(error instanceof ChildWorkflowFailure)) throw error;
     const why = error.cause?.message ?? error.message;
@@ -56,8 +56,8 @@ export async function runSubRun(
   }
 }
 
-/** What a run was granted by the run that it works for; nobody else's word counts. */
-export function grantOf(input: AgentRunInput): Grant | null {
+/** The budget that the parent run granted. It is accepted only from a parent workflow that is a run. */
+export function readGrant(input: AgentRunInput): Grant | null {
   const isChildOfRun = workflowInfo().parent?.workflowId.startsWith(workflowIdOfRun('')) === true;
   return isChildOfRun ? (input.options?.sub_run?.grant ?? null) : null;
 }

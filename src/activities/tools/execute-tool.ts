@@ -1,5 +1,5 @@
 import { redactJson } from '../../core/redaction/redact.ts';
-import { factsOfError } from '../../core/retry/facts-of-error.ts';
+import { readErrorFacts } from '../../core/retry/read-error-facts.ts';
 import type { Tool } from '../../define/define-tool.ts';
 import { problemsOf } from '../../define/zod-problems.ts';
 import type { Json } from '../../protocol/json.ts';
@@ -72,7 +72,7 @@ export async function executeTool(tool: Tool, request: ToolCallRequest, env: Too
 const textOfRun = (run: Timed<unknown>): string =>
   run.kind === 'returned'
     ? collectText((run.value ?? null) as Json)
-    : fullTextOf(run.error, factsOfError(run.error).message ?? '');
+    : fullTextOf(run.error, readErrorFacts(run.error).message ?? '');
 
 /** Asks the tool whether an attempt without an answer had its effect. The result is unknown if the tool cannot tell. */
 export async function reconcileTool(

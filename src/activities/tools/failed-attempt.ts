@@ -1,5 +1,5 @@
 import { classifyError } from '../../core/retry/classify-error.ts';
-import { factsOfError } from '../../core/retry/facts-of-error.ts';
+import { readErrorFacts } from '../../core/retry/read-error-facts.ts';
 import { validationFailed } from '../../core/retry/log-events.ts';
 import type { Tool } from '../../define/define-tool.ts';
 import type { CallFailed, CallOutcome } from '../../protocol/tools.ts';
@@ -37,7 +37,7 @@ export function classifyThrown(
     return fail({ ...lost, certainty: 'unknown' }, `the worker shut down while ${tool.name} was running`);
   }
   if (stopped === 'cancelled') return { class: 'cancelled', duration_ms: 0 };
-  const facts = factsOfError(error);
+  const facts = readErrorFacts(error);
   const classified = classifyError(facts, env.now());
   const told = readErrorDetails(error, env.redact);
   const exit_code = exitCodeOf(error);
@@ -54,7 +54,7 @@ export function classifyThrown(
  * sent.
  */
 export function buildTimeoutFailure(error: unknown, tool: Tool, timeoutMs: number, fail: BuildFailure): CallFailed {
-  const facts = factsOfError(error);
+  const facts = readErrorFacts(error);
   const nothingSent = facts.request_sent === false || facts.certainty === 'not_started';
   const certainty = nothingSent ? 'not_started' : 'unknown';
   const message = `${tool.name} gave no answer within ${timeoutMs} ms`;

@@ -3,7 +3,7 @@ import { PLANNER } from '../../core/run/planner.ts';
 import type { Json } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { CallCancelled, CallFailed, GuidanceRow } from '../../protocol/tools.ts';
-import { outcomeOfFailure } from '../../workflows/outcomes.ts';
+import { classifyFailure } from '../../workflows/outcomes.ts';
 import { countOf, type Fields, fieldsOf, type HistoryFailure, listOf, textOf, textOrNull } from './history-event.ts';
 import type { OpenCall, ProjectionState } from './projection-state.ts';
 import type { AttemptPlace, Fact } from './run-event.ts';
@@ -88,7 +88,7 @@ function endOf(state: ProjectionState, { kind: _kind, ...call }: CallUnderWay) {
 function outcomeOf(failure: HistoryFailure | null | undefined): CallFailed | CallCancelled {
   try {
     const cause = new DefaultFailureConverter().failureToError(failure ?? {}, defaultPayloadConverter);
-    return outcomeOfFailure(new ActivityFailure('', '', '', RetryState.MAXIMUM_ATTEMPTS_REACHED, '', cause), 0);
+    return classifyFailure(new ActivityFailure('', '', '', RetryState.MAXIMUM_ATTEMPTS_REACHED, '', cause), 0);
   } catch {
     return {
       class: 'failed',

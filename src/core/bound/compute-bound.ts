@@ -1,28 +1,28 @@
 import type { Bound, Helpers, PreparedRun } from '../../protocol/run.ts';
 import type { Policy } from '../../protocol/schemas/policy.ts';
-import { largestInfrastructureWait, largestWaitOfStep, largestWaitPerCall } from '../retry/backoff.ts';
-import { mostAttemptsOfStep } from '../retry/strategies.ts';
+import { maxInfrastructureWait, maxWaitPerStep, maxWaitPerCall } from '../retry/backoff.ts';
+import { maxAttemptsPerStep } from '../retry/strategies.ts';
 
 export interface BoundQuestion {
   policy: Policy;
-  /** Steps of the given plan; null for an agent that chooses: then the policy's `max_steps` is the plan. */
+  /** The number of steps in the given plan. Null for an agent that chooses; the policy's `max_steps` applies then. */
   planLength: number | null;
-  /** A model is asked although the plan is given: it judges. */
+  /** True when a model reviews the passes of a given plan. */
   modelReviews?: boolean;
-  /** Other agents work for this one: they draw on its budget, so it is the budget that bounds them all. */
+  /** Set when other agents work for this one. They draw on its budget, so the budget limits all of them. */
   helpers?: Helpers | undefined;
 }
 
 /**
- * The most that a run can take, from its policy and plan alone, whatever tools, models and people do. Every figure is
- * also a limit that the run enforces, so the bound is kept by construction.
+ * Computes the limit of a run: the most that it can take, from its policy and plan alone, whatever tools, models and
+ * people do. The run enforces every figure, so it always stays within the limit.
  */
 export function computeBound({ policy, planLength, modelReviews = false, helpers }: BoundQuestion): Bound {
   const { budget, humans, reruns, retry } = policy;
   const chooses = planLength === null;
   const loops = 1 + reruns.max_reruns + humans.max_overrides;
   const steps = chooses || helpers !== undefined ? budget.max_steps : Math.min(budget.max_steps, planLength * loops);
-  const attemptsOfStep = mostAttemptsOfStep(retry);
+  const attemptsOfStep = maxAttemptsPerStep(retry);
   const ofOwn = steps * attemptsOfStep + humans.max_questions;
   const attempts = helpers === undefined ? Math.min(budget.max_attempts, ofOwn) : budget.max_attempts;
   const asksModel = chooses || modelReviews || helpers?.asks_model === true;
@@ -35,13 +35,13 @@ export function computeBound({ policy, planLength, modelReviews = false, helpers
     tokens: asksModel ? budget.max_tokens : 0,
     cost_micro_usd: asksModel ? budget.max_cost_micro_usd : 0,
     wait_ms:
-      backOffMs(policy, { steps, attempts, turns }, helpers) +
+      maxBackoffMs(policy, { steps, attempts, turns }, helpers) +
       humans.max_questions * humans.deadline_ms * (1 + humans.chain.length),
   };
 }
 
-/** The bound of a run that is prepared, from what it carries: whoever prepared it. */
-export const boundOfRun = ({
+/** Computes the limit of a prepared run from its own fields. */
+export const computeRunBound = ({
   policy,
   planner,
   plan,
@@ -56,22 +56,22 @@ export const boundOfRun = ({
   });
 
 /**
- * Every wait comes before a call, so it is bounded by the steps and by the calls that there can be: whichever is less.
- * Waiting counts as running time, so the policy's seconds cap it too.
+ * The most backoff time. Every wait comes before a call, so the number of steps and the number of calls both limit it,
+ * and the smaller result applies. Waiting counts as running time, so the policy's seconds limit it too.
  */
-function backOffMs(
+function maxBackoffMs(
   policy: Policy,
   most: { steps: number; attempts: number; turns: number },
   helpers: Helpers | undefined,
 ): number {
   const { retry, budget } = policy;
   if (helpers !== undefined) {
-    // Theirs may be more patient policies; every wait of theirs comes before a call too.
-    const ofAnyCall = Math.max(largestWaitPerCall(retry), helpers.wait_per_call_ms);
+    // The policies of other agents may allow longer waits, and each of those waits comes before a call too.
+    const ofAnyCall = Math.max(maxWaitPerCall(retry), helpers.wait_per_call_ms);
     return Math.min(Math.ceil((most.attempts + most.turns) * ofAnyCall), budget.max_seconds * 1000);
   }
-  const ofStep = largestWaitOfStep(retry) + largestInfrastructureWait(retry);
-  const ofCall = largestWaitPerCall(retry);
+  const ofStep = maxWaitPerStep(retry) + maxInfrastructureWait(retry);
+  const ofCall = maxWaitPerCall(retry);
   const ofTools = Math.min(most.steps * ofStep, Math.ceil(most.attempts * ofCall));
   return Math.min(ofTools + Math.ceil(most.turns * ofCall), budget.max_seconds * 1000);
 }

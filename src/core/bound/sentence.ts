@@ -1,6 +1,6 @@
 import type { Bound } from '../../protocol/run.ts';
 
-/** The bound as one sentence: what a person reads before a run starts. */
+/** Describes the limit in one sentence, which people read before a run starts. */
 export function boundSentence(bound: Bound): string {
   const parts = [
     plural(bound.attempts, 'attempt'),
@@ -14,10 +14,10 @@ export function boundSentence(bound: Bound): string {
 }
 
 const plural = (count: number, one: string, many = `${one}s`): string =>
-  `${grouped(count)} ${count === 1 ? one : many}`;
+  `${groupDigits(count)} ${count === 1 ? one : many}`;
 
-/** 1000000 → 1,000,000, the same on every machine. */
-function grouped(count: number): string {
+/** Formats 1000000 as 1,000,000, independent of the machine's locale. */
+function groupDigits(count: number): string {
   const digits = String(count);
   const groups: string[] = [];
   for (let end = digits.length; end > 0; end -= 3) groups.unshift(digits.slice(Math.max(0, end - 3), end));

@@ -3,7 +3,7 @@ import { CAP } from '../../protocol/caps.ts';
 import { OVERRIDE_FIELDS_OF_REPORT, problemsOfFields } from '../../protocol/messages.ts';
 import { POLICY_TABLE } from '../../protocol/policy-table.ts';
 import type { RequestProblem } from '../../protocol/run.ts';
-import { problemsOfSetting } from '../policy/check-policy.ts';
+import { checkSetting } from '../policy/check-policy.ts';
 import type { BiasTag } from './bias-echo.ts';
 
 /** A reviewer's judgement of a finished loop. */
@@ -75,7 +75,7 @@ export function errorsOfReport(body: unknown): RequestProblem[] {
   return [
     ...errors,
     ...problemsOfFields(OVERRIDE_FIELDS_OF_REPORT, body),
-    ...(maxReruns === undefined ? [] : problemsOfSetting(MAX_RERUNS, maxReruns, '$.max_reruns')),
+    ...(maxReruns === undefined ? [] : checkSetting(MAX_RERUNS, maxReruns, '$.max_reruns')),
     ...(review === undefined ? [] : errorsOfReview(review, '$.reflection_result')),
   ];
 }

@@ -6,33 +6,33 @@ import type { RequestProblem } from '../../protocol/run.ts';
 import type { Policy } from '../../protocol/schemas/policy.ts';
 
 /**
- * What is wrong with a part of a policy, by path. It answers as `policyPatchSchema` does, without zod, because workflows
- * can be started with a policy that no API has checked.
+ * Returns the problems of a part of a policy, by path. It gives the same answers as `policyPatchSchema` but without
+ * zod, because workflows can be started with a policy that no API has checked.
  */
-export function problemsOfPolicy(patch: unknown, root = '$.policy'): RequestProblem[] {
+export function checkPolicy(patch: unknown, root = '$.policy'): RequestProblem[] {
   if (patch === undefined) return [];
   if (!isRecord(patch)) return [notAnObject(root)];
   return given(patch).flatMap(([key, value]) => {
     const path = `${root}.${key}`;
     const entry = policyEntry(key);
     if (entry === undefined) return [unknownKey(path, key, policyKeysAt([]))];
-    if (entry.type !== 'group') return problemsOfSetting(entry, value, path);
+    if (entry.type !== 'group') return checkSetting(entry, value, path);
     if (!isRecord(value)) return [notAnObject(path)];
     const { settings } = entry;
     return given(value).flatMap(([name, inner]) => {
       const setting = Object.hasOwn(settings, name) ? settings[name] : undefined;
       return setting === undefined
         ? [unknownKey(`${path}.${name}`, name, policyKeysAt([key]))]
-        : problemsOfSetting(setting, inner, `${path}.${name}`);
+        : checkSetting(setting, inner, `${path}.${name}`);
     });
   });
 }
 
 /**
- * Whether every setting is there with a value of its type. The ranges do not count: a run that draws on the budget of
- * another one may be granted less than a person could ask for, for example a part of a second.
+ * Returns whether every setting has a value of its type. Ranges are not checked, because a sub-run may be granted less
+ * than a person could ask for, for example a part of a second.
  */
-export function isWholePolicy(policy: unknown): policy is Policy {
+export function isCompletePolicy(policy: unknown): policy is Policy {
   return POLICY_ROWS.every(({ keys, setting }) => {
     const value = keys.reduce<unknown>((inner, key) => (isRecord(inner) ? inner[key] : undefined), policy);
     return hasType(setting, value);
@@ -57,8 +57,8 @@ function hasType(setting: Setting, value: unknown): boolean {
 
 const isAmount = (value: unknown): boolean => typeof value === 'number' && Number.isFinite(value) && value >= 0;
 
-/** What is wrong with the value of one setting; nothing when the table allows it. */
-export function problemsOfSetting(setting: Setting, value: unknown, path: string): RequestProblem[] {
+/** Returns the problems of one setting's value; empty when the table allows it. */
+export function checkSetting(setting: Setting, value: unknown, path: string): RequestProblem[] {
   const problem = { path, message: expectationOf(setting, value) };
   switch (setting.type) {
     case 'integer_or_null':
@@ -86,12 +86,12 @@ const isWithin = ({ type, min, max }: Extract<Setting, { min: number }>, value: 
 function isAllowedItem({ format, minChars, maxChars }: ListSetting['items'], item: unknown): boolean {
   if (typeof item !== 'string') return false;
   if (format === 'text') return item.length >= minChars && item.length <= maxChars;
-  // As zod does it: spaces around a URL, and tabs and line ends in it, do not count.
+  // Like zod, this ignores spaces around a URL, and tabs and line ends in it.
   const url = item.trim();
   return URL.canParse(url) && url.replaceAll(/[\t\n\r]/g, '').length <= maxChars;
 }
 
-/** A key without a value counts as left out. */
+/** A key whose value is undefined counts as left out. */
 const given = (members: Record<string, unknown>): [string, unknown][] =>
   Object.entries(members).filter(([, value]) => value !== undefined);
 

@@ -2,7 +2,7 @@ import { isRecord } from '../../protocol/json.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { Policy, PolicyPatch } from '../../protocol/schemas/policy.ts';
 
-/** The defaults, then each patch over them, part by part: the agent's first, the run's last. */
+/** Merges patches over the defaults, group by group: the agent's patch first, the run's last. */
 export function mergePolicy(...patches: (PolicyPatch | undefined)[]): Policy {
   const merged: Record<string, unknown> = { ...DEFAULT_POLICY };
   for (const patch of patches) {

@@ -1,8 +1,11 @@
 import type { Policy } from '../../protocol/schemas/policy.ts';
 import type { Grant } from '../../protocol/sub-runs.ts';
 
-/** An agent's own limits and what it was granted, whichever is less; its people are those of who granted it. */
-export function tightened(policy: Policy, { budget: granted, humans }: Grant): Policy {
+/**
+ * Limits an agent's policy to what it was granted: for each budget the smaller value applies. Questions go to the
+ * people of the run that granted it.
+ */
+export function tightenPolicy(policy: Policy, { budget: granted, humans }: Grant): Policy {
   const { budget } = policy;
   const least = (one: number | null, other: number | null): number | null =>
     one === null || other === null ? (one ?? other) : Math.min(one, other);

@@ -1,14 +1,14 @@
 import type { FailureCategory } from '../../protocol/failure-categories.ts';
 import type { Enhancement } from './strategies.ts';
 
-/** The note stands between these two lines, so that the next retry can replace it instead of adding to it. */
+/** The note is placed between these two lines, so that the next retry can replace it instead of adding to it. */
 export const NOTE_BEGIN = '=== SECONDWIND RETRY NOTE ===';
 export const NOTE_END = '=== END OF RETRY NOTE ===';
 
 export type Urgency = 'CRITICAL' | 'MANDATORY' | 'ABSOLUTE';
 export const urgencyOf = (retry: number): Urgency => (retry <= 1 ? 'CRITICAL' : retry === 2 ? 'MANDATORY' : 'ABSOLUTE');
 
-/** How a provider names its own search and its proof of it. Unknown providers are spoken to in plain words. */
+/** How a provider names its search tool and its search metadata. Other providers get general wording. */
 interface ProviderWords {
   search: string;
   proof: string;
@@ -72,7 +72,10 @@ export interface NoteFacts {
 
 const MAX_MISSED = 10;
 const MAX_MISSED_CHARS = 200;
-/** One line each, bounded, and without the signs of our own frame: a tool's words must not end the note early. */
+/**
+ * Formats each missing item as one short line without our frame's markers, because a tool's text must not end the note
+ * early.
+ */
 const missedLines = (missed: readonly string[]): string[] =>
   missed
     .slice(0, MAX_MISSED)
@@ -88,7 +91,7 @@ const demands = ({ category, enhancement, provider }: NoteFacts): string[] => {
   return [GENERIC_ADVICE[category] ?? ADVICE_FOR_THE_REST];
 };
 
-/** The whole note, ready to stand before a prompt. */
+/** Builds the whole note that is placed before a prompt. */
 export const noteText = (facts: NoteFacts): string => {
   const { retry } = facts;
   const missed = missedLines(facts.missed ?? []);

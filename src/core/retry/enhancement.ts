@@ -4,29 +4,32 @@ import { strategyOf } from './strategies.ts';
 import type { Enhancement } from './strategies.ts';
 
 export interface EnhanceQuestion {
-  /** The prompt of the first attempt, or of an earlier retry: an old note is replaced, never added to. */
+  /** The prompt of the first attempt or of an earlier retry. An old note is replaced. */
   prompt: string;
   category: FailureCategory;
-  /** From 1; 0 is the first attempt, which is never enhanced. */
+  /** The number of the retry, from 1. 0 is the first attempt, which is never enhanced. */
   retry: number;
-  /** Lower-case name of the model's provider, such as `google`; its own words are used for it alone. */
+  /** Lower-case name of the model's provider, such as `google`, for wording that only this provider gets. */
   provider?: string | undefined;
-  /** What a failure report listed as missing. */
+  /** The items that a failure report listed as missing. */
   missed?: readonly string[] | undefined;
 }
 
 export interface EnhancedPrompt {
   prompt: string;
-  /** What was really done; `none` when the prompt is the original. */
+  /** The enhancement that was used; `none` when the prompt is the original. */
   enhancement: Enhancement;
-  /** Exactly what now stands before the original: the difference between the two. */
+  /** The exact text that was added before the original prompt. */
   added: string;
   fell_back_because: string | null;
 }
 
 const SEPARATOR = '\n\n';
 
-/** Takes the notes of earlier retries off the front of a prompt. What merely looks like half a note is the user's text. */
+/**
+ * Removes the notes of earlier retries from the start of a prompt. An incomplete note is kept, because it is the user's
+ * text.
+ */
 export const withoutNote = (prompt: string): string => {
   let start = 0;
   while (prompt.startsWith(NOTE_BEGIN, start)) {
@@ -47,8 +50,8 @@ const before = (original: string, note: string, enhancement: Enhancement): Enhan
 });
 
 /**
- * The prompt of a retry, with what was missed said before it. A help, never in the way: when the words for this failure
- * cannot be made, the generic note stands instead, and when not even that, the original goes out as it was.
+ * Adds a note about what was missing to the prompt of a retry. It never fails: when the note for this failure cannot be
+ * made, the generic note is used, and when that fails too, the original prompt is used unchanged.
  */
 export const enhancePrompt = (question: EnhanceQuestion): EnhancedPrompt => {
   const { category, retry } = question;

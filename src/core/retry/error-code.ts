@@ -7,11 +7,14 @@ const NOT_OF_A_CODE = /[^A-Za-z0-9_.:-]/g;
 
 const clean = (text: string): string => text.slice(0, MAX_CHARS).replace(NOT_OF_A_CODE, '_');
 
-/** A code is one word; a sentence in its place would make every occurrence a failure of its own. */
+/** A code is one word. A sentence would give every occurrence its own fingerprint. */
 const isCode = (value: unknown): value is string =>
   typeof value === 'string' && value !== '' && value.length <= MAX_CHARS && !/\s/.test(value);
 
-/** Short and stable, because a fingerprint is made of it: what the machine said, never the sentence around it. */
+/**
+ * Returns a short and stable code, because it is part of the fingerprint. It is taken from codes and statuses, and
+ * never from the message text.
+ */
 export const errorCodeOf = (facts: ErrorFacts, category: FailureCategory): string => {
   if (facts.timed_out === true) return 'TIMEOUT';
   const status = statusOf(facts);
@@ -20,7 +23,7 @@ export const errorCodeOf = (facts: ErrorFacts, category: FailureCategory): strin
   if (isCode(facts.signal)) return clean(facts.signal).toUpperCase();
   if (typeof facts.exit_code === 'number') return `EXIT_${Math.trunc(facts.exit_code)}`;
   if (isCode(facts.provider_error_type)) return clean(facts.provider_error_type).toUpperCase();
-  // Before numbers: an AbortError carries the number 20, which tells nobody anything.
+  // This comes before numeric codes, because an AbortError has the code 20, which says nothing useful.
   if (category === 'timeout') return 'TIMEOUT';
   if (typeof facts.code === 'number') return `CODE_${Math.trunc(facts.code)}`;
   if (facts.category !== undefined) return category.toUpperCase();

@@ -2,26 +2,31 @@ import { isFailureCategory } from '../../protocol/failure-categories.ts';
 import type { FailureCategory } from '../../protocol/failure-categories.ts';
 import type { Certainty } from '../../protocol/tools.ts';
 
-/** What is known of a failed attempt, as plain values. Everything is optional; nothing here is trusted to be well formed. */
+/**
+ * The known facts of a failed attempt, as plain values. Everything is optional, and no value is assumed to be well
+ * formed.
+ */
 export interface ErrorFacts {
   name?: string | undefined;
   message?: string | undefined;
-  /** ECONNREFUSED, UND_ERR_SOCKET, insufficient_quota; a number from 400 to 599 is read as a status. */
+  /**
+   * For example ECONNREFUSED, UND_ERR_SOCKET or insufficient_quota. A number from 400 to 599 is read as an HTTP status.
+   */
   code?: string | number | undefined;
   http_status?: number | undefined;
-  /** The header as it came; a date needs the classifier's `now`. */
+  /** The header as received. A date needs the classifier's `now`. */
   retry_after?: string | number | undefined;
   retry_after_ms?: number | undefined;
   exit_code?: number | null | undefined;
   signal?: string | null | undefined;
   stderr?: string | undefined;
-  /** The runtime itself ended the attempt because its time was up. */
+  /** True when the runtime ended the attempt at its timeout. */
   timed_out?: boolean | undefined;
-  /** `error.type` or `error.code` of a model provider's answer. */
+  /** `error.type` or `error.code` in a model provider's response. */
   provider_error_type?: string | undefined;
-  /** false: no byte of the request had left, so nothing can have happened. */
+  /** False when no byte of the request was sent, so nothing can have happened. */
   request_sent?: boolean | undefined;
-  /** A tool may name its failure itself, and how sure it is. */
+  /** A tool may set the category and the certainty of its failure itself. */
   category?: FailureCategory | undefined;
   certainty?: Certainty | undefined;
 }
@@ -48,7 +53,7 @@ const pick = (value: Bag): ErrorFacts => {
     retry_after_ms: number(value.retry_after_ms),
     exit_code: number(value.exit_code),
     signal: string(value.signal),
-    // What a command says last is why it ended.
+    // The end of the output usually says why the command failed.
     stderr: string(value.stderr)?.slice(-SCANNED_CHARS),
     timed_out: value.timed_out === true,
     provider_error_type: string(value.provider_error_type),
@@ -58,18 +63,18 @@ const pick = (value: Bag): ErrorFacts => {
   };
 };
 
-/** Facts of the right types and bounded size from anything at all; what does not fit is as if it were not there. */
+/** Reads facts of the right types and of limited size from any value. Values that do not fit are left out. */
 export const readFacts = (value: unknown): ErrorFacts => {
   if (!isBag(value)) return { message: string(value)?.slice(0, SCANNED_CHARS) };
   try {
     return pick(value);
   } catch {
-    // A getter that throws must not hide the failure that it belongs to.
+    // A getter that throws must not hide the failure itself.
     return {};
   }
 };
 
-/** The status of an answer, if there was one; some clients keep it in `code`. */
+/** The HTTP status of the response, if there was one. Some clients keep it in `code`. */
 export const statusOf = (facts: ErrorFacts): number | undefined => {
   if (facts.http_status !== undefined) return facts.http_status;
   return typeof facts.code === 'number' && facts.code >= 400 && facts.code <= 599 ? facts.code : undefined;

@@ -10,11 +10,14 @@ export const verdict = (category: FailureCategory, certainty: Certainty = 'faile
   certainty,
 });
 
-const tableOf = (rows: [Verdict, string][]): ReadonlyMap<string, Verdict> =>
+const buildTable = (rows: [Verdict, string][]): ReadonlyMap<string, Verdict> =>
   new Map(rows.flatMap(([row, names]) => names.split(' ').map((name): [string, Verdict] => [name, row])));
 
-/** Node's and undici's codes. Before a connection stands nothing was asked; after it, silence is no answer. */
-export const SYSTEM_CODES = tableOf([
+/**
+ * Error codes of Node and undici. Before a connection is established nothing was sent; after that, a missing answer
+ * leaves the outcome unknown.
+ */
+export const SYSTEM_CODES = buildTable([
   [verdict('network', 'not_started'), 'ECONNREFUSED ENOTFOUND EAI_AGAIN EAI_FAIL EHOSTUNREACH EHOSTDOWN ENETUNREACH'],
   [verdict('network', 'not_started'), 'ENETDOWN EADDRNOTAVAIL EPROTO'],
   [verdict('network', 'unknown'), 'ECONNRESET ECONNABORTED EPIPE UND_ERR_SOCKET ERR_STREAM_PREMATURE_CLOSE'],
@@ -25,11 +28,11 @@ export const SYSTEM_CODES = tableOf([
   [verdict('invalid_input', 'not_started'), 'ERR_INVALID_URL'],
 ]);
 
-/** A program that could not even be started: no wait makes it appear. */
+/** Codes of a program that could not be started. Waiting does not help. */
 export const SPAWN_CODES: ReadonlySet<string> = new Set(['ENOENT', 'EACCES', 'ENOEXEC', 'E2BIG', 'ENOTDIR']);
 
-/** Words of providers that say more than the status beside them: OpenAI's 429 is also a bill that was not paid. */
-export const DECISIVE_TYPES = tableOf([
+/** Error types of providers that are more precise than the HTTP status: OpenAI also uses 429 for an unpaid bill. */
+export const DECISIVE_TYPES = buildTable([
   [verdict('quota'), 'insufficient_quota billing_error billing_hard_limit_reached billing_not_active quotaexceeded'],
   [verdict('quota'), 'dailylimitexceeded'],
   [verdict('rate_limit'), 'rate_limit_exceeded rate_limit_error ratelimitexceeded userratelimitexceeded'],
@@ -38,8 +41,8 @@ export const DECISIVE_TYPES = tableOf([
   [verdict('auth'), 'invalid_api_key api_key_invalid authentication_error permission_error access_terminated'],
 ]);
 
-/** Words that only name a family; a status or a message beside them is better evidence. */
-export const GENERAL_TYPES = tableOf([
+/** General error types. A status or a message is better evidence than these. */
+export const GENERAL_TYPES = buildTable([
   [verdict('server_error'), 'api_error server_error overloaded_error unavailable internal'],
   [verdict('timeout', 'unknown'), 'timeout_error deadline_exceeded'],
   [verdict('rate_limit'), 'resource_exhausted'],
@@ -48,10 +51,10 @@ export const GENERAL_TYPES = tableOf([
   [verdict('invalid_input'), 'failed_precondition out_of_range'],
 ]);
 
-/** A gateway that got no answer cannot say whether the server behind it did the work. */
+/** Gateway statuses. The gateway cannot know whether the server behind it did the work. */
 const UNKNOWN_STATUSES: ReadonlySet<number> = new Set([502, 504, 520, 522, 523, 524]);
 
-export const verdictOfStatus = (status: number): Verdict | null => {
+export const classifyStatus = (status: number): Verdict | null => {
   if (status === 401 || status === 403 || status === 407) return verdict('auth');
   if (status === 402) return verdict('quota');
   if (status === 408) return verdict('timeout');
@@ -63,7 +66,7 @@ export const verdictOfStatus = (status: number): Verdict | null => {
   return null;
 };
 
-/** Codes that shells, timeout(1) and sysexits.h agree on. */
+/** Exit codes with the same meaning in shells, timeout(1) and sysexits.h. */
 export const EXIT_CODES: ReadonlyMap<number, Verdict> = new Map([
   [64, verdict('invalid_input')],
   [65, verdict('invalid_input')],

@@ -1,16 +1,16 @@
 import type { Verdict } from './error-tables.ts';
-import { verdict, verdictOfStatus } from './error-tables.ts';
+import { verdict, classifyStatus } from './error-tables.ts';
 
 /**
- * What messages say when no field does. Plain substrings of the lower-cased text: linear, and readable as a table.
- * They are whole phrases, because the output of a test runner may well contain the word "timeout".
+ * Phrases in messages that classify a failure when no field does. They are plain substrings of the lower-cased text, so
+ * matching is linear. They are whole phrases, because the output of a test runner may contain the word "timeout".
  */
 interface TextRule {
   verdict: Verdict;
   phrases: readonly string[];
 }
 
-/** More precise than a status: a 400 or a 429 with these words is not what it looks like. */
+/** Phrases that are more precise than an HTTP status of 400 or 429. */
 const DECISIVE: readonly TextRule[] = [
   {
     verdict: verdict('context_length'),
@@ -43,7 +43,7 @@ const DECISIVE: readonly TextRule[] = [
   },
 ];
 
-/** Said of bills, and by one provider also of a minute's allowance: then a Retry-After stands beside it. */
+/** Phrases about billing. One provider also uses them for a rate limit per minute, and then sends a Retry-After. */
 const QUOTA_PHRASES: readonly string[] = [
   'insufficient_quota',
   'exceeded your current quota',
@@ -113,13 +113,13 @@ const firstRule = (rules: readonly TextRule[], text: string): Verdict | null =>
 
 export const mentionsRateLimit = (text: string): boolean => text.includes('rate limit');
 
-export const decisiveVerdictOfText = (text: string, hasRetryAfter: boolean): Verdict | null => {
+export const classifyDecisiveText = (text: string, hasRetryAfter: boolean): Verdict | null => {
   if (!hasRetryAfter && QUOTA_PHRASES.some((phrase) => text.includes(phrase))) return verdict('quota');
   return firstRule(DECISIVE, text);
 };
 
-/** `text` is lower case and bounded. */
-export const verdictOfText = (text: string): Verdict | null => {
+/** Classifies a message. `text` has to be in lower case and of limited size. */
+export const classifyText = (text: string): Verdict | null => {
   const status = STATUS_IN_TEXT.exec(text)?.[1];
-  return (status === undefined ? null : verdictOfStatus(Number(status))) ?? firstRule(GENERAL, text);
+  return (status === undefined ? null : classifyStatus(Number(status))) ?? firstRule(GENERAL, text);
 };

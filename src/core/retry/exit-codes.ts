@@ -3,7 +3,7 @@ import { classifyError } from './classify-error.ts';
 import type { ClassifiedError } from './classify-error.ts';
 import type { ReportedFailure } from './failure-report.ts';
 
-/** What the codes of the protocol mean. A command speaks it only if its tool says so. */
+/** The meaning of the protocol's exit codes. They apply only to commands whose tool opted in. */
 export const PROTOCOL_EXIT = {
   ok: 0,
   grounding: 1,
@@ -20,7 +20,7 @@ const VALIDATION_EXITS: ReadonlyMap<number, FailureCategory> = new Map([
   [PROTOCOL_EXIT.unknown_validation, 'validation_unknown'],
 ]);
 
-/** The category of a validation code, null for 0, for 5 and for every code that is none of the protocol's. */
+/** Returns the category of a validation code. Null for 0, for 5 and for every code outside the protocol. */
 export const categoryOfProtocolExit = (exitCode: number): FailureCategory | null =>
   VALIDATION_EXITS.get(exitCode) ?? null;
 
@@ -30,9 +30,9 @@ export interface CommandEnd {
   signal: string | null;
   stderr: string;
   timed_out: boolean;
-  /** The tool opted into the protocol. */
+  /** True when the tool opted into the protocol. */
   protocol: boolean;
-  /** The failure report that counts, if there is one. */
+  /** The failure report of this attempt, if there is one. */
   report?: ReportedFailure | null | undefined;
 }
 
@@ -40,7 +40,7 @@ export type CommandVerdict =
   | { ok: true }
   | ({
       ok: false;
-      /** The code after a report was heard: what the failure is called in the log. */
+      /** The exit code after the report was taken into account, for the log. */
       exit_code: number | null;
       overridden_by_report: boolean;
     } & ClassifiedError);
@@ -54,7 +54,10 @@ const failedValidation = (
   certainty: 'failed',
 });
 
-/** Did the command succeed? A report can only turn a success into a failure; every other exit stands as it is. */
+/**
+ * Decides whether the command succeeded. A report can turn a success into a failure, but never changes another exit
+ * code.
+ */
 export const classifyCommandEnd = (end: CommandEnd): CommandVerdict => {
   const endedByItself = end.signal === null && !end.timed_out;
   const base = { ok: false, exit_code: end.exit_code, overridden_by_report: false } as const;

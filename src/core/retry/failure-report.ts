@@ -1,13 +1,16 @@
 import type { FailureCategory } from '../../protocol/failure-categories.ts';
 
 export const REPORT_SUFFIX = '-FAILURE-REPORT.json';
-/** A command may write its report on the way out; later than this it belongs to somebody else. */
+/**
+ * A command may write its report while it exits. A report that is written later than this does not belong to the
+ * attempt.
+ */
 export const REPORT_GRACE_MS = 5_000;
 export const REPORT_MAX_BYTES = 1024 * 1024;
-/** File systems stamp with a coarser clock than the one that timed the start: up to one tick behind. */
+/** Tolerance for file times, because a file system's clock can be one tick behind the clock that timed the start. */
 const MTIME_SLACK_MS = 10;
 
-/** One entry of the report folder, read without following links. */
+/** One file of the report folder, read without following links. */
 export interface ReportFile {
   name: string;
   mtime_ms: number;
@@ -34,17 +37,17 @@ export interface IgnoredReport {
 const whyIgnored = (file: ReportFile, window: AttemptWindow): IgnoredBecause | null => {
   if (file.kind !== 'file') return 'not_a_regular_file';
   if (!file.owner_matches) return 'other_owner';
-  // Written so that a time which is not a number is ignored too.
+  // The condition is negated so that a time that is not a number is ignored too.
   if (!(file.mtime_ms >= window.started_at_ms - MTIME_SLACK_MS)) return 'older_than_attempt';
   if (!(file.mtime_ms <= window.ended_at_ms + REPORT_GRACE_MS)) return 'later_than_attempt';
   return null;
 };
 
-/** Newest first; of equally new ones the last by name, so that every machine chooses the same. */
+/** Compares by time and then by name, so that every machine chooses the same report. */
 const isNewer = (a: ReportFile, b: ReportFile): boolean =>
   a.mtime_ms > b.mtime_ms || (a.mtime_ms === b.mtime_ms && a.name > b.name);
 
-/** Which report of a folder counts for this attempt, and which were passed over and why. */
+/** Chooses the report of a folder that belongs to this attempt, and lists the ignored ones with the reason. */
 export const chooseReport = (
   listing: readonly ReportFile[],
   window: AttemptWindow,
@@ -60,7 +63,7 @@ export const chooseReport = (
   return { report, ignored };
 };
 
-/** The failure that a report names, with the exit code that would have said the same. */
+/** The failure that a report names, with the exit code of the same meaning. */
 export interface ReportedFailure {
   exit_code: 1 | 2 | 3 | 4;
   category: FailureCategory;
@@ -71,7 +74,7 @@ const UNREADABLE: ReportedFailure = { exit_code: 4, category: 'contract_violatio
 
 const missingOf = (text: string): string[] | null => {
   try {
-    // Some editors and Windows tools put a byte order mark before everything.
+    // Some editors and Windows tools write a byte order mark at the start.
     const parsed: unknown = JSON.parse(text.startsWith('\uFEFF') ? text.slice(1) : text);
     if (typeof parsed !== 'object' || parsed === null || !('missing' in parsed)) return null;
     const { missing } = parsed;
@@ -82,7 +85,7 @@ const missingOf = (text: string): string[] | null => {
 };
 
 /**
- * Reads a report; it cannot fail. One that breaks its own format still says that something failed, so it counts as a
+ * Reads a report and never throws. A report with an invalid format still says that something failed, so it counts as a
  * contract_violation and is retried. `text` is null when the file was too large to read.
  */
 export const readReport = (text: string | null): ReportedFailure => {

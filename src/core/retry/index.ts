@@ -3,7 +3,7 @@ export * from './classify-error.ts';
 export * from './enhancement.ts';
 export type { ErrorFacts } from './error-facts.ts';
 export * from './exit-codes.ts';
-export { factsOfError } from './facts-of-error.ts';
+export { readErrorFacts } from './read-error-facts.ts';
 export * from './failure-report.ts';
 export * from './log-events.ts';
 export * from './monitors.ts';

@@ -4,8 +4,8 @@ import { retryLimit } from './strategies.ts';
 import type { Enhancement, RetryPolicy } from './strategies.ts';
 
 /**
- * The log events of S5. Their names and fields are stable and tested: people build alerts on them. A field that does not apply
- * is null, never absent, so that every line of one event has the same columns.
+ * Log events about retries. Their names and fields are stable and tested, because people build alerts on them. A field
+ * that does not apply is null and never absent, so that every line of one event has the same columns.
  */
 export type ValidationFailed = {
   event: 'validation_failed';
@@ -18,7 +18,7 @@ export type ValidationFailed = {
 export type ReportOverride = {
   event: 'report_override';
   report: string;
-  /** Always 0: every other exit code stands. */
+  /** Always 0, because a report never changes another exit code. */
   exit_code_before: 0;
   exit_code: number;
   category: FailureCategory;
@@ -41,7 +41,9 @@ export type PromptEnhanced = {
   retry: number;
   enhancement: Enhancement;
   added_chars: number;
-  /** Why the words meant for this failure could not be used; then a weaker note, or none, stands in their place. */
+  /**
+   * Why the note for this failure could not be made, so that a generic note or none was used; null when it was made.
+   */
   fell_back_because: string | null;
 };
 

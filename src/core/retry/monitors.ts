@@ -1,11 +1,11 @@
 import type { FailureCategory } from '../../protocol/failure-categories.ts';
 
-/** One attempt of an evaluation; infrastructure is not an attempt here. */
+/** One attempt of an evaluation. Attempts whose worker was lost are not included. */
 export interface EvaluationAttempt {
   ok: boolean;
-  /** What went wrong; null for an attempt that succeeded. */
+  /** The category of the failure; null for an attempt that succeeded. */
   category: FailureCategory | null;
-  /** The back-off before it. */
+  /** The backoff before the attempt. */
   wait_ms: number;
   duration_ms: number;
   cost_micro_usd: number;
@@ -18,10 +18,13 @@ export interface Evaluation {
   evaluation_id: string;
   agent: string;
   model: string;
-  /** What was evaluated; the same subject given to another model shows whether a failure is the model's. */
+  /**
+   * Identifies the evaluated work. Comparing the same subject across models shows whether a failure is caused by the
+   * model.
+   */
   subject: string;
   attempts: EvaluationAttempt[];
-  /** Work of the same batch besides the attempts, such as generation: what overheads are measured against. */
+  /** Time of other work in the same batch, such as generation. Overheads are measured against it. */
   other_ms: number;
   other_cost_micro_usd: number;
 }
@@ -29,9 +32,9 @@ export interface Evaluation {
 export interface RetryFigures {
   tried: number;
   succeeded: number;
-  /** Of those that took this retry. */
+  /** The share that succeeded among evaluations that used this retry. */
   success: number | null;
-  /** Of all evaluations whose first attempt failed. */
+  /** The share that succeeded at this retry among all evaluations whose first attempt failed. */
   recovery: number | null;
 }
 
@@ -43,11 +46,14 @@ export interface RemainingFailure {
   category: FailureCategory | null;
   attempts: number;
   prompt_diffs: string[];
-  /** true: another model failed on the subject too; false: another one did it; null: no other model has tried. */
+  /**
+   * True when another model failed on the subject too, false when another one succeeded, null when no other model has
+   * tried.
+   */
   persistent_across_models: boolean | null;
 }
 
-/** Rates are null where there is nothing to divide by: no figure is better than a wrong one. */
+/** The figures of a group of evaluations. A rate is null when there is nothing to divide by. */
 export interface MonitorFigures {
   evaluations: number;
   first_attempt_success: number | null;
@@ -59,10 +65,10 @@ export interface MonitorFigures {
   added_seconds: number;
   added_cost_micro_usd: number;
   cost_per_extra_success_micro_usd: number | null;
-  /** Added time and cost against the whole batch without them. */
+  /** Time and cost that retries added, relative to the whole batch without them. */
   runtime_overhead: number | null;
   cost_overhead: number | null;
-  /** The same against the first attempts alone. */
+  /** The same, relative to the first attempts alone. */
   runtime_overhead_of_attempts: number | null;
   cost_overhead_of_attempts: number | null;
   remaining_failures: RemainingFailure[];
@@ -75,7 +81,9 @@ const sum = <T>(items: readonly T[], value: (item: T) => number): number =>
 const succeededAt = (evaluation: Evaluation): number => evaluation.attempts.findIndex((attempt) => attempt.ok);
 export const hasSucceeded = (evaluation: Evaluation): boolean => succeededAt(evaluation) !== -1;
 
-/** What the batch took without any retry, and what the retries added: integers, so that limits compare exactly. */
+/**
+ * What the batch took without retries, and what the retries added. Integers, so that comparisons with limits are exact.
+ */
 export interface Effort {
   base_ms: number;
   added_ms: number;
@@ -105,8 +113,8 @@ const figuresOfRetry = (evaluations: readonly Evaluation[], retry: number, first
   return { tried, succeeded, success: share(succeeded, tried), recovery: share(succeeded, firstFailed) };
 };
 
-/** `success` of every other model that has tried a subject. */
-const standsWithOtherModels = (failed: Evaluation, all: readonly Evaluation[]): boolean | null => {
+/** Returns whether another model failed on the subject too; null when no other model has tried it. */
+const persistsAcrossModels = (failed: Evaluation, all: readonly Evaluation[]): boolean | null => {
   const others = all.filter((other) => other.subject === failed.subject && other.model !== failed.model);
   return others.length === 0 ? null : others.some((other) => !hasSucceeded(other));
 };
@@ -119,10 +127,13 @@ const remainingFailure = (evaluation: Evaluation, all: readonly Evaluation[]): R
   category: evaluation.attempts.at(-1)?.category ?? null,
   attempts: evaluation.attempts.length,
   prompt_diffs: evaluation.attempts.flatMap(({ prompt_diff }) => (prompt_diff === null ? [] : [prompt_diff])),
-  persistent_across_models: standsWithOtherModels(evaluation, all),
+  persistent_across_models: persistsAcrossModels(evaluation, all),
 });
 
-/** The figures of one group of evaluations. `all` is where other models' attempts at the same subjects are looked up. */
+/**
+ * Computes the figures of one group of evaluations. `all` is used to look up other models' attempts at the same
+ * subjects.
+ */
 export const monitorFigures = (
   evaluations: readonly Evaluation[],
   all: readonly Evaluation[] = evaluations,

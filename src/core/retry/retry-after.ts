@@ -1,6 +1,6 @@
 /**
- * The header Retry-After: seconds, or a date in one of the three forms that RFC 9110 asks a recipient to read.
- * Parsed by hand: Date.parse accepts far more than HTTP does, and the clock belongs to the caller.
+ * Reads the header Retry-After: seconds, or a date in one of the three forms of RFC 9110. Date.parse is not used,
+ * because it accepts far more than HTTP does, and the caller provides the clock.
  */
 const MONTHS = ['Jan', 'Feb', 'Mar', 'Apr', 'May', 'Jun', 'Jul', 'Aug', 'Sep', 'Oct', 'Nov', 'Dec'];
 const DAY_MS = 86_400_000;
@@ -10,7 +10,7 @@ const IMF_DATE = /^[A-Z][a-z]{2}, (\d{2}) ([A-Z][a-z]{2}) (\d{4}) (\d{2}:\d{2}:\
 const RFC_850_DATE = /^[A-Z][a-z]{5,8}, (\d{2})-([A-Z][a-z]{2})-(\d{2}) (\d{2}:\d{2}:\d{2}) GMT$/;
 const ASCTIME_DATE = /^[A-Z][a-z]{2} ([A-Z][a-z]{2}) ([ \d]\d) (\d{2}:\d{2}:\d{2}) (\d{4})$/;
 
-/** Days since 1970-01-01 of a Gregorian date; years start in March, so that the leap day is their last. */
+/** Days since 1970-01-01 of a Gregorian date. Years start in March here, so that the leap day is the last day. */
 const daysOf = (year: number, month: number, day: number): number => {
   const y = month <= 2 ? year - 1 : year;
   const era = Math.floor(y / 400);
@@ -30,14 +30,14 @@ interface DateParts {
 const epochMs = ({ year, month, day, time }: DateParts): number | undefined => {
   const monthNumber = MONTHS.indexOf(month) + 1;
   const [hours = 99, minutes = 99, seconds = 99] = time.split(':').map(Number);
-  // 60 is a leap second; it counts as the first of the next minute.
+  // 60 is a leap second and counts as the first second of the next minute.
   if (monthNumber === 0 || day < 1 || day > 31 || hours > 23 || minutes > 59 || seconds > 60) return undefined;
   return daysOf(year, monthNumber, day) * DAY_MS + (hours * 3_600 + minutes * 60 + seconds) * 1_000;
 };
 
 const yearNow = (nowMs: number): number => 1970 + Math.floor(nowMs / (365.2425 * DAY_MS));
 
-/** Two digits that seem more than 50 years ahead mean the most recent year in the past with these digits. */
+/** A two-digit year that seems more than 50 years ahead means the most recent past year with these digits. */
 const fullYear = (twoDigits: number, nowMs: number): number => {
   const now = yearNow(nowMs);
   const candidate = Math.floor(now / 100) * 100 + twoDigits;
@@ -61,7 +61,10 @@ const parseHttpDate = (text: string, nowMs: number): number | undefined => {
   return epochMs({ year: Number(year), month, day: Number(day), time });
 };
 
-/** Milliseconds to wait; undefined for anything that is not a Retry-After. A date needs `nowMs`; a past one is 0. */
+/**
+ * Returns the milliseconds to wait, or undefined if the value is not a valid Retry-After. A date needs `nowMs`; a past
+ * date gives 0.
+ */
 export const parseRetryAfter = (value: unknown, nowMs?: number): number | undefined => {
   if (typeof value === 'number') return Number.isFinite(value) && value >= 0 ? Math.ceil(value * 1_000) : undefined;
   if (typeof value !== 'string' || value.length > 64) return undefined;

@@ -6,14 +6,14 @@ import type { Enhancement, RetryPolicy } from './strategies.ts';
 
 export interface RetryQuestion {
   category: FailureCategory;
-  /** Retries that this step has had, over all categories, infrastructure apart. */
+  /** The number of retries that this step has had in all categories except infrastructure. */
   retries_used: number;
   infrastructure_used: number;
   certainty: Certainty;
   effect: ToolEffect;
   retry_after_ms?: number | undefined;
   policy: RetryPolicy;
-  /** Run and step: see `waitBeforeRetry`. */
+  /** Identifies run and step, see `waitBeforeRetry`. */
   seed: string;
 }
 
@@ -25,13 +25,14 @@ export type RetryDecision =
 const no = (reason: NoRetryReason): RetryDecision => ({ retry: false, reason });
 
 /**
- * May this step be tried again, and after which wait? The limit is that of the latest failure's category, the count
- * is over all of them, so no sequence of failures gets more than the largest limit. The run's budget is not asked
- * here: it is the ledger's to ask.
+ * Decides whether this step may be tried again, and after which wait. The limit is that of the latest failure's
+ * category and the count covers all categories, so no sequence of failures gets more retries than the largest limit.
+ * The run's budget is checked elsewhere, by the ledger.
  */
 export const decideRetry = (question: RetryQuestion): RetryDecision => {
   const { category, policy } = question;
-  // First of all, whatever the category: nobody knows whether the effect happened, so it must not happen unseen again.
+  // This rule comes first and holds for every category: it is not known whether the effect happened, so it must not be
+  // repeated automatically.
   if (question.effect === 'side_effect' && question.certainty === 'unknown') return no('unknown_side_effect');
 
   const strategy = strategyOf(category);

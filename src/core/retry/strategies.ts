@@ -4,7 +4,7 @@ import type { Policy } from '../../protocol/schemas/policy.ts';
 
 export type RetryPolicy = Policy['retry'];
 
-/** The keys of the policy that hold a number of retries. */
+/** The settings of the policy that are a number of retries. */
 export type RetryLimitKey =
   | 'validation'
   | 'rate_limit'
@@ -16,94 +16,100 @@ export type RetryLimitKey =
   | 'unknown_error';
 
 /**
- * `validation`: doubles, without jitter. `exponential_jitter`: base × factor^(n−1), spread. `retry_after`: the same, but
- * never less than what the server asked for. `none`: at once, because time mends nothing here.
+ * `validation`: doubles, without jitter. `exponential_jitter`: base × factor^(n−1), with jitter. `retry_after`: the
+ * same, but never less than the server's Retry-After. `none`: no wait, because waiting does not help.
  */
 export type Backoff = 'validation' | 'exponential_jitter' | 'retry_after' | 'none';
 
-/** Whose hand it takes. `nobody`: an invariant broke, and the run says so instead of trying. */
-export type MendedBy = 'time' | 'prompt' | 'model' | 'human' | 'infrastructure' | 'nobody';
+/** What can fix the failure. `nobody`: an invariant is broken, so the run reports it and does not retry. */
+export type FixedBy = 'time' | 'prompt' | 'model' | 'human' | 'infrastructure' | 'nobody';
 
-/** What the prompt of a retry gets to hear. */
+/** The kind of note that the prompt of a retry gets. */
 export type Enhancement = 'grounding' | 'reasoning' | 'both' | 'generic' | 'none';
 
 export interface RetryStrategy {
-  /** Where the policy keeps the number of retries; null: never retried, whatever the policy. */
+  /** The policy's setting for the number of retries; null when the category is never retried. */
   limit: RetryLimitKey | null;
   backoff: Backoff;
-  mended_by: MendedBy;
+  fixed_by: FixedBy;
   enhancement: Enhancement;
 }
 
 const validation = (enhancement: Enhancement): RetryStrategy => ({
   limit: 'validation',
   backoff: 'validation',
-  mended_by: 'prompt',
+  fixed_by: 'prompt',
   enhancement,
 });
-const passing = (limit: RetryLimitKey, backoff: Backoff): RetryStrategy => ({
+const retriedLater = (limit: RetryLimitKey, backoff: Backoff): RetryStrategy => ({
   limit,
   backoff,
-  mended_by: 'time',
+  fixed_by: 'time',
   enhancement: 'none',
 });
-const never = (mended_by: MendedBy): RetryStrategy => ({
+const notRetried = (fixed_by: FixedBy): RetryStrategy => ({
   limit: null,
   backoff: 'none',
-  mended_by,
+  fixed_by,
   enhancement: 'none',
 });
-/** Another worker may have what this one lost, so there is nothing to wait for; it draws on an allowance of its own. */
+/** The call can go to another worker at once, so there is no wait. These retries have a limit of their own. */
 const infrastructure: RetryStrategy = {
   limit: 'worker_lost',
   backoff: 'none',
-  mended_by: 'infrastructure',
+  fixed_by: 'infrastructure',
   enhancement: 'none',
 };
 
-/** The one table of S5. */
+/** How each category of failure is retried. */
 export const STRATEGIES: Readonly<Record<FailureCategory, Readonly<RetryStrategy>>> = {
   validation_grounding: validation('grounding'),
   validation_reasoning: validation('reasoning'),
   validation_both: validation('both'),
   validation_unknown: validation('both'),
   contract_violation: validation('generic'),
-  rate_limit: passing('rate_limit', 'retry_after'),
-  network: passing('network', 'exponential_jitter'),
-  // A 503 may carry Retry-After as well (RFC 9110); without one this is the plain exponential wait.
-  server_error: passing('server_error', 'retry_after'),
-  timeout: passing('timeout', 'exponential_jitter'),
-  unknown_error: passing('unknown_error', 'exponential_jitter'),
-  context_length: { limit: 'context_length', backoff: 'none', mended_by: 'prompt', enhancement: 'generic' },
+  rate_limit: retriedLater('rate_limit', 'retry_after'),
+  network: retriedLater('network', 'exponential_jitter'),
+  // A 503 may have a Retry-After too (RFC 9110). Without it this is the plain exponential wait.
+  server_error: retriedLater('server_error', 'retry_after'),
+  timeout: retriedLater('timeout', 'exponential_jitter'),
+  unknown_error: retriedLater('unknown_error', 'exponential_jitter'),
+  context_length: { limit: 'context_length', backoff: 'none', fixed_by: 'prompt', enhancement: 'generic' },
   worker_lost: infrastructure,
-  // In a rolling deploy the old workers are the quick ones: without a wait they would use the allowance up at once.
+  // During a rolling deploy the old workers take calls fastest. Without a wait they would use up the retries at once.
   not_registered: { ...infrastructure, backoff: 'exponential_jitter' },
-  auth: never('human'),
-  quota: never('human'),
-  content_filter: never('model'),
-  invalid_input: never('model'),
-  retrieval_failure: never('model'),
-  pointer_unresolved: never('nobody'),
+  auth: notRetried('human'),
+  quota: notRetried('human'),
+  content_filter: notRetried('model'),
+  invalid_input: notRetried('model'),
+  retrieval_failure: notRetried('model'),
+  pointer_unresolved: notRetried('nobody'),
 };
 
 export const strategyOf = (category: FailureCategory): Readonly<RetryStrategy> => STRATEGIES[category];
 
-/** Infrastructure makes no failure record and has its own allowance: a deploy must not look like a tool that fails. */
+/**
+ * True for failures of the infrastructure. They make no failure record and have their own retry limit, so that a deploy
+ * does not look like a failing tool.
+ */
 export const isInfrastructure = (category: FailureCategory): boolean =>
-  STRATEGIES[category].mended_by === 'infrastructure';
+  STRATEGIES[category].fixed_by === 'infrastructure';
 
 export const retryLimit = (category: FailureCategory, policy: RetryPolicy): number => {
   const key = STRATEGIES[category].limit;
   return key === null ? 0 : policy[key];
 };
 
-/** What tools and models themselves can cause. */
+/** The categories that tools and models themselves can cause. */
 export const TOOL_CATEGORIES: readonly FailureCategory[] = FAILURE_CATEGORIES.filter(
   (category) => !isInfrastructure(category),
 );
 
-/** The most retries that a step can take over these categories; `worker_lost` comes on top of it in the bound. */
-export function largestLimit(policy: RetryPolicy, categories: readonly FailureCategory[] = TOOL_CATEGORIES): number {
+/** The most retries that a step can have in these categories. Retries for lost workers are added in the run's limit. */
+export function maxRetriesPerStep(
+  policy: RetryPolicy,
+  categories: readonly FailureCategory[] = TOOL_CATEGORIES,
+): number {
   let most = 0;
   for (const category of categories) {
     if (!isInfrastructure(category)) most = Math.max(most, retryLimit(category, policy));
@@ -111,5 +117,5 @@ export function largestLimit(policy: RetryPolicy, categories: readonly FailureCa
   return most;
 }
 
-/** The most attempts that a step can take by itself, without what people allow. */
-export const mostAttemptsOfStep = (policy: RetryPolicy): number => 1 + largestLimit(policy) + policy.worker_lost;
+/** The most attempts that a step can have by itself, without those that people allow. */
+export const maxAttemptsPerStep = (policy: RetryPolicy): number => 1 + maxRetriesPerStep(policy) + policy.worker_lost;

@@ -1,7 +1,7 @@
 import { effortOf, hasSucceeded } from './monitors.ts';
 import type { Evaluation } from './monitors.ts';
 
-/** The seed's rollback rules, which act by themselves. */
+/** The rollback rules that switch enhancement off automatically. */
 export const SWITCH_OFF = {
   window: 50,
   not_before: 20,
@@ -12,31 +12,34 @@ export const SWITCH_OFF = {
 
 export type SwitchOffReason = 'success_below_baseline' | 'runtime_overhead_exceeded' | 'cost_factor_exceeded';
 
-/** Who switched it off when no person did. */
+/** The name that is recorded when a rule switched enhancement off. */
 export const BY_RULE = 'rollback rule';
 
 export interface EnhancementJudgement {
   evaluations: number;
   success: number;
   baseline: number;
-  /** null where nothing was measured, such as cost without prices: a rule without figures never acts. */
+  /** Null when nothing was measured, such as cost without prices. A rule without figures never applies. */
   runtime_overhead: number | null;
   cost_factor: number | null;
   reason: SwitchOffReason | null;
 }
 
-/** Whether an agent uses enhancement. Off is left only by a person: a rule that switched itself on again would flap. */
+/**
+ * Whether an agent uses enhancement. Only a person can switch it on again, because a rule could switch it on and off
+ * repeatedly.
+ */
 export type EnhancementSwitch =
   | { enhancement: 'on'; since: string | null; by: string | null; note: string | null }
   | {
       enhancement: 'off';
       since: string;
       by: string;
-      /** What a person said to it. */
+      /** The note of the person who switched it off. */
       note: string | null;
       reason: SwitchOffReason | 'by_person';
       sentence: string;
-      /** null when a person switched it off. */
+      /** The figures that led to it; null when a person switched it off. */
       judgement: EnhancementJudgement | null;
     };
 
@@ -46,15 +49,18 @@ const rateOf = (evaluations: readonly Evaluation[], isSuccess: (evaluation: Eval
   evaluations.filter(isSuccess).length / evaluations.length;
 
 /**
- * The agent's own rate without any help, from what lies before the window: inside it the final rate can never be below
- * the first-attempt rate. Too little history: the seed's figure.
+ * The agent's own first-attempt success rate. It is taken from evaluations before the window, because inside the window
+ * the final rate can never be below it. With too little history the default baseline is used.
  */
 const baselineOf = (history: readonly Evaluation[]): number =>
   history.length < SWITCH_OFF.not_before
     ? SWITCH_OFF.baseline
     : rateOf(history, (evaluation) => evaluation.attempts[0]?.ok === true);
 
-/** `evaluations`: one agent's, oldest first, since its enhancement was last switched on. null: too few to judge. */
+/**
+ * Judges whether enhancement helps. `evaluations` are those of one agent, oldest first, since its enhancement was last
+ * switched on. Returns null when there are too few.
+ */
 export const judgeEnhancement = (evaluations: readonly Evaluation[]): EnhancementJudgement | null => {
   if (evaluations.length < SWITCH_OFF.not_before) return null;
   const recent = evaluations.slice(-SWITCH_OFF.window);
@@ -83,8 +89,8 @@ export const judgeEnhancement = (evaluations: readonly Evaluation[]): Enhancemen
 
 const percent = (rate: number): string => `${Math.round(rate * 1_000) / 10} %`;
 
-/** One sentence for a person, as the status shows it. */
-const sentenceOf = (reason: SwitchOffReason, judgement: EnhancementJudgement): string => {
+/** Explains in one sentence, for the status, why a rule switched enhancement off. */
+const describeRuleSwitch = (reason: SwitchOffReason, judgement: EnhancementJudgement): string => {
   const over = `Enhancement is off: over the last ${judgement.evaluations} evaluations`;
   const facts: Record<SwitchOffReason, string> = {
     success_below_baseline: `success was ${percent(judgement.success)}, below the baseline of ${percent(judgement.baseline)}`,
@@ -94,7 +100,7 @@ const sentenceOf = (reason: SwitchOffReason, judgement: EnhancementJudgement): s
   return `${over} ${facts[reason]}. An operator can switch it on again.`;
 };
 
-/** The switch after another evaluation. `now` is the time that the caller has. */
+/** Returns the switch after another evaluation. `now` is the caller's time. */
 export const nextSwitch = (
   current: EnhancementSwitch,
   evaluations: readonly Evaluation[],
@@ -104,10 +110,10 @@ export const nextSwitch = (
   const judgement = judgeEnhancement(evaluations);
   if (judgement === null || judgement.reason === null) return current;
   const { reason } = judgement;
-  const sentence = sentenceOf(reason, judgement);
+  const sentence = describeRuleSwitch(reason, judgement);
   return { enhancement: 'off', since: now, by: BY_RULE, note: null, reason, sentence, judgement };
 };
 
-/** A person's word against it, in a sentence as the status shows it. */
-export const sentenceOfPerson = (by: string, note: string | null): string =>
+/** Explains in one sentence, for the status, that a person switched enhancement off. */
+export const describeManualSwitch = (by: string, note: string | null): string =>
   `Enhancement is off: ${by} switched it off${note === null ? '' : ` (${note})`}. An operator can switch it on again.`;

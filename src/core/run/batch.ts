@@ -1,5 +1,5 @@
 import { defined } from '../../protocol/defined.ts';
-import { mostAttemptsOfStep } from '../retry/strategies.ts';
+import { maxAttemptsPerStep } from '../retry/strategies.ts';
 import { attemptCount, type Call, openStep, type Step } from './attempts.ts';
 import { attemptsLeft, limitsOf } from './ledger.ts';
 import type { RunState } from './state.ts';
@@ -11,7 +11,7 @@ import type { RunState } from './state.ts';
  */
 export function openBatch(state: RunState, calls: Call[]): { steps: Step[]; short: 'steps' | 'attempts' | null } {
   const { ledger, run } = state;
-  const most = mostAttemptsOfStep(run.policy.retry);
+  const most = maxAttemptsPerStep(run.policy.retry);
   let stepsLeft = Math.max(0, (limitsOf(run).steps ?? Infinity) - ledger.used.steps);
   let unreserved = unreservedAttempts(state, null);
   const steps: Step[] = [];

@@ -2,7 +2,7 @@ import { escalate, type Escalation, type FailureToDecide } from '../failures/esc
 import { failureOf } from '../failures/failure-memory.ts';
 import type { Stall } from '../failures/loop-watch.ts';
 import { renderGuidance } from '../failures/render-guidance.ts';
-import { mostAttemptsOfStep } from '../retry/strategies.ts';
+import { maxAttemptsPerStep } from '../retry/strategies.ts';
 import {
   type Allowance,
   artifactOf,
@@ -202,7 +202,7 @@ const toAllowance = ({ decision, text, by }: QuestionOutcome): Allowance | null 
 function grantMore(state: RunState, step: Step, budget: string): boolean {
   const left = step.kind === 'tool' && budget === 'attempts' ? unreservedAttempts(state, step) : 0;
   if (left === 0 || isOver(state)) return false;
-  step.granted = attemptCount(step) + Math.min(left, mostAttemptsOfStep(state.run.policy.retry));
+  step.granted = attemptCount(step) + Math.min(left, maxAttemptsPerStep(state.run.policy.retry));
   step.end = null;
   return true;
 }

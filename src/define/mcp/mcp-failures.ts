@@ -1,5 +1,5 @@
 import { classifyError } from '../../core/retry/classify-error.ts';
-import { factsOfError } from '../../core/retry/facts-of-error.ts';
+import { readErrorFacts } from '../../core/retry/read-error-facts.ts';
 import type { FailureCategory } from '../../protocol/failure-categories.ts';
 import type { Certainty } from '../../protocol/tools.ts';
 import { ToolError } from '../tool-error.ts';
@@ -49,7 +49,7 @@ export function errorFromCall(error: unknown, server: string): ToolError {
     new ToolError(message, { category, certainty, code: errorCode });
 
   if (error instanceof McpUnreachable) {
-    const { category } = classifyError(factsOfError(error.cause));
+    const { category } = classifyError(readErrorFacts(error.cause));
     const known = category === 'unknown_error' ? 'network' : category;
     return make({ category: known, certainty: 'not_started' }, 'MCP_UNREACHABLE');
   }
@@ -59,7 +59,7 @@ export function errorFromCall(error: unknown, server: string): ToolError {
   }
   const known = typeof code === 'string' && Object.hasOwn(CODES, code) ? CODES[code] : undefined;
   if (known !== undefined) return make(known, `MCP_${String(code)}`);
-  const facts = factsOfError(error);
+  const facts = readErrorFacts(error);
   const { category, certainty, error_code } = classifyError({ ...facts, code: undefined, ...systemCode(facts.code) });
   // An unknown error does not say whether the request was sent.
   return make({ category, certainty: category === 'unknown_error' ? 'unknown' : certainty }, error_code);

@@ -2,7 +2,7 @@ import { ApplicationFailure, CancelledFailure, TemporalFailure } from '@temporal
 import { CancellationScope, defineQuery, setHandler, workflowInfo } from '@temporalio/workflow';
 import { computeBound } from '../../core/bound/compute-bound.ts';
 import { mergePolicy } from '../../core/policy/merge-policy.ts';
-import { problemsOfPolicy } from '../../core/policy/check-policy.ts';
+import { checkPolicy } from '../../core/policy/check-policy.ts';
 import { apply } from '../../core/run/messages.ts';
 import { failuresOf } from '../../core/run/read-failures.ts';
 import { type Life, resultOfRun } from '../../core/run/life.ts';
@@ -20,51 +20,58 @@ import { memoryActivities } from '../activity-proxies.ts';
 import { durablePorts } from '../durable-ports.ts';
 import { acceptMessages } from '../messages.ts';
 import { createPublisher } from '../publish.ts';
-import { outcomeOfStep } from './outcome-of-step.ts';
+import { classifyStepFailure } from './classify-step-failure.ts';
 
 export interface GuardedOptions {
-  /** Whose memory this is: lessons are shared by runs of the same agent. */
+  /** The name of the agent. Runs of the same agent share their lessons. */
   agent: string;
   goal: string;
   policy?: PolicyPatch;
-  /** By default the workflow's own id. */
+  /** The id of the run; by default the workflow's own id. */
   runId?: string;
-  /** Where a Secondwind worker records failures and recalls lessons. */
+  /** The task queue of a Secondwind worker that records failures and recalls lessons. */
   memoryTaskQueue?: string;
-  /** True where the server has our search attributes; on one that has not, setting them would fail every task. */
+  /**
+   * True when our search attributes are registered on the server. On a server without them, setting them would fail
+   * every workflow task.
+   */
   searchAttributes?: boolean;
 }
 
 export interface StepOptions {
   /**
-   * What the step may do to the world; without a word it is taken for a side effect, which is never repeated blindly. Of two
-   * words about one name the stricter holds from then on.
+   * The effect that the step may have; by default `side_effect`, which is never repeated unless its outcome is known.
+   * If two steps declare the same name with different effects, the stricter effect applies to both.
    */
   effect?: ToolEffect;
   phase?: string;
-  /** What the step is given, as far as it tells two calls apart. */
+  /** The input of the step. It is used to tell two calls of the step apart. */
   input?: Json;
 }
 
 export interface Guarded {
   /**
-   * Runs a step with retries, failure memory and one budget: an activity, a child workflow, or both. Let them have
-   * `retry: { maximumAttempts: 1 }`: every retry is decided here. Resolves to undefined when a person says to skip it; throws when the run is over.
+   * Runs a step with retries, failure memory and one budget. The step may use activities and child workflows. Give them
+   * `retry: { maximumAttempts: 1 }`, because every retry is decided here. Resolves to undefined when a person answers
+   * `skip`; throws when the run has ended.
    */
   step<T>(name: string, run: (attempt: GuardedAttempt) => Promise<T>, options?: StepOptions): Promise<T | undefined>;
 }
 
-/** What a guarded workflow throws when it is over before its work is done; `details[0]` is the typed result. */
+/**
+ * The failure type that a guarded workflow throws when its run ends before the work is done. `details[0]` is the typed
+ * result.
+ */
 export const STOPPED = 'SecondwindStopped';
-/** What it throws before it begins, when it is told something that cannot be meant; `details[0]` lists all of it. */
+/** The failure type that a guarded workflow throws when its options are invalid. `details[0]` lists all problems. */
 export const REFUSED = 'SecondwindRefused';
 
 // oxlint-disable-next-line no-restricted-globals -- in a workflow the SDK's Date is the deterministic clock
 const now = (): number => Date.now();
 
 /**
- * Gives a workflow of your own what a run has: failure memory, guidance, one ledger, questions to people, and status, signals
- * and updates under the same names. The work itself stays yours.
+ * Gives a workflow of your own what a run has: failure memory, guidance, one ledger, questions to people, and status,
+ * signals and updates under the same names. Your code still does the work.
  */
 export async function guardedRun<T>(options: GuardedOptions, work: (guarded: Guarded) => Promise<T>): Promise<T> {
   const state = openRun(prepare(options), now());
@@ -92,7 +99,7 @@ export async function guardedRun<T>(options: GuardedOptions, work: (guarded: Gua
         value = await scope.run(() => run(attempt));
         return succeeded(`${state.run.run_id}:${name}:${attempt.idempotencyKey}`, now() - startedAt);
       } catch (error) {
-        return outcomeOfStep(error, scope.consideredCancelled, now() - startedAt);
+        return classifyStepFailure(error, scope.consideredCancelled, now() - startedAt);
       } finally {
         underWay.delete(scope);
       }
@@ -111,8 +118,8 @@ export async function guardedRun<T>(options: GuardedOptions, work: (guarded: Gua
       await guarded.close({ output: asJson(output) });
       return output;
     } catch (error) {
-      // A bug in the workflow's code, or its hand-over to a new execution. Nothing may be written for it: Temporal tries the
-      // task again, and mended code must find the history that it would have made itself.
+      // This is a bug in the workflow's code or a continue-as-new. Nothing is written for it: Temporal retries the
+      // task, and the fixed code must find the same history that it would have made itself.
       if (!(error instanceof TemporalFailure)) throw error;
       await guarded.close({ broke: `the workflow failed: ${messageOf(error)}` });
       const result = resultOfRun(state);
@@ -131,7 +138,7 @@ function whyOver(life: Life): string {
 const messageOf = (error: unknown): string =>
   (error instanceof Error ? error.message : 'no reason given').slice(0, 300);
 
-/** The outputs of a workflow that is not ours stay its own: only that there is something new is known here. */
+/** The workflow keeps its own outputs, so the run only knows that there is a new result. */
 const succeeded = (key: string, duration_ms: number): CallOutcome => ({
   class: 'ok',
   output: null,
@@ -159,7 +166,7 @@ function prepare(options: GuardedOptions): PreparedRun {
   const runId = options.runId ?? (isId(workflowId) ? workflowId : `wf-${sha256Hex(workflowId).slice(0, 32)}`);
   refuseBadOptions(options, runId);
   const policy = mergePolicy(options.policy);
-  // No model is asked here; what a workflow does next is its own business, within `max_steps`.
+  // No model is called here. The workflow decides its own next steps, within `max_steps`.
   const bound = { ...computeBound({ policy, planLength: policy.budget.max_steps }), model_calls: 0, tokens: 0 };
   return {
     run_id: runId,
@@ -180,14 +187,14 @@ function prepare(options: GuardedOptions): PreparedRun {
   };
 }
 
-/** No door has seen these, and a typo in a limit would be no limit. */
+/** Checks the options, because no API has checked them and a misspelled limit would be ignored. */
 function refuseBadOptions({ agent, goal, policy }: GuardedOptions, runId: string): void {
   const isText = (value: unknown): boolean => typeof value === 'string' && value !== '';
   const problems: RequestProblem[] = [
     ...(isText(agent) ? [] : [{ path: '$.agent', message: 'expected a name' }]),
     ...(isText(goal) ? [] : [{ path: '$.goal', message: 'expected a text' }]),
     ...(isId(runId) ? [] : [{ path: '$.runId', message: `expected an id (${ID_PATTERN.source})` }]),
-    ...problemsOfPolicy(policy),
+    ...checkPolicy(policy),
   ];
   if (problems.length === 0) return;
   const told = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');

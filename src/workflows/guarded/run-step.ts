@@ -4,16 +4,16 @@ import { isId, sha256Hex } from '../../protocol/ids.ts';
 import { guardedRun, type GuardedOptions, type StepOptions } from './guarded-run.ts';
 
 export interface RunStepOptions extends Omit<GuardedOptions, 'goal'>, StepOptions {
-  /** By default the step's name. */
+  /** The goal of the run; by default the step's name. */
   goal?: string;
 }
 
-/** How often each name was used: a workflow has its own copy of this module, so this is part of its state. */
+/** How often each name was used. Each workflow has its own copy of this module, so this is part of its state. */
 const uses = new Map<string, number>();
 
 /**
- * One guarded step and nothing around it: a run of its own, with its own budget, questions and archive, named after the
- * workflow and the step. One at a time; steps that belong together share a `guardedRun`.
+ * Runs one guarded step as a run of its own, with its own budget, questions and archive. The run is named after the
+ * workflow and the step. Call it for one step at a time; steps that belong together share a `guardedRun`.
  */
 export function runStep<T>(
   name: string,

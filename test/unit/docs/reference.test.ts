@@ -81,8 +81,8 @@ describe('docs/tools.md', () => {
 
   it('has every category with its retries, waits and who can mend it', () => {
     const strategies = FAILURE_CATEGORIES.map((category) => {
-      const { backoff, mended_by } = strategyOf(category);
-      return [category, String(retryLimit(category, DEFAULT_POLICY.retry)), backoff, mended_by];
+      const { backoff, fixed_by } = strategyOf(category);
+      return [category, String(retryLimit(category, DEFAULT_POLICY.retry)), backoff, fixed_by];
     });
     expect(tableRows(section(page, 'When it fails')).map((row) => row.map(bare))).toEqual(strategies);
   });

@@ -1,10 +1,10 @@
 /** How an activity that did not come back is told to the story: what it had reserved counts as used. */
 import { ActivityFailure, CancelledFailure, RetryState, TimeoutFailure, TimeoutType } from '@temporalio/common';
 import { describe, expect, it } from 'vitest';
-import { outcomeOfFailure } from '../../../src/workflows/outcomes.ts';
+import { classifyFailure } from '../../../src/workflows/outcomes.ts';
 
 const ended = (cause: Error) =>
-  outcomeOfFailure(new ActivityFailure('', 'callModel', '1', RetryState.MAXIMUM_ATTEMPTS_REACHED, '', cause), 7);
+  classifyFailure(new ActivityFailure('', 'callModel', '1', RetryState.MAXIMUM_ATTEMPTS_REACHED, '', cause), 7);
 const reserved = { tokens: 5_000, cost_micro_usd: 90 };
 
 describe('a turn that nobody heard of again', () => {

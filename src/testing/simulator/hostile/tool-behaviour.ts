@@ -1,5 +1,5 @@
-import { largestLimit, retryLimit, strategyOf, TOOL_CATEGORIES } from '../../../core/retry/strategies.ts';
-import { largestWait } from '../../../core/retry/backoff.ts';
+import { maxRetriesPerStep, retryLimit, strategyOf, TOOL_CATEGORIES } from '../../../core/retry/strategies.ts';
+import { maxWait } from '../../../core/retry/backoff.ts';
 import { FAILURE_CATEGORIES, type FailureCategory } from '../../../protocol/failure-categories.ts';
 import type { Policy } from '../../../protocol/schemas/policy.ts';
 import type { Certainty } from '../../../protocol/tools.ts';
@@ -49,7 +49,7 @@ export function reconcileVerdict(scene: Scene, stepId: number, attempt: number):
  * run continues. As many steps as there are questions take one more attempt, after a person's answer.
  */
 export function relentless({ policy, character }: Scene, stepId: number, attempt: number): Failing | null {
-  const retries = largestLimit(policy.retry);
+  const retries = maxRetriesPerStep(policy.retry);
   const most = 1 + retries + (character.deploys ? policy.retry.worker_lost : 0);
   const certainty = 'failed';
   if (attempt <= retries) {
@@ -67,6 +67,6 @@ export function relentless({ policy, character }: Scene, stepId: number, attempt
 /** Of the categories that still allow this retry, the one with the longest wait. */
 function slowest(retry: Policy['retry'], nth: number): FailureCategory {
   const allowed = TOOL_CATEGORIES.filter((category) => retryLimit(category, retry) >= nth);
-  const waits = (category: FailureCategory): number => largestWait(category, nth, retry);
+  const waits = (category: FailureCategory): number => maxWait(category, nth, retry);
   return allowed.reduce((most, category) => (waits(category) > waits(most) ? category : most), allowed[0] ?? 'auth');
 }

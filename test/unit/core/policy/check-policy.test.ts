@@ -19,7 +19,7 @@ import {
   uniqueArray,
   webUrl,
 } from 'fast-check';
-import { isWholePolicy, problemsOfPolicy } from '../../../../src/core/policy/check-policy.ts';
+import { isCompletePolicy, checkPolicy } from '../../../../src/core/policy/check-policy.ts';
 import { problemsOf } from '../../../../src/define/zod-problems.ts';
 import { DEFAULT_POLICY, policyKeysAt } from '../../../../src/protocol/policy.ts';
 import { type ListSetting, POLICY_ROWS, type PolicyRow, type Setting } from '../../../../src/protocol/policy-table.ts';
@@ -37,7 +37,7 @@ const toldBySchema = (patch: unknown): string[] => {
   const parsed = policyPatchSchema.safeParse(patch);
   return parsed.success ? [] : told(problemsOf(parsed.error, '$.policy', policyKeysAt));
 };
-const toldByCheck = (patch: unknown): string[] => told(problemsOfPolicy(patch));
+const toldByCheck = (patch: unknown): string[] => told(checkPolicy(patch));
 const told = (problems: { path: string; message: string }[]): string[] =>
   [...new Set(problems.map(({ path, message }) => `${path}: ${message}`))].sort();
 
@@ -172,16 +172,16 @@ describe('a part of a policy', () => {
   });
 
   it('a part without a value counts as left out', () => {
-    expect(problemsOfPolicy(undefined)).toEqual([]);
-    expect(problemsOfPolicy({ mode: undefined, budget: { max_steps: 3, soft: undefined } })).toEqual([]);
+    expect(checkPolicy(undefined)).toEqual([]);
+    expect(checkPolicy({ mode: undefined, budget: { max_steps: 3, soft: undefined } })).toEqual([]);
   });
 });
 
 describe('the defaults', () => {
   it('the default policy is a whole policy to the schema and to the check', () => {
     expect(policySchema.safeParse(DEFAULT_POLICY).error).toBeUndefined();
-    expect(problemsOfPolicy(DEFAULT_POLICY)).toEqual([]);
-    expect(isWholePolicy(DEFAULT_POLICY)).toBe(true);
+    expect(checkPolicy(DEFAULT_POLICY)).toEqual([]);
+    expect(isCompletePolicy(DEFAULT_POLICY)).toBe(true);
   });
 
   it.each(POLICY_ROWS)('a policy without $path, or with an object there, is no whole policy', ({ keys }) => {
@@ -191,15 +191,15 @@ describe('the defaults', () => {
       if (second === undefined) return { ...policy, [first]: value };
       return { ...policy, [first]: { ...policy[first], [second]: value } };
     };
-    expect(isWholePolicy(without(undefined))).toBe(false);
-    expect(isWholePolicy(without({}))).toBe(false);
+    expect(isCompletePolicy(without(undefined))).toBe(false);
+    expect(isCompletePolicy(without({}))).toBe(false);
   });
 
   it('a granted budget may be smaller than a person could ask for', () => {
     const budget = { ...DEFAULT_POLICY.budget, max_steps: 0, max_seconds: 0.25 };
-    expect(isWholePolicy({ ...DEFAULT_POLICY, budget })).toBe(true);
-    expect(isWholePolicy({ ...DEFAULT_POLICY, budget: { ...budget, max_steps: -1 } })).toBe(false);
-    for (const value of [null, 7, [], {}]) expect(isWholePolicy(value)).toBe(false);
+    expect(isCompletePolicy({ ...DEFAULT_POLICY, budget })).toBe(true);
+    expect(isCompletePolicy({ ...DEFAULT_POLICY, budget: { ...budget, max_steps: -1 } })).toBe(false);
+    for (const value of [null, 7, [], {}]) expect(isCompletePolicy(value)).toBe(false);
   });
 
   it('the types of policies are as precise as the table', () => {

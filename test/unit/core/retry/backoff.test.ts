@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { largestWait, largestWaitOfStep, waitBeforeRetry } from '../../../../src/core/retry/backoff.ts';
+import { maxWait, maxWaitPerStep, waitBeforeRetry } from '../../../../src/core/retry/backoff.ts';
 import type { RetryPolicy } from '../../../../src/core/retry/strategies.ts';
 import type { FailureCategory } from '../../../../src/protocol/failure-categories.ts';
 import { anyCategory, anyRetryPolicy, defaultRetry } from './policies.ts';
@@ -113,8 +113,8 @@ describe('without jitter', () => {
   test('waits never get shorter with the number of the retry, and never exceed max_wait_ms', () => {
     fc.assert(
       fc.property(anyCategory, fc.integer({ min: 1, max: 200 }), anyRetryPolicy, (category, n, policy) => {
-        const wait = largestWait(category, n, policy);
-        expect(largestWait(category, n + 1, policy)).toBeGreaterThanOrEqual(wait);
+        const wait = maxWait(category, n, policy);
+        expect(maxWait(category, n + 1, policy)).toBeGreaterThanOrEqual(wait);
         expect(wait).toBeLessThanOrEqual(policy.max_wait_ms);
       }),
     );
@@ -136,15 +136,15 @@ describe('the largest wait', () => {
           const answer = waitBeforeRetry({ category, retry: n, policy, seed, retry_after_ms });
           const wait = 'wait_ms' in answer ? answer.wait_ms : 0;
           expect(wait).toBeGreaterThanOrEqual(0);
-          expect(wait).toBeLessThanOrEqual(largestWait(category, n, policy));
+          expect(wait).toBeLessThanOrEqual(maxWait(category, n, policy));
         },
       ),
     );
   });
 
   test('of a step is the slowest category before each retry', () => {
-    expect(largestWaitOfStep(defaultRetry)).toBe(5 * 300_000);
-    expect(largestWaitOfStep(defaultRetry, ['network', 'validation_both'])).toBe(1_000 + 2_000 + 4_000 + 8_000);
-    expect(largestWaitOfStep(defaultRetry, ['auth', 'worker_lost', 'context_length'])).toBe(0);
+    expect(maxWaitPerStep(defaultRetry)).toBe(5 * 300_000);
+    expect(maxWaitPerStep(defaultRetry, ['network', 'validation_both'])).toBe(1_000 + 2_000 + 4_000 + 8_000);
+    expect(maxWaitPerStep(defaultRetry, ['auth', 'worker_lost', 'context_length'])).toBe(0);
   });
 });

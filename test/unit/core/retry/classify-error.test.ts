@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import { isFailureCategory } from '../../../../src/protocol/failure-categories.ts';
 import { classifyError } from '../../../../src/core/retry/classify-error.ts';
-import { factsOfError } from '../../../../src/core/retry/facts-of-error.ts';
+import { readErrorFacts } from '../../../../src/core/retry/read-error-facts.ts';
 import type { ErrorFacts } from '../../../../src/core/retry/error-facts.ts';
 
 const NOW = 1_700_000_000_000;
@@ -171,17 +171,17 @@ describe('Retry-After', () => {
 describe('facts of something thrown', () => {
   test("fetch's error is known by the code of its cause", () => {
     const cause = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
-    expect(line(factsOfError(new TypeError('fetch failed', { cause })))).toBe('network ECONNREFUSED not_started');
+    expect(line(readErrorFacts(new TypeError('fetch failed', { cause })))).toBe('network ECONNREFUSED not_started');
   });
   test('of several addresses the first failure stands for all', () => {
     const each = Object.assign(new Error('connect ECONNREFUSED ::1:1'), { code: 'ECONNREFUSED' });
     const cause = new AggregateError([each, each], '');
-    expect(line(factsOfError(new TypeError('fetch failed', { cause })))).toBe('network ECONNREFUSED not_started');
+    expect(line(readErrorFacts(new TypeError('fetch failed', { cause })))).toBe('network ECONNREFUSED not_started');
   });
   test("an SDK's error is known by its status, its type and its headers", () => {
     const headers = new Headers({ 'retry-after': '3' });
     const thrown = Object.assign(new Error('429'), { status: 429, headers, error: { type: 'rate_limit_error' } });
-    expect(classifyError(factsOfError(thrown), NOW)).toEqual({
+    expect(classifyError(readErrorFacts(thrown), NOW)).toEqual({
       category: 'rate_limit',
       error_code: 'HTTP_429',
       certainty: 'failed',
@@ -189,14 +189,14 @@ describe('facts of something thrown', () => {
     });
   });
   test('a time-out signal is a time-out', () => {
-    expect(line(factsOfError(new DOMException('The operation was aborted due to timeout', 'TimeoutError')))).toBe(
+    expect(line(readErrorFacts(new DOMException('The operation was aborted due to timeout', 'TimeoutError')))).toBe(
       'timeout TIMEOUT unknown',
     );
   });
   test('causes in a circle end', () => {
     const thrown: { message: string; cause?: unknown } = { message: 'round' };
     thrown.cause = thrown;
-    expect(line(factsOfError(thrown))).toBe('unknown_error UNKNOWN failed');
+    expect(line(readErrorFacts(thrown))).toBe('unknown_error UNKNOWN failed');
   });
 });
 
@@ -238,7 +238,7 @@ describe('whatever it is given', () => {
   test('the facts of anything thrown can be read', () => {
     fc.assert(
       fc.property(hostile, (value) => {
-        expect(classify(factsOfError(value))).toMatchObject(wellFormed);
+        expect(classify(readErrorFacts(value))).toMatchObject(wellFormed);
       }),
       { numRuns: 300 },
     );
@@ -249,6 +249,6 @@ describe('whatever it is given', () => {
     };
     const trap = new Proxy({}, { get });
     expect(classify(trap)).toMatchObject(wellFormed);
-    expect(classify(factsOfError(trap))).toMatchObject(wellFormed);
+    expect(classify(readErrorFacts(trap))).toMatchObject(wellFormed);
   });
 });

@@ -4,8 +4,8 @@ import { FAILURE_CATEGORIES } from '../../../../src/protocol/failure-categories.
 import type { FailureCategory } from '../../../../src/protocol/failure-categories.ts';
 import type { Certainty, ToolEffect } from '../../../../src/protocol/tools.ts';
 import { decideRetry } from '../../../../src/core/retry/retry-decision.ts';
-import { isInfrastructure, largestLimit, retryLimit } from '../../../../src/core/retry/strategies.ts';
-import { largestInfrastructureWait, largestWaitOfStep } from '../../../../src/core/retry/backoff.ts';
+import { isInfrastructure, maxRetriesPerStep, retryLimit } from '../../../../src/core/retry/strategies.ts';
+import { maxInfrastructureWait, maxWaitPerStep } from '../../../../src/core/retry/backoff.ts';
 import type { RetryQuestion } from '../../../../src/core/retry/retry-decision.ts';
 import { anyCategory, anyRetryPolicy, defaultRetry } from './policies.ts';
 
@@ -126,8 +126,8 @@ describe('a step that never succeeds', () => {
     fc.assert(
       fc.property(failures, anyRetryPolicy, (sequence, policy) => {
         const { attempts, waited } = exhaust(sequence, policy);
-        expect(attempts).toBeLessThanOrEqual(1 + largestLimit(policy) + policy.worker_lost);
-        expect(waited).toBeLessThanOrEqual(largestWaitOfStep(policy) + largestInfrastructureWait(policy));
+        expect(attempts).toBeLessThanOrEqual(1 + maxRetriesPerStep(policy) + policy.worker_lost);
+        expect(waited).toBeLessThanOrEqual(maxWaitPerStep(policy) + maxInfrastructureWait(policy));
       }),
       { numRuns: 1_000 },
     );

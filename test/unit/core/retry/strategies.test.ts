@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest';
 import { FAILURE_CATEGORIES } from '../../../../src/protocol/failure-categories.ts';
 import type { FailureCategory } from '../../../../src/protocol/failure-categories.ts';
 import { DEFAULT_POLICY } from '../../../../src/protocol/policy.ts';
-import { isInfrastructure, largestLimit, retryLimit, strategyOf } from '../../../../src/core/retry/strategies.ts';
+import { isInfrastructure, maxRetriesPerStep, retryLimit, strategyOf } from '../../../../src/core/retry/strategies.ts';
 
 const { retry } = DEFAULT_POLICY;
 
@@ -29,8 +29,8 @@ describe('the strategy table', () => {
     ['not_registered', 2, 'exponential_jitter', 'infrastructure', 'none'],
   ];
   test.each(table)('%s: %i retries by default, waits by %s, mended by %s, enhanced by %s', (category, ...row) => {
-    const { backoff, mended_by, enhancement } = strategyOf(category);
-    expect([retryLimit(category, retry), backoff, mended_by, enhancement]).toEqual(row);
+    const { backoff, fixed_by, enhancement } = strategyOf(category);
+    expect([retryLimit(category, retry), backoff, fixed_by, enhancement]).toEqual(row);
   });
 
   test('this test knows every category', () => {
@@ -40,15 +40,15 @@ describe('the strategy table', () => {
 
 describe('the largest limit', () => {
   test('is 5 by default, from rate_limit', () => {
-    expect(largestLimit(retry)).toBe(5);
+    expect(maxRetriesPerStep(retry)).toBe(5);
   });
   test('leaves infrastructure out, whose allowance comes on top', () => {
-    expect(largestLimit({ ...retry, worker_lost: 20 })).toBe(5);
-    expect(largestLimit(retry, ['worker_lost', 'not_registered'])).toBe(0);
+    expect(maxRetriesPerStep({ ...retry, worker_lost: 20 })).toBe(5);
+    expect(maxRetriesPerStep(retry, ['worker_lost', 'not_registered'])).toBe(0);
     expect(FAILURE_CATEGORIES.filter(isInfrastructure)).toEqual(['worker_lost', 'not_registered']);
   });
   test('is that of the categories a step can have, where they are known', () => {
-    expect(largestLimit(retry, ['server_error', 'auth'])).toBe(4);
-    expect(largestLimit(retry, [])).toBe(0);
+    expect(maxRetriesPerStep(retry, ['server_error', 'auth'])).toBe(4);
+    expect(maxRetriesPerStep(retry, [])).toBe(0);
   });
 });

@@ -3,7 +3,7 @@ import {
   ENHANCEMENT_ON,
   judgeEnhancement,
   nextSwitch,
-  sentenceOfPerson,
+  describeManualSwitch,
 } from '../../../../src/core/retry/switch-off.ts';
 import { monitorFigures } from '../../../../src/core/retry/monitors.ts';
 import type { Evaluation } from '../../../../src/core/retry/monitors.ts';
@@ -86,8 +86,8 @@ describe('the switch', () => {
     expect(nextSwitch(off, batch(0, 50), AT)).toBe(off);
   });
   test('by a person says who, and why if they did', () => {
-    expect(sentenceOfPerson('ada', null)).toContain('ada switched it off. An operator');
-    expect(sentenceOfPerson('ada', 'too wordy')).toContain('ada switched it off (too wordy). An operator');
+    expect(describeManualSwitch('ada', null)).toContain('ada switched it off. An operator');
+    expect(describeManualSwitch('ada', 'too wordy')).toContain('ada switched it off (too wordy). An operator');
   });
   test('is plain JSON', () => {
     expect(JSON.parse(JSON.stringify(off))).toEqual(off);

@@ -1,7 +1,10 @@
 import { isBag, readFacts } from './error-facts.ts';
 import type { Bag, ErrorFacts } from './error-facts.ts';
 
-/** Causes of causes: an SDK's error wraps fetch's, which wraps the socket's. Deeper ones tell nothing new. */
+/**
+ * How deep the chain of causes is read: an SDK's error wraps fetch's error, which wraps the socket's error. Deeper
+ * causes add nothing.
+ */
 const MAX_DEPTH = 5;
 
 const chainOf = (thrown: unknown): Bag[] => {
@@ -9,7 +12,7 @@ const chainOf = (thrown: unknown): Bag[] => {
   let next = thrown;
   while (isBag(next) && chain.length < MAX_DEPTH) {
     chain.push(next);
-    // Happy Eyeballs gives an AggregateError with one error per address; the first stands for all.
+    // Happy Eyeballs throws an AggregateError with one error for each address; only the first is read.
     const { cause, errors } = next;
     next = isBag(cause) ? cause : Array.isArray(errors) ? errors[0] : undefined;
   }
@@ -59,8 +62,8 @@ const collect = (thrown: unknown): ErrorFacts => {
   });
 };
 
-/** The facts of something thrown, with what its causes know. Never throws, whatever was thrown. */
-export const factsOfError = (thrown: unknown): ErrorFacts => {
+/** Reads the facts of a thrown value and of its causes. It never throws, whatever was thrown. */
+export const readErrorFacts = (thrown: unknown): ErrorFacts => {
   try {
     return collect(thrown);
   } catch {

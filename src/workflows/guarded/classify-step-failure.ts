@@ -8,13 +8,18 @@ import {
 } from '@temporalio/common';
 import { isCancellation } from '@temporalio/workflow';
 import type { CallCancelled, CallFailed } from '../../protocol/tools.ts';
-import { outcomeOfCause } from '../outcomes.ts';
+import { classifyCause } from '../outcomes.ts';
 
 /**
- * How a step of somebody's own workflow failed: by an activity, a child workflow, an operation of Nexus, or by what the step
- * throws itself. What is no Temporal failure is a bug in the workflow and is thrown on.
+ * Converts the failure of a step in a user's own workflow to an outcome: of an activity, a child workflow, a Nexus
+ * operation, or an error that the step itself throws. Anything that is not a Temporal failure is a bug in the workflow
+ * and is rethrown.
  */
-export function outcomeOfStep(error: unknown, isStopped: boolean, durationMs: number): CallFailed | CallCancelled {
+export function classifyStepFailure(
+  error: unknown,
+  isStopped: boolean,
+  durationMs: number,
+): CallFailed | CallCancelled {
   if (!(error instanceof TemporalFailure)) throw error;
   if (isCancellation(error)) {
     return isStopped ? { class: 'cancelled', duration_ms: durationMs } : cancelledElsewhere(error, durationMs);
@@ -23,17 +28,17 @@ export function outcomeOfStep(error: unknown, isStopped: boolean, durationMs: nu
     const reason = { category: 'invalid_input', error_code: 'CHILD_ALREADY_STARTED' } as const;
     return { ...failed(error.message, durationMs), ...reason, certainty: 'not_started' };
   }
-  return outcomeOfCause(innermost(error), durationMs);
+  return classifyCause(innermost(error), durationMs);
 }
 
-/** A child whose own activity failed has failed for that reason. */
+/** Finds the innermost cause, because a child workflow whose activity failed has failed for the activity's reason. */
 function innermost(error: TemporalFailure): TemporalFailure {
   const carries =
     error instanceof ActivityFailure || error instanceof ChildWorkflowFailure || error instanceof NexusOperationFailure;
   return carries && error.cause instanceof TemporalFailure ? innermost(error.cause) : error;
 }
 
-/** Nobody cancelled this workflow or its step: the child or activity was cancelled by others, and has failed its step. */
+/** The child or activity was cancelled by someone else and not by this workflow, so the step has failed. */
 const cancelledElsewhere = (error: TemporalFailure, durationMs: number): CallFailed => {
   const told = error instanceof CancelledFailure ? error.message : `${error.message}: ${error.cause?.message ?? ''}`;
   return failed(told, durationMs);
