@@ -1,0 +1,30 @@
+import { createHash } from 'node:crypto';
+import { detectFeedback } from '../core/feedback/detect.ts';
+import type { Detection } from '../core/feedback/types.ts';
+import { canonicalJson } from '../protocol/ids.ts';
+
+/** The canonical form of a JSON text, and the artifact id that follows from it. */
+export interface JsonDigest {
+  artifact_id: string;
+  bytes: Uint8Array;
+}
+
+/** Everything that can run in the thread. Each task is a plain function, so small values can be handled in place. */
+export const TASKS = {
+  digestJson: (text: string): JsonDigest => {
+    const bytes = new TextEncoder().encode(canonicalJson(JSON.parse(text)));
+    return { artifact_id: createHash('sha256').update(bytes).digest('hex'), bytes };
+  },
+  detectFeedback: (text: string): Detection => detectFeedback(text),
+} as const;
+
+export type TaskName = keyof typeof TASKS;
+export type TaskResult<Name extends TaskName> = ReturnType<(typeof TASKS)[Name]>;
+
+export interface TaskRequest {
+  id: number;
+  name: TaskName;
+  text: string;
+}
+
+export type TaskReply = { id: number; result: TaskResult<TaskName> } | { id: number; error: string };
