@@ -2,6 +2,9 @@ import type { PlannerChoice, PlannerOutcome, PlannerView } from '../core/run/por
 import type { Planner } from '../define/define-agent.ts';
 import type { Tool } from '../define/define-tool.ts';
 import { CAP } from '../protocol/caps.ts';
+import { pathTooDeep } from '../protocol/json.ts';
+import type { RequestProblem } from '../protocol/run.ts';
+import { invalidChoice } from '../core/run/check-choice.ts';
 import { askWithTimeout, type TurnEnvironment } from './ask-with-timeout.ts';
 
 /**
@@ -22,9 +25,30 @@ export async function askPlanner(
     env,
   );
   if (asked.class !== 'ok') return asked;
+  const problem = problemOfSize(asked.value);
+  if (problem !== null) return invalidChoice(problem, asked.duration_ms);
   const { tokens = 0, cost_micro_usd = 0, ...choice } = asked.value;
   const calls = withLoopKeys(choice.calls, tools);
   return { ...choice, calls, class: 'ok', tokens, cost_micro_usd, duration_ms: asked.duration_ms };
+}
+
+/**
+ * Checks that a choice can travel. A value that Temporal cannot carry would fail the activity without saying why, so the
+ * planner is told instead. The workflow checks the parts of the choice, each with a smaller cap.
+ */
+function problemOfSize(choice: unknown): RequestProblem | null {
+  const deep = pathTooDeep(choice);
+  if (deep !== null) return { path: deep, message: `nested deeper than ${CAP.jsonLevels} levels` };
+  try {
+    const size = JSON.stringify(choice).length;
+    if (size <= CAP.choiceChars) return null;
+    return {
+      path: '$',
+      message: `${size} characters are over the cap of ${CAP.choiceChars}; choose fewer or smaller calls`,
+    };
+  } catch {
+    return { path: '$', message: 'the choice is not JSON' };
+  }
 }
 
 /**

@@ -16,7 +16,10 @@ export interface ToolContext {
   idempotencyKey: string;
   /** Aborted on cancel, on timeout, and when the worker shuts down. */
   signal: AbortSignal;
-  /** Reports progress that people can see. It is optional: the worker sends heartbeats by itself. */
+  /**
+   * Reports progress that people can see. It is optional: the worker sends heartbeats by itself. Details over 16 KB are
+   * dropped, with a line in the log.
+   */
   heartbeat(details?: Json): void;
   /** Records what this attempt does differently, so that a success can become a lesson. */
   changed(text: string): void;

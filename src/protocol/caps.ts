@@ -17,6 +17,10 @@ export const CAP = {
   /** The inputs of all calls of one planner turn together, and the planner's final answer. */
   chosenTogetherBytes: 64 * 1024,
   chosenOutputBytes: 32 * 1024,
+  /** Everything that a planner returns from one turn, in characters. */
+  choiceChars: 256 * 1024,
+  /** What a tool may tell with a heartbeat. Temporal keeps it with the activity, so it has to be small. */
+  heartbeatBytes: 16 * 1024,
   /** What a planner sees of its earlier steps, in characters. */
   plannerViewChars: 96 * 1024,
   /** What a reviewer sees of the steps it judges, and of each of their inputs and outputs, in characters. */

@@ -14,16 +14,33 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
  * check JSON are recursive, so deeper input would overflow the stack. For the same reason this function is a loop.
  */
 export function pathTooDeep(value: unknown): string | null {
-  const isOpen = typeof value === 'object' && value !== null;
-  const open: { value: object; path: string; level: number }[] = isOpen ? [{ value, path: '$', level: 0 }] : [];
+  // Depth first, so that a value that holds itself is found after as many steps as there are levels.
+  const open: object[] = isOpen(value) ? [value] : [];
+  const levels = [0];
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    const level = levels.pop() ?? 0;
+    if (level === CAP.jsonLevels) return firstDeepPath(value);
+    for (const inner of Array.isArray(next) ? next : Object.values(next)) {
+      if (!isOpen(inner)) continue;
+      open.push(inner);
+      levels.push(level + 1);
+    }
+  }
+  return null;
+}
+
+const isOpen = (value: unknown): value is object => typeof value === 'object' && value !== null;
+
+/** Paths cost much more than levels, so they are built only for a value that is known to be too deep. */
+function firstDeepPath(value: unknown): string {
+  const open = [{ value: value as object, path: '$', level: 0 }];
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
     if (next.level === CAP.jsonLevels) return next.path.length > 200 ? `${next.path.slice(0, 200)}…` : next.path;
     const isList = Array.isArray(next.value);
     for (const [key, inner] of Object.entries(next.value)) {
-      if (typeof inner !== 'object' || inner === null) continue;
       const path = next.path + (isList ? `[${key}]` : `.${key}`);
-      open.push({ value: inner as object, path, level: next.level + 1 });
+      if (isOpen(inner)) open.push({ value: inner, path, level: next.level + 1 });
     }
   }
-  return null;
+  return '$';
 }

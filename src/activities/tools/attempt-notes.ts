@@ -48,7 +48,11 @@ export function createAttemptNotes(tool: Tool, request: ToolCallRequest, env: To
       attempt: request.attempt,
       constraints: request.constraints,
       idempotencyKey: request.idempotency_key,
-      heartbeat: (details) => env.heartbeat(details),
+      heartbeat: (details) => {
+        const problem = problemOfDetails(details);
+        if (problem !== null) log({ event: 'heartbeat_details_dropped', reason: problem });
+        env.heartbeat(problem === null ? details : undefined);
+      },
       changed: (text) => {
         // Callers without types may pass anything; values that are not strings are ignored.
         if (typeof text === 'string') changed = text;
@@ -80,6 +84,20 @@ export function createAttemptNotes(tool: Tool, request: ToolCallRequest, env: To
       };
     },
   };
+}
+
+/**
+ * Checks that a heartbeat's details are small enough to travel. The attempt goes on without them, because an error in
+ * the middle of a side effect would leave its outcome unknown.
+ */
+function problemOfDetails(details: Json | undefined): string | null {
+  if (details === undefined) return null;
+  try {
+    const bytes = Buffer.byteLength(JSON.stringify(details));
+    return bytes <= CAP.heartbeatBytes ? null : `${bytes} bytes are over the cap of ${CAP.heartbeatBytes}`;
+  } catch {
+    return 'the details are not JSON';
+  }
 }
 
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;

@@ -1,9 +1,9 @@
 import { z } from 'zod';
 import { FEEDBACK_TYPES } from '../../core/feedback/types.ts';
-import { detectFeedback } from '../../core/feedback/detect.ts';
 import { refinePrompt } from '../../core/feedback/refine.ts';
 import { refinementActions } from '../../core/feedback/actions.ts';
 import { CAP } from '../../protocol/caps.ts';
+import { runTask } from '../../threads/run-task.ts';
 import { answerJson, page } from '../answers.ts';
 import { readBody, readQuery } from '../read-request.ts';
 import type { Route } from '../route.ts';
@@ -23,7 +23,7 @@ export const detect: Route = {
   answer: { status: 200, description: 'The type, or null', schema: 'Detection' },
   handle: async (c) => {
     const { text } = await readBody(c, SCHEMAS.DetectRequest, DETECT_BYTES);
-    const detection = detectFeedback(text);
+    const detection = await runTask('detectFeedback', text);
     const { feedback_type, confidence, matches } = detection;
     return answerJson(c, { feedback_type, confidence, matches, actions: refinementActions(detection) });
   },
