@@ -10,8 +10,8 @@ import { type TaskName, type TaskReply, type TaskRequest, type TaskResult, TASKS
 const IN_PLACE_CHARS = 128 * 1024;
 
 interface Waiting {
-  resolve(result: TaskResult<TaskName>): void;
-  reject(error: Error): void;
+  resolve: (result: TaskResult<TaskName>) => void;
+  reject: (error: Error) => void;
 }
 
 let thread: Worker | null = null;
