@@ -43,8 +43,8 @@ interface Recording {
 
 const recordings: Recording[] = [
   { what: 'three-steps', scenario: 'three steps that succeed' },
-  { what: 'retries', scenario: 'a server that is away twice' },
-  { what: 'answered-by-signal', scenario: 'a failure for good, and a person who says retry', answerBy: 'signal' },
+  { what: 'retries', scenario: 'a server that is unavailable twice' },
+  { what: 'answered-by-signal', scenario: 'a permanent failure and a person who answers retry', answerBy: 'signal' },
   { what: 'corrected-by-update', scenario: 'a person who corrects, and the correction helps', answerBy: 'update' },
   { what: 'reconciled', scenario: 'a side effect that the tool itself finds not done, so it is tried again' },
   { what: 'parallel', scenario: 'four steps side by side, two of which fail at first' },
@@ -52,12 +52,12 @@ const recordings: Recording[] = [
     what: 'planner',
     scenario: 'a planner that fails, is sent back by the review and does better in its second pass',
   },
-  { what: 'paid-once', scenario: 'a second pass that would pay again, and gets the receipt of the first' },
+  { what: 'paid-once', scenario: 'a second pass that would pay again and gets the receipt of the first pass' },
   { what: 'sub-runs', scenario: 'two agents asked at once, then one that uses up its share of the budget' },
-  { what: 'bad-messages', scenario: 'messages that nobody can use, a feedback and an override that waits' },
-  { what: 'cancelled', scenario: 'a failure for good, and a person who says retry', cancel: true },
-  { what: 'remembers', scenario: 'a server that is away twice', remembers: true },
-  { what: 'stuck', scenario: 'a planner that is let go on once, and is stuck again', answerBy: 'signal' },
+  { what: 'bad-messages', scenario: 'invalid messages, one feedback message and a pending override' },
+  { what: 'cancelled', scenario: 'a permanent failure and a person who answers retry', cancel: true },
+  { what: 'remembers', scenario: 'a server that is unavailable twice', remembers: true },
+  { what: 'stuck', scenario: 'a planner that may continue once and is stuck again', answerBy: 'signal' },
   { what: 'guard-asked', scenario: 'a guard that asks before it ends the run: one more pass, and then no more' },
   { what: 'handed-over', scenario: 'four steps side by side, two of which fail at first', handOverAfterEvents: 8 },
 ];

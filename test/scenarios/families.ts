@@ -1,4 +1,4 @@
-/** The worked families of loops as runs: an agent whose reviewer gives each pass the scores of the vectors. */
+/** The documented families of loops as runs: an agent whose reviewer gives each pass the scores of the vectors. */
 import vectors from '../vectors/families.json' with { type: 'json' };
 import type { ReviewReport } from '../../src/core/guardrails/loop-report.ts';
 import type { ReviewView } from '../../src/core/run/ports.ts';
@@ -42,7 +42,7 @@ export const reviewOf = (view: ReviewView): ReviewReport => {
   return { alignment_score, drift_score, summary_valid, bias_tags, reflection_persona: 'SAGE' };
 };
 
-/** The override that stands in the vector's report; in a run it comes as a message while the pass is reviewed. */
+/** The override of the vector's report. In a run it is sent as a message during the review. */
 export function overrideOf(view: ReviewView): Record<string, boolean | string> | null {
   const { override_fatigue = false, override_max_reruns = false, override_by = 'operator' } = loopOf(view);
   return override_fatigue || override_max_reruns ? { override_fatigue, override_max_reruns, override_by } : null;
@@ -66,7 +66,7 @@ export const requestOf = (family: Family): Omit<RunRequest, 'run_id'> => ({
   policy: { reruns: { max_reruns: family.max_reruns } },
 });
 
-/** What the vectors say of each loop, in the words of a run's trace. */
+/** The vectors' decision about each loop, in the format of a run's trace. */
 export const expectedTrace = (family: Family) =>
   family.loops.map(({ expect }) => ({
     status: expect.decision === 'rerun' ? 'rerun' : 'finalized',

@@ -20,7 +20,10 @@ const environment: ToolEnvironment = {
   now: () => 0,
 };
 
-/** The scenario in virtual time; its state goes through JSON at about `handOverShare` of the batch boundaries. */
+/**
+ * Executes the scenario in virtual time. Its state is converted to JSON and back at about `handOverShare` of the batch
+ * boundaries.
+ */
 export function liveInSimulator(
   scenario: Scenario,
   registry: Registry,
@@ -31,7 +34,7 @@ export function liveInSimulator(
   return simulateRun(run, { world: worldOf(registry, scenario), ...options });
 }
 
-/** Goes on from a state that was handed over; nobody answers or says anything. */
+/** Continues from a state that was handed over, without any message from people. */
 export const liveOnInSimulator = (state: RunState, registry: Registry): Promise<Simulated> =>
   simulateRun(state.run, { world: worldOf(registry, {}), from: state });
 

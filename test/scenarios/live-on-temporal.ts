@@ -15,7 +15,10 @@ export interface LivedOnTemporal {
 
 type Answer = Parameters<RunWorld['runs']['answer']>[1];
 
-/** The scenario for real. Odd questions are answered by signal, even ones by update: both must do the same. */
+/**
+ * Executes the scenario on Temporal. Odd questions are answered by signal and even ones by update, because both must
+ * have the same effect.
+ */
 export async function liveOnTemporal(
   scenario: Scenario,
   world: RunWorld,

@@ -1,6 +1,6 @@
 import type { Json } from '../../src/protocol/json.ts';
 
-/** What differs between virtual and real time, and nothing else. */
+/** Removes what differs between virtual and real time, and nothing else. */
 const TIMES = new Set([
   'started_at',
   'updated_at',

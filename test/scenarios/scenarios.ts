@@ -1,4 +1,4 @@
-/** Scenarios as data: each is lived in the simulator and on Temporal, and both must end in the same state. */
+/** Scenarios as data: each is executed in the simulator and on Temporal, and both must end in the same state. */
 import type { Json } from '../../src/protocol/json.ts';
 import type { RunMessage } from '../../src/protocol/messages.ts';
 import type { RunRequest, RunResult } from '../../src/protocol/run.ts';
@@ -9,16 +9,16 @@ import type { Behaviour } from './scripted-tools.ts';
 export interface Scenario {
   name: string;
   request: Omit<RunRequest, 'run_id'>;
-  /** What people send when the n-th question is open (1-based); the question's id is filled in. */
+  /** The message that is sent when the n-th question is open (from 1). The question's id is filled in. */
   answers?: { [question: number]: { type: RunMessage['type']; body: Record<string, Json> } };
-  /** Sent right after the start, before anything else can happen. */
+  /** Messages that are sent right after the start. */
   atOnce?: { type: RunMessage['type']; body: unknown }[];
   expect: Partial<RunResult>;
 }
 
 /**
- * Real timers pass on Temporal, so waits are short; the rules that make them are the same. Scenarios share a store there
- * and none here, so none of them remembers another.
+ * Waits are short, because Temporal uses real timers. On Temporal the scenarios share a store, so none of them uses the
+ * memory of another.
  */
 export const QUICK: PolicyPatch = { retry: { base_ms: 20, max_wait_ms: 500 }, memory: { scope: 'run' } };
 
@@ -42,7 +42,7 @@ export const scenarios: Scenario[] = [
     expect: { outcome: 'completed', reason: 'thresholds_met' },
   },
   {
-    name: 'a server that is away twice',
+    name: 'a server that is unavailable twice',
     request: given([step('script.read', { fail: 'server_error' }, { fail: 'server_error' }, ok())]),
     expect: { outcome: 'completed' },
   },
@@ -63,7 +63,7 @@ export const scenarios: Scenario[] = [
     expect: { outcome: 'finalized', reason: 'question_timed_out' },
   },
   {
-    name: 'a failure for good, and a person who says retry',
+    name: 'a permanent failure and a person who answers retry',
     request: given([
       step('script.read', { fail: 'auth', message: 'token expired' }, ok()),
       step('script.read', ok('next')),
@@ -90,7 +90,7 @@ export const scenarios: Scenario[] = [
     expect: { outcome: 'finalized', reason: 'stopped_by_human' },
   },
   {
-    name: 'a person who says retry three times, and then no question is left',
+    name: 'a person who answers retry three times until no question is left',
     request: given([step('script.read', { fail: 'auth' })]),
     answers: { 1: answer('retry'), 2: answer('retry'), 3: answer('retry') },
     expect: { outcome: 'finalized', reason: 'no_question_left' },
@@ -176,7 +176,7 @@ export const scenarios: Scenario[] = [
     expect: { outcome: 'completed' },
   },
   {
-    name: 'a budget of two attempts against a server that is always away',
+    name: 'a budget of two attempts against a server that is always unavailable',
     request: given([step('script.read', { fail: 'server_error' })], { budget: { max_attempts: 2 } }),
     expect: { outcome: 'budget_exhausted', reason: 'attempts' },
   },
@@ -188,7 +188,7 @@ export const scenarios: Scenario[] = [
     expect: { outcome: 'budget_exhausted', reason: 'steps' },
   },
   {
-    name: 'messages that nobody can use, a feedback and an override that waits',
+    name: 'invalid messages, one feedback message and a pending override',
     // It waits for an approval, so that all of them are there before it ends.
     request: given([step('script.launch', ok())]),
     answers: { 1: answer('approve') },
@@ -210,12 +210,12 @@ export const scenarios: Scenario[] = [
     },
   },
   {
-    name: 'a planner that finds another way, which is no reason to do it all again',
+    name: 'a planner that recovers in another way and needs no second pass',
     request: { agent: 'adapter', goal: 'find a way', policy: QUICK },
     expect: { outcome: 'completed', loops: 1 },
   },
   {
-    name: 'a second pass that would pay again, and gets the receipt of the first',
+    name: 'a second pass that would pay again and gets the receipt of the first pass',
     request: { agent: 'payer', goal: 'pay once', policy: QUICK },
     expect: {
       outcome: 'completed',
@@ -256,7 +256,7 @@ export const scenarios: Scenario[] = [
     expect: { outcome: 'finalized', reason: 'stopped_by_human' },
   },
   {
-    name: 'a planner that is let go on once, and is stuck again',
+    name: 'a planner that may continue once and is stuck again',
     request: { agent: 'reader', goal: 'read on', policy: QUICK },
     answers: { 1: answer('retry') },
     expect: { outcome: 'system_error', reason: 'LOOP_STALL' },
@@ -272,13 +272,13 @@ export const scenarios: Scenario[] = [
     expect: { outcome: 'completed' },
   },
   {
-    name: 'a planner that only ever says the same',
+    name: 'a planner that only repeats the same message',
     request: { agent: 'talker', goal: 'talk', policy: QUICK },
     answers: { 1: answer('retry') },
     expect: { outcome: 'system_error', reason: 'LOOP_STALL' },
   },
   {
-    name: 'a stuck planner that is only observed runs until its budget ends',
+    name: 'a stuck planner in observe mode that runs until its budget ends',
     request: { agent: 'reader', goal: 'read on', policy: { ...QUICK, mode: 'observe', budget: { max_steps: 9 } } },
     expect: { outcome: 'budget_exhausted', reason: 'steps' },
   },
@@ -294,7 +294,7 @@ export const scenarios: Scenario[] = [
     expect: { outcome: 'completed', reason: 'thresholds_met' },
   },
   {
-    name: 'a given plan that another agent does a step of',
+    name: 'a given plan with a step that another agent does',
     request: {
       agent: 'boss',
       goal: 'by plan',

@@ -1,10 +1,10 @@
-/** Tools whose input says how each attempt ends: the same in both worlds. */
+/** Tools whose input says how each attempt ends, both in the simulator and on Temporal. */
 import { z } from 'zod';
 import { defineTool } from '../../src/define/define-tool.ts';
 import { ToolError } from '../../src/define/tool-error.ts';
 import { FAILURE_CATEGORIES } from '../../src/protocol/failure-categories.ts';
 
-/** How one attempt ends; the last of a list stands for all further attempts. */
+/** How one attempt ends. The last entry of a list applies to all further attempts. */
 const behaviour = z.union([
   z.strictObject({ ok: z.json() }),
   z.strictObject({

@@ -23,7 +23,7 @@ afterAll(() => world.close());
 
 // Many share one worker, and the machine may be busy.
 describe.concurrent.each(scenarios)('$name', { timeout: 120_000 }, (scenario) => {
-  it('ends in the same state in the simulator and on Temporal, records included', async () => {
+  it(`the scenario "${scenario.name}" ends in the same state, with the same records, in the simulator and on Temporal`, async () => {
     const runId = world.newRunId('two');
     const simulated = await liveInSimulator(scenario, world.registry, runId);
     const lived = await liveOnTemporal(scenario, world, runId);

@@ -3,7 +3,7 @@ import type { PolicyPatch } from '../../../../src/protocol/schemas/policy.ts';
 
 const upTo = (max: number, min = 0) => fc.integer({ min, max });
 
-/** Policies over the ranges that people use, and a little beyond; every value is one that the door accepts. */
+/** Policies over the usual ranges and a little beyond. The API accepts every value. */
 export const anyPolicy: fc.Arbitrary<PolicyPatch> = fc.record({
   mode: fc.constantFrom('enforce' as const, 'guide' as const, 'observe' as const),
   retry: fc.record({

@@ -1,6 +1,6 @@
 /**
- * The bound of spec S6: its formula as a table, and that no simulated run ever exceeds a figure of it, whatever tools,
- * planners and people do. Needs nothing. That Temporal runs the same story is shown by test/stack/two-worlds.test.ts.
+ * The formula of a run's limit, as a table. Needs nothing. test/unit/core/bound/runs-stay-inside.test.ts shows that no
+ * simulated run exceeds its limit, and test/stack/two-worlds.test.ts that Temporal executes the same story.
  */
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
@@ -15,7 +15,7 @@ const bound = (planLength: number | null, ...patches: PolicyPatch[]): Bound =>
   computeBound({ policy: mergePolicy(...patches), planLength });
 
 const DAY_MS = 86_400_000;
-/** No retries at all and nobody to ask: what is left is the plan itself. */
+/** A policy without retries and questions, so that only the plan counts. */
 const BARE: PolicyPatch = {
   retry: {
     validation: 0,
@@ -91,11 +91,11 @@ describe('the formula', () => {
       got: bound(1, BARE, { retry: { rate_limit: 3, max_wait_ms: 60_000 }, budget: { max_seconds: 10 } }),
       is: { wait_ms: 10_000 },
     },
-  ])('$what', ({ got, is }) => {
+  ])('the limit follows the formula: $what', ({ got, is }) => {
     expect(got).toMatchObject(is);
   });
 
-  it('is one sentence that names every figure', () => {
+  it('the limit as a sentence names every figure', () => {
     expect(boundSentence(bound(1))).toMatch(/^At most 59 attempts, 7 steps in 7 passes, .* of waiting\.$/);
     expect(boundSentence(bound(1, BARE))).toBe('At most 1 attempt, 1 step in 1 pass, 0 ms of waiting.');
     const chooses = boundSentence(bound(null, { budget: { max_cost_micro_usd: 1_500_000 } }));
@@ -107,7 +107,7 @@ describe('the formula', () => {
 describe('for any policy and plan', () => {
   const planLength = fc.option(fc.integer({ min: 1, max: 500 }), { nil: null });
 
-  it('every figure is a whole number and never negative', () => {
+  it('every figure of a limit is a whole number and never negative', () => {
     fc.assert(
       fc.property(anyPolicy, planLength, (patch, length) => {
         for (const [name, figure] of Object.entries(bound(length, patch))) {
@@ -120,7 +120,7 @@ describe('for any policy and plan', () => {
     );
   });
 
-  it('the caps of the policy are never passed, and a longer plan never lowers a figure', () => {
+  it("a limit never exceeds the policy's budgets, and a longer plan never lowers a figure", () => {
     fc.assert(
       fc.property(anyPolicy, fc.integer({ min: 1, max: 499 }), (patch, length) => {
         const { budget } = mergePolicy(patch);

@@ -1,8 +1,8 @@
 /**
- * Thousands of runs of policies and plans drawn from a seed, in a hostile world: tools that fail in every way, planners
- * that never stop, reviewers who are never content, people who answer anything, late or not at all, stores that go away.
- * Every run ends, and none passes a figure of its bound. Needs nothing. Seeded: what fails here fails again. Does not
- * prove what a model really used: a planner says so when its turn is over, and the ledger takes no more than was left.
+ * Thousands of runs with random policies and plans in a hostile world: tools that fail in every way, planners that
+ * never stop, reviewers that always reject, people who answer anything, late or not at all, and unavailable stores.
+ * Every run ends within its limit. Needs nothing. The runs are seeded, so a failure repeats. Does not prove what a
+ * model really used, because the ledger only knows what a planner reports.
  */
 import { describe, expect, it } from 'vitest';
 import { FIGURES, shareOf, violationsOf } from '../../../../src/testing/simulator/hostile/figures.ts';
@@ -10,11 +10,11 @@ import { liveScene } from '../../../../src/testing/simulator/hostile/live-scene.
 import { drawScene } from '../../../../src/testing/simulator/hostile/scene.ts';
 
 const RUNS = 2_500;
-/** A bound of one is reached by nearly every run, which says nothing. */
+/** A limit of one is reached by nearly every run, so reaching it proves nothing. */
 const WORTH_REACHING = 3;
 
 describe('a run in a hostile world', () => {
-  it(`ends inside its bound, ${RUNS} times`, { timeout: 120_000 }, async () => {
+  it(`${RUNS} runs in a hostile world all end within their limit`, { timeout: 120_000 }, async () => {
     const outcomes: Record<string, number> = {};
     const nearest = Object.fromEntries(FIGURES.map((figure) => [figure, 0]));
     const violations: unknown[] = [];
@@ -49,7 +49,7 @@ describe('a run in a hostile world', () => {
     for (const figure of ['tokens', 'cost_micro_usd', 'wait_ms']) expect(nearest[figure]).toBeGreaterThan(0.99);
   });
 
-  it('lives the same life again from the same seed', async () => {
+  it('a hostile run repeats exactly with the same seed', async () => {
     for (const seed of [7, 8, 9]) {
       const [one, other] = [await liveScene(drawScene(seed)), await liveScene(drawScene(seed))];
       expect(JSON.stringify(one.simulated.state)).toBe(JSON.stringify(other.simulated.state));

@@ -20,11 +20,11 @@ describe('validation waits', () => {
     [9, 256_000],
     [10, 300_000],
     [20, 300_000],
-  ])('before retry %i it waits exactly %i ms', (retry, wait_ms) => {
+  ])('the wait before validation retry %i is exactly %i ms', (retry, wait_ms) => {
     expect(waitOf('validation_grounding', retry)).toEqual({ wait_ms });
   });
 
-  test('base_ms scales them, factor does not', () => {
+  test('base_ms scales validation waits and factor does not', () => {
     const policy = { ...defaultRetry, base_ms: 10, factor: 7 };
     expect([1, 2, 3].map((retry) => waitOf('validation_both', retry, { policy }))).toEqual([
       { wait_ms: 10 },
@@ -35,28 +35,31 @@ describe('validation waits', () => {
 });
 
 describe('no wait where time mends nothing', () => {
-  test.each<FailureCategory>(['worker_lost', 'context_length'])('%s', (category) => {
-    expect(waitOf(category, 1)).toEqual({ wait_ms: 0 });
-    expect(waitOf(category, 7)).toEqual({ wait_ms: 0 });
-  });
+  test.each<FailureCategory>(['worker_lost', 'context_length'])(
+    'there is no wait before a retry after %s',
+    (category) => {
+      expect(waitOf(category, 1)).toEqual({ wait_ms: 0 });
+      expect(waitOf(category, 7)).toEqual({ wait_ms: 0 });
+    },
+  );
 });
 
 describe('Retry-After', () => {
-  test('is obeyed when it asks for more than the back-off', () => {
+  test('a Retry-After longer than the backoff is used', () => {
     expect(waitOf('rate_limit', 1, { retry_after_ms: 42_000.5 })).toEqual({ wait_ms: 42_001 });
   });
-  test('never shortens the back-off', () => {
+  test('a Retry-After never shortens the backoff', () => {
     expect(waitOf('rate_limit', 3, { retry_after_ms: 1 })).toEqual(waitOf('rate_limit', 3));
   });
-  test('of exactly max_wait_ms is waited for; beyond it there is no retry', () => {
+  test('a Retry-After of exactly max_wait_ms is used, and beyond it there is no retry', () => {
     expect(waitOf('rate_limit', 1, { retry_after_ms: 300_000 })).toEqual({ wait_ms: 300_000 });
     expect(waitOf('rate_limit', 1, { retry_after_ms: 300_001 })).toEqual({ give_up: 'retry_after_beyond_max_wait' });
     expect(waitOf('server_error', 1, { retry_after_ms: Infinity })).toEqual({ give_up: 'retry_after_beyond_max_wait' });
   });
-  test.each([[-1], [Number.NaN]])('of %d is ignored', (retry_after_ms) => {
+  test.each([[-1], [Number.NaN]])('a Retry-After of %d is ignored', (retry_after_ms) => {
     expect(waitOf('rate_limit', 2, { retry_after_ms })).toEqual(waitOf('rate_limit', 2));
   });
-  test('is heard with a 503 as well, and not with a refused connection', () => {
+  test('a Retry-After is used for a 503 too, and not for a refused connection', () => {
     expect(waitOf('server_error', 1, { retry_after_ms: 9_000 })).toEqual({ wait_ms: 9_000 });
     expect(waitOf('network', 1, { retry_after_ms: 9_000 })).toEqual(waitOf('network', 1));
   });
@@ -72,7 +75,7 @@ describe('jitter', () => {
   );
   const retry = fc.integer({ min: 1, max: 20 });
 
-  test('lies between one half and the whole of the exponential wait, in whole milliseconds', () => {
+  test('a wait with jitter is between one half and the whole of the exponential wait, in whole milliseconds', () => {
     fc.assert(
       fc.property(jittered, retry, anyRetryPolicy, fc.string(), (category, n, policy, seed) => {
         const answer = waitBeforeRetry({ category, retry: n, policy, seed });
@@ -86,7 +89,7 @@ describe('jitter', () => {
     );
   });
 
-  test('is the same for the same seed, and spreads over different ones', () => {
+  test('jitter is the same for the same seed and spreads over different seeds', () => {
     fc.assert(
       fc.property(jittered, retry, anyRetryPolicy, fc.string(), (category, n, policy, seed) => {
         const ask = () => waitBeforeRetry({ category, retry: n, policy, seed });
@@ -103,14 +106,14 @@ describe('jitter', () => {
     expect(new Set(waits).size).toBeGreaterThan(300);
   });
 
-  test('is a fixed function: these waits are in kept histories', () => {
+  test('jitter is a fixed function, because these waits are in kept histories', () => {
     const waits = [1, 2, 3, 4].map((n) => waitOf('server_error', n));
     expect(waits).toEqual([{ wait_ms: 809 }, { wait_ms: 1_741 }, { wait_ms: 2_629 }, { wait_ms: 4_561 }]);
   });
 });
 
 describe('without jitter', () => {
-  test('waits never get shorter with the number of the retry, and never exceed max_wait_ms', () => {
+  test('waits without jitter never get shorter with the number of the retry and never exceed max_wait_ms', () => {
     fc.assert(
       fc.property(anyCategory, fc.integer({ min: 1, max: 200 }), anyRetryPolicy, (category, n, policy) => {
         const wait = maxWait(category, n, policy);
@@ -122,7 +125,7 @@ describe('without jitter', () => {
 });
 
 describe('the largest wait', () => {
-  test('is never exceeded, whatever seed and Retry-After', () => {
+  test('the longest wait is never exceeded for any seed and Retry-After', () => {
     const after = fc.option(fc.double(), { nil: undefined });
     const retry = fc.integer({ min: 1, max: 20 });
     fc.assert(
@@ -142,7 +145,7 @@ describe('the largest wait', () => {
     );
   });
 
-  test('of a step is the slowest category before each retry', () => {
+  test('the longest wait of a step adds the slowest category before each retry', () => {
     expect(maxWaitPerStep(defaultRetry)).toBe(5 * 300_000);
     expect(maxWaitPerStep(defaultRetry, ['network', 'validation_both'])).toBe(1_000 + 2_000 + 4_000 + 8_000);
     expect(maxWaitPerStep(defaultRetry, ['auth', 'worker_lost', 'context_length'])).toBe(0);

@@ -55,7 +55,7 @@ describe('an answer over HTTP', () => {
     [{ code: 503 }, 'server_error HTTP_503 failed'],
     [{ http_status: 302 }, 'unknown_error HTTP_302 failed'],
   ];
-  test.each(table)('%j → %s', (facts, expected) => {
+  test.each(table)('an HTTP answer with %j is classified as %s', (facts, expected) => {
     expect(line(facts)).toBe(expected);
   });
 });
@@ -82,7 +82,7 @@ describe('no answer', () => {
     [{ provider_error_type: 'RESOURCE_EXHAUSTED' }, 'rate_limit RESOURCE_EXHAUSTED failed'],
     [{ provider_error_type: 'content_filter' }, 'content_filter CONTENT_FILTER failed'],
   ];
-  test.each(table)('%j → %s', (facts, expected) => {
+  test.each(table)('a missing answer with %j is classified as %s', (facts, expected) => {
     expect(line(facts)).toBe(expected);
   });
 });
@@ -106,7 +106,7 @@ describe('an exception', () => {
     [{ code: 'no evidence'.replace(' ', '_') }, 'unknown_error NO_EVIDENCE failed'],
     [{}, 'unknown_error UNKNOWN failed'],
   ];
-  test.each(table)('%j → %s', (facts, expected) => {
+  test.each(table)('an exception with %j is classified as %s', (facts, expected) => {
     expect(line(facts)).toBe(expected);
   });
 });
@@ -134,34 +134,34 @@ describe('a command that does not speak our exit codes', () => {
     [{ exit_code: 1, stderr: 'Error: Test timed out in 5000ms.' }, 'unknown_error EXIT_1 failed'],
     [{ exit_code: 1, timed_out: true, signal: 'SIGTERM' }, 'timeout TIMEOUT unknown'],
   ];
-  test.each(table)('%j → %s', (facts, expected) => {
+  test.each(table)('a command that ends with %j is classified as %s', (facts, expected) => {
     expect(line(facts)).toBe(expected);
   });
 
-  test('what it said last counts, however much it said before', () => {
+  test('a command is classified by the end of its output, however long the output is', () => {
     const stderr = `${'rate limit\n'.repeat(10_000)}${'x'.repeat(5_000)}\nconnection refused`;
     expect(line({ exit_code: 1, stderr })).toBe('network EXIT_1 failed');
   });
 });
 
 describe('what a tool says of itself', () => {
-  test('its category and certainty are believed', () => {
+  test('the category and certainty that a tool sets are used', () => {
     expect(line({ category: 'quota', http_status: 503 })).toBe('quota HTTP_503 failed');
     expect(line({ category: 'network', certainty: 'not_started' })).toBe('network NETWORK not_started');
     expect(line({ category: 'timeout' })).toBe('timeout TIMEOUT unknown');
   });
-  test('but it cannot claim to be the infrastructure, which would leave no record', () => {
+  test('a tool cannot set an infrastructure category, which would leave no record', () => {
     expect(line({ category: 'worker_lost', name: 'Error' })).toMatch(/^unknown_error /);
     expect(line({ category: 'not_registered', http_status: 500 })).toMatch(/^server_error /);
   });
 });
 
 describe('Retry-After', () => {
-  test('comes through in milliseconds', () => {
+  test('Retry-After is returned in milliseconds', () => {
     expect(classifyError({ http_status: 429, retry_after: '7' }, NOW).retry_after_ms).toBe(7_000);
     expect(classifyError({ http_status: 503, retry_after_ms: 250.2 }, NOW).retry_after_ms).toBe(251);
   });
-  test('is absent when there is none or it is garbage', () => {
+  test('Retry-After is absent when the header is missing or invalid', () => {
     expect(classifyError({ http_status: 429 }, NOW)).not.toHaveProperty('retry_after_ms');
     expect(classifyError({ http_status: 429, retry_after: 'soon' }, NOW)).not.toHaveProperty('retry_after_ms');
     expect(classifyError({ http_status: 429, retry_after_ms: -1 }, NOW)).not.toHaveProperty('retry_after_ms');
@@ -169,16 +169,16 @@ describe('Retry-After', () => {
 });
 
 describe('facts of something thrown', () => {
-  test("fetch's error is known by the code of its cause", () => {
+  test('an error of fetch is classified by the code of its cause', () => {
     const cause = Object.assign(new Error('connect ECONNREFUSED 127.0.0.1:1'), { code: 'ECONNREFUSED' });
     expect(line(readErrorFacts(new TypeError('fetch failed', { cause })))).toBe('network ECONNREFUSED not_started');
   });
-  test('of several addresses the first failure stands for all', () => {
+  test('an error with several addresses is classified by the first one', () => {
     const each = Object.assign(new Error('connect ECONNREFUSED ::1:1'), { code: 'ECONNREFUSED' });
     const cause = new AggregateError([each, each], '');
     expect(line(readErrorFacts(new TypeError('fetch failed', { cause })))).toBe('network ECONNREFUSED not_started');
   });
-  test("an SDK's error is known by its status, its type and its headers", () => {
+  test("an SDK's error is classified by its status, its type and its headers", () => {
     const headers = new Headers({ 'retry-after': '3' });
     const thrown = Object.assign(new Error('429'), { status: 429, headers, error: { type: 'rate_limit_error' } });
     expect(classifyError(readErrorFacts(thrown), NOW)).toEqual({
@@ -188,12 +188,12 @@ describe('facts of something thrown', () => {
       retry_after_ms: 3_000,
     });
   });
-  test('a time-out signal is a time-out', () => {
+  test('an abort by a timeout signal is classified as a timeout', () => {
     expect(line(readErrorFacts(new DOMException('The operation was aborted due to timeout', 'TimeoutError')))).toBe(
       'timeout TIMEOUT unknown',
     );
   });
-  test('causes in a circle end', () => {
+  test('a circular chain of causes is read without an endless loop', () => {
     const thrown: { message: string; cause?: unknown } = { message: 'round' };
     thrown.cause = thrown;
     expect(line(readErrorFacts(thrown))).toBe('unknown_error UNKNOWN failed');
@@ -216,7 +216,7 @@ describe('whatever it is given', () => {
     fc.anything({ withNullPrototype: true, withBigInt: true, withDate: true, withMap: true, withSparseArray: true }),
     fc.record(model, { requiredKeys: [] }),
   );
-  /** A classification as it would travel: a known category, a known certainty, a short code. */
+  /** A valid classification: a known category, a known certainty and a short code. */
   const classify = (value: unknown): unknown => {
     const result: unknown = Reflect.apply(classifyError, undefined, [value, NOW]);
     return JSON.parse(JSON.stringify(result));
@@ -227,7 +227,7 @@ describe('whatever it is given', () => {
     error_code: expect.stringMatching(/^[A-Za-z0-9_.:+-]{1,85}$/),
   };
 
-  test('it answers with a category and never throws', () => {
+  test('classifyError returns a category for any input and never throws', () => {
     fc.assert(
       fc.property(hostile, (value) => {
         expect(classify(value)).toMatchObject(wellFormed);
@@ -235,7 +235,7 @@ describe('whatever it is given', () => {
       { numRuns: 500 },
     );
   });
-  test('the facts of anything thrown can be read', () => {
+  test('readErrorFacts accepts any thrown value', () => {
     fc.assert(
       fc.property(hostile, (value) => {
         expect(classify(readErrorFacts(value))).toMatchObject(wellFormed);
@@ -243,7 +243,7 @@ describe('whatever it is given', () => {
       { numRuns: 300 },
     );
   });
-  test('not even a getter that throws stops it', () => {
+  test('a getter that throws does not stop the classification', () => {
     const get = (): never => {
       throw new Error('no');
     };

@@ -27,18 +27,18 @@ describe('the exit codes of the protocol', () => {
     [5, 'unknown_error EXIT_5 failed'],
     [6, 'unknown_error EXIT_6 failed'],
     [127, 'invalid_input EXIT_127 failed'],
-  ])('%i → %s', (exit_code, expected) => {
+  ])('the exit code %i is classified as %s', (exit_code, expected) => {
     expect(line({ exit_code })).toBe(expected);
   });
 
-  test('5 is looked into: stderr says what it was', () => {
+  test('the exit code 5 is classified by the text on stderr', () => {
     expect(line({ exit_code: 5, stderr: 'HTTP 503' })).toBe('server_error EXIT_5 failed');
   });
-  test('a time-out or a signal is no exit code', () => {
+  test('a timeout or a signal is not classified by an exit code', () => {
     expect(line({ exit_code: 1, timed_out: true })).toBe('timeout TIMEOUT unknown');
     expect(line({ exit_code: null, signal: 'SIGSEGV' })).toBe('unknown_error SIGSEGV unknown');
   });
-  test('a command that did not opt in means nothing of the kind', () => {
+  test("the protocol's exit codes do not apply to a command that did not opt in", () => {
     expect(line({ exit_code: 1, protocol: false })).toBe('unknown_error EXIT_1 failed');
     expect(line({ exit_code: 3, protocol: false, stderr: 'too many requests' })).toBe('rate_limit EXIT_3 failed');
     expect(categoryOfProtocolExit(5)).toBeNull();
@@ -48,7 +48,7 @@ describe('the exit codes of the protocol', () => {
 describe('a failure report', () => {
   const report = readReport('{"missing": ["grounding metadata"]}');
 
-  test('turns exit 0 into the failure that it names, opted in or not', () => {
+  test('a failure report turns exit 0 into the failure that it names, opted in or not', () => {
     for (const protocol of [true, false])
       expect(classifyCommandEnd(end({ report, protocol }))).toEqual({
         ok: false,
@@ -59,13 +59,13 @@ describe('a failure report', () => {
         certainty: 'failed',
       });
   });
-  test('changes no other exit', () => {
+  test('a failure report changes no other exit code', () => {
     expect(line({ exit_code: 2, report })).toBe('validation_reasoning EXIT_2 failed');
     expect(line({ exit_code: 5, report })).toBe('unknown_error EXIT_5 failed');
     expect(line({ exit_code: null, signal: 'SIGKILL', report })).toBe('unknown_error SIGKILL unknown');
     expect(line({ timed_out: true, report })).toBe('timeout TIMEOUT unknown');
   });
-  test('that is broken is a contract_violation', () => {
+  test('a failure report with an invalid format is a contract_violation', () => {
     expect(line({ report: readReport('{"missing": [') })).toBe('contract_violation EXIT_4 failed');
   });
 });

@@ -26,20 +26,20 @@ describe('which report counts', () => {
     ['a FIFO', { kind: 'fifo' }, 'not_a_regular_file'],
     ['a folder', { kind: 'directory' }, 'not_a_regular_file'],
     ["another owner's", { owner_matches: false }, 'other_owner'],
-  ])('%s', (_what, how, because) => {
+  ])('a report that is %s is used or ignored as expected', (_what, how, because) => {
     const only = file('a', how);
     expect(chooseReport([only], WINDOW)).toEqual(
       because === null ? { report: only, ignored: [] } : { report: null, ignored: [{ name: only.name, because }] },
     );
   });
 
-  test('files of other names are not even mentioned', () => {
+  test('files with other names are not listed as ignored reports', () => {
     const listing = ['report.json', 'x-FAILURE-REPORT.json.tmp', 'x-failure-report.json'];
     const files = listing.map((name) => ({ ...file('x'), name }));
     expect(chooseReport(files, WINDOW)).toEqual({ report: null, ignored: [] });
   });
 
-  test('of several the newest counts, in whatever order the folder lists them', () => {
+  test('the newest of several reports is used, in whatever order the folder lists them', () => {
     const files = [
       file('a', { mtime_ms: 101_000 }),
       file('b', { mtime_ms: 109_000 }),
@@ -77,11 +77,11 @@ describe('what a report says', () => {
     ['a list of other things', '{"missing": [{"grounding": 1}]}', 4, 'contract_violation'],
     ['too large to be read', null, 4, 'contract_violation'],
     ['over 1 MB', `{"missing": ["grounding${' '.repeat(REPORT_MAX_BYTES)}"]}`, 4, 'contract_violation'],
-  ])('%s', (_what, text, exit_code, category) => {
+  ])('a report with the content "%s" gives the expected category', (_what, text, exit_code, category) => {
     expect(readReport(text)).toMatchObject({ exit_code, category });
   });
 
-  test('any text is read without an exception', () => {
+  test('readReport reads any text without an exception', () => {
     fc.assert(
       fc.property(fc.oneof(fc.string(), fc.json()), (text) => {
         expect([1, 2, 3, 4]).toContain(readReport(text).exit_code);

@@ -23,7 +23,7 @@ test('validation_failed says what was missing', () => {
   });
 });
 
-test('report_override says which report, from 0 to which code, and what was passed over', () => {
+test('report_override names the report, the new exit code and the ignored reports', () => {
   const ignored = [{ name: 'b-FAILURE-REPORT.json', because: 'other_owner' as const }];
   const found = readReport('{"missing": ["reasoning"]}');
   expect(logged(reportOverride({ report: 'a-FAILURE-REPORT.json', ...found, ignored }))).toEqual({

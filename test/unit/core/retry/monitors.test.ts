@@ -7,7 +7,7 @@ const GROUNDING = 'validation_grounding';
 const BOTH = 'validation_both';
 
 describe("the seed's 14 evaluations", () => {
-  test('as they were, without any retry: 85.7 %, two lost', () => {
+  test('14 evaluations without any retry have 85.7 % success and two failures', () => {
     const figures = monitorFigures(seedBatch([GROUNDING], [BOTH]));
     expect(figures).toMatchObject({
       evaluations: 14,
@@ -24,7 +24,7 @@ describe("the seed's 14 evaluations", () => {
     ]);
   });
 
-  test('its conservative estimate: one recovers at the first retry, one at the second, 100 %', () => {
+  test('in the conservative estimate one recovers at the first retry and one at the second, so success is 100 %', () => {
     const figures = monitorFigures(seedBatch([GROUNDING, 'ok'], [BOTH, BOTH, 'ok']));
     expect(figures).toMatchObject({
       first_attempt_success: 12 / 14,
@@ -37,7 +37,7 @@ describe("the seed's 14 evaluations", () => {
     });
   });
 
-  test('its realistic estimate: 13 of 14, with the time and the cost that it took', () => {
+  test('in the realistic estimate 13 of 14 succeed, with the time and the cost of the retries', () => {
     const figures = monitorFigures(seedBatch([GROUNDING, 'ok'], [BOTH, BOTH, BOTH]));
     expect(figures).toMatchObject({
       final_success: 13 / 14,
@@ -65,13 +65,13 @@ describe("the seed's 14 evaluations", () => {
     ]);
   });
 
-  test('the seed allots 11 s to a failure with two retries, 22 s to both', () => {
+  test('two failures with two retries each take 22 s, 11 s each', () => {
     expect(monitorFigures(seedBatch([GROUNDING, GROUNDING, 'ok'], [BOTH, BOTH, BOTH])).added_seconds).toBe(22);
   });
 });
 
 describe('monitors', () => {
-  test('a failure stands with other models, or not, or nobody has tried', () => {
+  test('a failure persists across models, or does not, or is null when no other model has tried', () => {
     const failed = (model: string) => evaluation([BOTH], { model });
     const stands = (others: ReturnType<typeof evaluation>[]) =>
       monitorFigures([failed('a')], [failed('a'), ...others]).remaining_failures[0]?.persistent_across_models;
@@ -81,7 +81,7 @@ describe('monitors', () => {
     expect(stands([evaluation(['ok'], { model: 'b', subject: 'another' })])).toBeNull();
   });
 
-  test('nothing evaluated gives no rates, not zeros', () => {
+  test('without evaluations the rates are null and not zero', () => {
     expect(monitorFigures([])).toMatchObject({
       evaluations: 0,
       first_attempt_success: null,
@@ -91,7 +91,7 @@ describe('monitors', () => {
     });
   });
 
-  test('figures are consistent for any batch', () => {
+  test('the figures are consistent for any batch', () => {
     const outcomes = fc.tuple(fc.integer({ min: 0, max: 3 }), fc.boolean()).map(([failures, ok]) => {
       const failed = Array.from({ length: failures }, () => 'validation_both' as const);
       return evaluation(ok || failures === 0 ? [...failed, 'ok'] : failed);

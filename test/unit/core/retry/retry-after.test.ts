@@ -30,15 +30,15 @@ describe('Retry-After', () => {
     [-3, undefined],
     [null, undefined],
     [{}, undefined],
-  ])('%j → %s', (value, expected) => {
+  ])('Retry-After %j is read as %s ms', (value, expected) => {
     expect(parseRetryAfter(value, NOW)).toBe(expected);
   });
 
-  test('a date needs to be told the time', () => {
+  test('a Retry-After date needs the current time', () => {
     expect(parseRetryAfter('Sun, 01 Mar 2026 00:00:00 GMT')).toBeUndefined();
   });
 
-  test('dates of four centuries mean what Date says they mean', () => {
+  test('Retry-After dates over four centuries equal those of Date', () => {
     const date = fc.date({ min: new Date(0), max: new Date('2399-12-31'), noInvalidDate: true });
     fc.assert(
       fc.property(date, (at) => {

@@ -40,9 +40,12 @@ describe('every category, effect and certainty', () => {
   const table = FAILURE_CATEGORIES.flatMap((category) =>
     EFFECTS.flatMap((effect) => CERTAINTIES.map((certainty) => ({ category, effect, certainty }))),
   );
-  test.each(table)('$category of a $effect tool, $certainty', ({ category, effect, certainty }) => {
-    expect(ask({ category, effect, certainty })).toMatchObject(expected(category, effect, certainty));
-  });
+  test.each(table)(
+    'the decision about $category of a $effect tool with certainty $certainty is as documented',
+    ({ category, effect, certainty }) => {
+      expect(ask({ category, effect, certainty })).toMatchObject(expected(category, effect, certainty));
+    },
+  );
 });
 
 describe('limits', () => {
@@ -56,35 +59,35 @@ describe('limits', () => {
     },
   );
 
-  test('the count is over all categories, the limit that of the latest failure', () => {
+  test('retries are counted over all categories, and the limit is that of the latest failure', () => {
     expect(ask({ category: 'network', retries_used: 3 })).toMatchObject({ retry: true });
     expect(ask({ category: 'timeout', retries_used: 3 })).toEqual({ retry: false, reason: 'limit_reached' });
   });
 
-  test('a lost worker draws on its own allowance only', () => {
+  test('a lost worker uses only its own retry limit', () => {
     expect(ask({ category: 'worker_lost', retries_used: 99 })).toMatchObject({ retry: true, wait_ms: 0 });
     expect(ask({ category: 'worker_lost', infrastructure_used: 2 })).toEqual({ retry: false, reason: 'limit_reached' });
     expect(ask({ category: 'network', infrastructure_used: 99 })).toMatchObject({ retry: true });
   });
 
-  test('a policy of 0 means what it says', () => {
+  test('a limit of 0 in the policy allows no retry', () => {
     const policy = { ...defaultRetry, network: 0 };
     expect(ask({ category: 'network', policy })).toEqual({ retry: false, reason: 'limit_reached' });
   });
 });
 
 describe('what the decision carries', () => {
-  test('the wait of the n-th retry', () => {
+  test('the decision contains the wait of the n-th retry', () => {
     expect([0, 1].map((retries_used) => ask({ category: 'validation_grounding', retries_used }))).toEqual([
       { retry: true, wait_ms: 1_000, enhancement: 'grounding' },
       { retry: true, wait_ms: 2_000, enhancement: 'grounding' },
     ]);
   });
-  test('no enhancement where the policy wants none', () => {
+  test('the decision contains no enhancement when the policy switches it off', () => {
     const policy = { ...defaultRetry, enhance: false };
     expect(ask({ category: 'validation_both', policy })).toMatchObject({ enhancement: 'none' });
   });
-  test('no retry when the server asks for more patience than the policy has', () => {
+  test("there is no retry when Retry-After is longer than the policy's longest wait", () => {
     expect(ask({ category: 'rate_limit', retry_after_ms: 300_001 })).toEqual({
       retry: false,
       reason: 'retry_after_beyond_max_wait',
@@ -92,7 +95,7 @@ describe('what the decision carries', () => {
   });
 });
 
-/** One step that always fails, as these categories one after the other; how often it ran and how long it waited. */
+/** Simulates one step that fails with these categories in order. Returns how often it ran and how long it waited. */
 const exhaust = (failures: readonly FailureCategory[], policy: typeof defaultRetry) => {
   let attempts = 1;
   let waited = 0;
@@ -109,18 +112,18 @@ const exhaust = (failures: readonly FailureCategory[], policy: typeof defaultRet
 };
 
 describe('a step that never succeeds', () => {
-  test('runs 5 times against a server that always answers 503', () => {
+  test('a step runs 5 times against a server that always answers 503', () => {
     const forever: FailureCategory[] = Array.from({ length: 100 }, () => 'server_error');
     expect(exhaust(forever, defaultRetry).attempts).toBe(5);
   });
 
-  test('reaches its bound when the most patient category comes last and both workers are lost', () => {
+  test('a step reaches its limit when the category with most retries comes last and both workers are lost', () => {
     const unlucky: FailureCategory[] = ['worker_lost', 'timeout', 'validation_both', 'network', 'not_registered'];
     const rateLimited: FailureCategory[] = ['server_error', 'rate_limit', 'rate_limit', 'worker_lost'];
     expect(exhaust([...unlucky, ...rateLimited], defaultRetry).attempts).toBe(1 + 5 + 2);
   });
 
-  test('never exceeds its bound, whatever sequence of failures and whatever policy', () => {
+  test('a step never exceeds its limit for any sequence of failures and any policy', () => {
     const retryable = anyCategory.filter((category) => !NEVER.includes(category));
     const failures = fc.oneof(fc.array(anyCategory), fc.array(retryable, { minLength: 30, maxLength: 100 }));
     fc.assert(

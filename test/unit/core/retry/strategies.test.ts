@@ -28,26 +28,29 @@ describe('the strategy table', () => {
     ['retrieval_failure', 0, 'none', 'model', 'none'],
     ['not_registered', 2, 'exponential_jitter', 'infrastructure', 'none'],
   ];
-  test.each(table)('%s: %i retries by default, waits by %s, mended by %s, enhanced by %s', (category, ...row) => {
-    const { backoff, fixed_by, enhancement } = strategyOf(category);
-    expect([retryLimit(category, retry), backoff, fixed_by, enhancement]).toEqual(row);
-  });
+  test.each(table)(
+    '%s has %i retries by default, backoff %s, is fixed by %s and enhanced by %s',
+    (category, ...row) => {
+      const { backoff, fixed_by, enhancement } = strategyOf(category);
+      expect([retryLimit(category, retry), backoff, fixed_by, enhancement]).toEqual(row);
+    },
+  );
 
-  test('this test knows every category', () => {
+  test('the table of strategies has every category', () => {
     expect(table.map(([category]) => category)).toEqual([...FAILURE_CATEGORIES]);
   });
 });
 
 describe('the largest limit', () => {
-  test('is 5 by default, from rate_limit', () => {
+  test('the most retries of a step are 5 by default, from rate_limit', () => {
     expect(maxRetriesPerStep(retry)).toBe(5);
   });
-  test('leaves infrastructure out, whose allowance comes on top', () => {
+  test('the most retries of a step leave out infrastructure, which has a limit of its own', () => {
     expect(maxRetriesPerStep({ ...retry, worker_lost: 20 })).toBe(5);
     expect(maxRetriesPerStep(retry, ['worker_lost', 'not_registered'])).toBe(0);
     expect(FAILURE_CATEGORIES.filter(isInfrastructure)).toEqual(['worker_lost', 'not_registered']);
   });
-  test('is that of the categories a step can have, where they are known', () => {
+  test('the most retries of a step depend only on the given categories', () => {
     expect(maxRetriesPerStep(retry, ['server_error', 'auth'])).toBe(4);
     expect(maxRetriesPerStep(retry, [])).toBe(0);
   });

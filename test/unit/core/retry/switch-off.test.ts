@@ -19,16 +19,20 @@ const reasonFor = (evaluations: Evaluation[]) => judgeEnhancement(evaluations)?.
 
 describe('success below the baseline', () => {
   test.each<[string, Evaluation[], string | null | undefined]>([
-    ['19 evaluations are not judged, however bad', batch(19, 0), undefined],
-    ['3 of 20 lost is exactly 0.85 and stays', batch(3, 17), null],
-    ['4 of 20 lost is below it', batch(4, 16), 'success_below_baseline'],
-    ['only the last 50 count: what was bad before is forgotten', batch(10, 50), null],
-    ['8 of the last 50 lost is below', [...times(19, good), ...batch(8, 42)], 'success_below_baseline'],
+    ['fewer than 20 evaluations are not judged', batch(19, 0), undefined],
+    ['enhancement stays on when 3 of 20 fail, which is exactly 0.85', batch(3, 17), null],
+    ['enhancement is switched off when 4 of 20 fail', batch(4, 16), 'success_below_baseline'],
+    ['only the last 50 evaluations count', batch(10, 50), null],
+    [
+      'enhancement is switched off when 8 of the last 50 fail',
+      [...times(19, good), ...batch(8, 42)],
+      'success_below_baseline',
+    ],
   ])('%s', (_what, evaluations, reason) => {
     expect(reasonFor(evaluations)).toBe(reason);
   });
 
-  test("an agent with a history is measured against its own first-attempt rate, better or worse than the seed's", () => {
+  test('an agent with a history is measured against its own first-attempt rate, whether it is above or below the default', () => {
     const weakBefore = [...times(10, lost), ...times(10, good)];
     expect(judgeEnhancement([...weakBefore, ...batch(10, 40)])).toMatchObject({ baseline: 0.5, reason: null });
     const strongBefore = times(20, good);
@@ -51,16 +55,20 @@ describe('runtime and cost', () => {
     return { ...recovered, attempts, other_ms: 0, other_cost_micro_usd: 0 };
   };
   test.each<[string, Evaluation, string | null]>([
-    ['+25 % of runtime stays', retried(25_000, 0), null],
-    ['more than +25 % does not', retried(25_001, 0), 'runtime_overhead_exceeded'],
-    ['10 times the cost stays', retried(0, 9_000), null],
-    ['more than 10 times does not', retried(0, 9_001), 'cost_factor_exceeded'],
+    ['enhancement stays on when retries add 25 % of runtime', retried(25_000, 0), null],
+    [
+      'enhancement is switched off when retries add more than 25 % of runtime',
+      retried(25_001, 0),
+      'runtime_overhead_exceeded',
+    ],
+    ['enhancement stays on at 10 times the cost', retried(0, 9_000), null],
+    ['enhancement is switched off at more than 10 times the cost', retried(0, 9_001), 'cost_factor_exceeded'],
     ['cost without prices is not judged', retried(0, 500, 0), null],
   ])('%s', (_what, one, reason) => {
     expect(reasonFor(times(20, one))).toBe(reason);
   });
 
-  test("the seed's own batch would stay on", () => {
+  test('enhancement stays on for the documented example batch', () => {
     const seed = seedBatch(['validation_grounding', 'ok'], ['validation_both', 'validation_both', 'validation_both']);
     expect(reasonFor([...seed, ...seed])).toBeNull();
     expect(monitorFigures(seed).runtime_overhead).toBeLessThan(0.15);
@@ -70,7 +78,7 @@ describe('runtime and cost', () => {
 describe('the switch', () => {
   const off = nextSwitch(ENHANCEMENT_ON, batch(10, 10), AT);
 
-  test('goes off with a reason that a person understands', () => {
+  test('enhancement is switched off with a reason that a person understands', () => {
     expect(off).toMatchObject({ enhancement: 'off', since: AT, reason: 'success_below_baseline' });
     expect(off).toHaveProperty(
       'sentence',
@@ -78,18 +86,18 @@ describe('the switch', () => {
         'An operator can switch it on again.',
     );
   });
-  test('stays as it is while the figures are good, or too few', () => {
+  test('the switch stays unchanged while the figures are good or too few', () => {
     expect(nextSwitch(ENHANCEMENT_ON, batch(0, 50), AT)).toBe(ENHANCEMENT_ON);
     expect(nextSwitch(ENHANCEMENT_ON, [], AT)).toBe(ENHANCEMENT_ON);
   });
-  test('never goes on by itself, however good the figures become', () => {
+  test('enhancement is never switched on automatically, however good the figures become', () => {
     expect(nextSwitch(off, batch(0, 50), AT)).toBe(off);
   });
-  test('by a person says who, and why if they did', () => {
+  test('a manual switch names the person, and the reason if there is one', () => {
     expect(describeManualSwitch('ada', null)).toContain('ada switched it off. An operator');
     expect(describeManualSwitch('ada', 'too wordy')).toContain('ada switched it off (too wordy). An operator');
   });
-  test('is plain JSON', () => {
+  test('the switch is plain JSON', () => {
     expect(JSON.parse(JSON.stringify(off))).toEqual(off);
   });
 });

@@ -28,9 +28,9 @@ export interface ChoosingWorld {
   call: (request: ToolCallRequest) => CallOutcome;
   policy?: PolicyPatch;
   memory?: Partial<StartMemory>;
-  /** Its passes are judged by `more.review`. */
+  /** The agent's passes are reviewed by `more.review`. */
   judged?: true;
-  /** A model chooses, by its name. */
+  /** The name of the model that chooses; absent for a planner in code. */
   model?: string;
   /** A given plan instead of a planner. */
   steps?: { tool: string; input: Json }[];

@@ -1,10 +1,10 @@
-/** Side effects over several passes: what is done is done, and what is new runs. In the simulated world. */
+/** Side effects over several passes, in the simulated world: a later pass does not repeat them, and new ones run. */
 import { describe, expect, it } from 'vitest';
 import type { Json } from '../../../../src/protocol/json.ts';
 import type { ToolCallRequest } from '../../../../src/protocol/tools.ts';
 import { liveChoosing, succeeded } from './choosing-world.ts';
 
-/** Never content, so that there are as many passes as the policy allows. */
+/** The reviewer always rejects, so that there are as many passes as the policy allows. */
 const harsh = { review: () => ({ alignment_score: 0.5, drift_score: 0 }) };
 
 async function passes(callsOfPass: (pass: number) => { tool: string; input: Json }[], reruns = 2) {
@@ -29,25 +29,25 @@ async function passes(callsOfPass: (pass: number) => { tool: string; input: Json
 }
 
 describe('a side effect', () => {
-  it('is not done again by a later pass that asks for the same', async () => {
+  it('a later pass does not repeat a side effect that it calls with the same input', async () => {
     const { ran, told, result } = await passes(() => [{ tool: 'pay', input: { to: 'ada', euros: 5 } }]);
     expect(ran).toEqual(['pay {"to":"ada","euros":5}']);
     expect(result).toMatchObject({ loops: 3, used: { steps: 3, attempts: 1 } });
     expect(told).toEqual([undefined, ['pay {"to":"ada","euros":5}'], ['pay {"to":"ada","euros":5}']]);
   });
 
-  it('runs when anything about it is different', async () => {
+  it('a side effect runs in a later pass when its input differs', async () => {
     const { ran } = await passes((pass) => [{ tool: 'pay', input: { euros: pass } }]);
     expect(ran).toEqual(['pay {"euros":0}', 'pay {"euros":1}', 'pay {"euros":2}']);
   });
 
-  it('that was wanted twice is there twice, and a third one runs', async () => {
+  it('two equal side effects answer two later calls, and a third call runs', async () => {
     const pay = { tool: 'pay', input: 1 };
     const { ran } = await passes((pass) => (pass === 0 ? [pay, pay] : [pay, pay, pay]), 1);
     expect(ran).toHaveLength(3);
   });
 
-  it('is told from reading, which every pass does anew', async () => {
+  it('a later pass repeats read calls, which are not side effects', async () => {
     const { ran } = await passes(() => [{ tool: 'look', input: 1 }]);
     expect(ran).toHaveLength(3);
   });

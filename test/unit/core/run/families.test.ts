@@ -1,4 +1,4 @@
-/** The worked families of loops, lived as runs in the simulated world. */
+/** The documented families of loops, executed as runs in the simulated world. */
 import { describe, expect, it } from 'vitest';
 import { loopTrace } from '../../../../src/core/guardrails/loop-trace.ts';
 import { createRegistry } from '../../../../src/define/registry.ts';
@@ -19,7 +19,7 @@ import { resultOfRun } from '../../../../src/core/run/life.ts';
 const registry = createRegistry([judgedAgent(async () => undefined)]);
 
 describe.each(families)('the family $family', (family) => {
-  it('is decided pass by pass as the vectors say', async () => {
+  it(`the decisions after each pass of ${family.family} equal the vectors`, async () => {
     const { state } = await simulateRun(prepared({ ...requestOf(family), run_id: `sim-${family.family}` }, registry), {
       world: {
         call: () => ({ class: 'ok', output: 1, inline: true, artifact_id: sha256Hex('1'), bytes: 1, duration_ms: 1 }),

@@ -1,4 +1,4 @@
-/** Stores that stay away, states that would grow, people who cancel: the story alone, in virtual time. */
+/** Unavailable stores, large states and cancels, in the simulated world with virtual time. */
 import { describe, expect, it } from 'vitest';
 import { sha256Hex } from '../../../../src/protocol/ids.ts';
 import { CAP } from '../../../../src/protocol/caps.ts';
@@ -27,7 +27,7 @@ const run = (steps: number, tool = 'look', policy = {}) =>
   prepared({ agent: 'plain', goal: 'g', plan: plan(steps, tool), policy }, plainRegistry);
 
 describe('a store that stays away', () => {
-  it('stops no retry, and the run says at its end what it could not save', async () => {
+  it('an unavailable store stops no retry, and the result says how much could not be saved', async () => {
     const world = {
       call: (request: ToolCallRequest) => (request.attempt < 3 ? refused : ok(request)),
       storeIsUp: () => false,
@@ -41,7 +41,7 @@ describe('a store that stays away', () => {
     expect(records).toEqual([]);
   });
 
-  it('and comes back gets every record exactly once', async () => {
+  it('a store that becomes available again gets every record exactly once', async () => {
     let asked = 0;
     const world = {
       call: (request: ToolCallRequest) => (request.attempt < 4 ? refused : ok(request)),
@@ -57,7 +57,7 @@ describe('a store that stays away', () => {
 });
 
 describe('the state of a run', () => {
-  it('stays within its cap when every step has the largest output that travels', async () => {
+  it('the state of a run stays within its cap when every step has the largest inline output', async () => {
     const large = 'x'.repeat(CAP.inlineOutputBytes - 10);
     const world = {
       call: (request: ToolCallRequest) => ok(request, `${request.step_id}${large}`.slice(0, CAP.inlineOutputBytes - 4)),
@@ -77,7 +77,7 @@ describe('the state of a run', () => {
 });
 
 describe('a cancel', () => {
-  it('during a call, a back-off or a question ends the run at once, with who and why', async () => {
+  it('a cancel during a call, a backoff or a question ends the run at once and names the person and the reason', async () => {
     const during = async (world: Parameters<typeof simulateRun>[1]['world'], tool = 'look') =>
       simulateRun(run(1, tool), {
         world: {
@@ -98,7 +98,7 @@ describe('a cancel', () => {
 });
 
 describe('a wide batch', () => {
-  it('gives a step that fails late what its neighbours did not need', async () => {
+  it('a step that fails late in a wide batch gets the attempts that parallel steps did not use', async () => {
     const steps = Array.from({ length: 30 }, () => ({ phase: 'work', tool: 'look', input: {}, after: [] }));
     const wide = prepared({ agent: 'plain', goal: 'g', plan: { steps } }, plainRegistry);
     const call = (request: ToolCallRequest) => (request.step_id === 25 && request.attempt < 3 ? refused : ok(request));
@@ -108,14 +108,14 @@ describe('a wide batch', () => {
 });
 
 describe('what a run tells about its steps', () => {
-  it('includes one that ended with the budget', async () => {
+  it('the archive lists a step that ended with the budget', async () => {
     const { archives } = await simulateRun(run(1, 'look', { budget: { max_attempts: 2 } }), {
       world: { call: () => refused },
     });
     expect(archives[0]?.steps).toMatchObject([{ step_id: 1, status: 'failed', attempts: 2 }]);
   });
 
-  it('says of a cancelled side effect that it may have happened', async () => {
+  it('the ending of a cancelled run says that a side effect under way may have happened', async () => {
     const { state, archives } = await simulateRun(run(1, 'pay'), {
       world: {
         call: (request) => ({ ...ok(request), duration_ms: 100_000 }),
@@ -130,7 +130,7 @@ describe('what a run tells about its steps', () => {
 });
 
 describe('an approval that nobody can be asked for', () => {
-  it('is told as the policy, never as a person who denied', async () => {
+  it('an approval that nobody can be asked for is refused by the policy and not as denied by a person', async () => {
     const world = { call: (request: ToolCallRequest) => ok(request) };
     const stopped = await simulateRun(run(1, 'launch', { humans: { max_questions: 0 } }), { world });
     expect(resultOfRun(stopped.state)).toMatchObject({ outcome: 'finalized', reason: 'no_question_left' });
@@ -140,7 +140,7 @@ describe('an approval that nobody can be asked for', () => {
 });
 
 describe('a question that nobody answers', () => {
-  it('goes up the chain, each with the same time, before the default decides', async () => {
+  it('a question without an answer goes to each person of the chain for the same time before the default decides', async () => {
     const policy = { humans: { deadline_ms: 1_000, chain: ['lead', 'owner'] } };
     const { state, logs } = await simulateRun(run(1, 'look', policy), {
       world: { call: () => ({ ...refused, category: 'auth' }) },
@@ -153,7 +153,7 @@ describe('a question that nobody answers', () => {
 
 describe('a planner that reports what is no count', () => {
   it.each([Number.NaN, -1, 0.5])(
-    'as its tokens (%d) is sent back, and the budget stays what it was',
+    'a planner that reports %d tokens is sent back, and the budget stays unchanged',
     async (tokens) => {
       const chooser = prepared({ agent: 'chooser', goal: 'g' }, plainRegistry);
       const plan = () => ({ class: 'ok' as const, calls: [], tokens, cost_micro_usd: 0, duration_ms: 1 });
@@ -168,7 +168,7 @@ describe('a planner that reports what is no count', () => {
 });
 
 describe('a budget of seconds', () => {
-  it('ends the run before a wait that would outlast it', async () => {
+  it('a budget of seconds ends the run before a wait that would exceed it', async () => {
     const { state } = await simulateRun(run(1, 'look', { budget: { max_seconds: 2 } }), {
       world: { call: () => refused },
     });
@@ -176,7 +176,7 @@ describe('a budget of seconds', () => {
     expect(resultOfRun(state)?.used.seconds).toBeLessThanOrEqual(2);
   });
 
-  it('does not count the time that a person took', async () => {
+  it('a budget of seconds does not count the time that a person took', async () => {
     const world = {
       call: (request: ToolCallRequest) =>
         request.attempt === 1 ? { ...refused, category: 'auth' as const } : ok(request),

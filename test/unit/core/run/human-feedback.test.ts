@@ -1,4 +1,4 @@
-/** What people say during a run: detected, remembered where it corrects, and told to whoever plans next. */
+/** Feedback during a run: it is detected, recorded when it is a correction, and shown to the planner. */
 import { describe, expect, it } from 'vitest';
 import type { PlannerView } from '../../../../src/core/run/ports.ts';
 import { apply, receive } from '../../../../src/core/run/messages.ts';
@@ -23,7 +23,7 @@ function say(state: ReturnType<typeof open>, text: string) {
 }
 
 describe('feedback', () => {
-  it('that rejects is a human_correction', () => {
+  it('feedback that rejects the work is recorded as a human_correction', () => {
     const state = open();
     expect(say(state, "No, that's wrong. I meant the quarterly report.")).toMatchObject({
       feedback_type: 'user_rejection',
@@ -37,7 +37,7 @@ describe('feedback', () => {
     });
   });
 
-  it('that is half content is one too, and each feedback has a record of its own', () => {
+  it('feedback about a partial success is a human_correction too, and each feedback has its own record', () => {
     const state = open();
     say(state, 'Almost there, but the totals are still missing.');
     say(state, "No, that's wrong.");
@@ -45,14 +45,21 @@ describe('feedback', () => {
     expect(new Set(state.outbox.records.map(({ failure_id }) => failure_id)).size).toBe(2);
   });
 
-  it.each(['looks good so far', 'no problem at all', 'thanks, all tests passed'])('"%s" corrects nothing', (text) => {
-    const state = open();
-    expect(say(state, text)).toEqual({ feedback_type: null, confidence: 0, effect: 'kept for the next planning turn' });
-    expect(state.failures.total).toBe(0);
-    expect(state.outbox.feedback).toEqual([]);
-  });
+  it.each(['looks good so far', 'no problem at all', 'thanks, all tests passed'])(
+    'the feedback "%s" is not recorded as a correction',
+    (text) => {
+      const state = open();
+      expect(say(state, text)).toEqual({
+        feedback_type: null,
+        confidence: 0,
+        effect: 'kept for the next planning turn',
+      });
+      expect(state.failures.total).toBe(0);
+      expect(state.outbox.feedback).toEqual([]);
+    },
+  );
 
-  it("is logged in the seed's shape, one entry an iteration", () => {
+  it('feedback is logged in the documented shape with one entry for each iteration', () => {
     const state = open();
     say(state, "No, that's wrong. I meant the quarterly report.");
     expect(state.outbox.feedback.length).toBeGreaterThan(0);
@@ -67,7 +74,7 @@ describe('feedback', () => {
     });
   });
 
-  it('refines what the planner is told of its goal; the goal itself stays', async () => {
+  it("feedback refines the goal that the planner sees and leaves the run's own goal unchanged", async () => {
     const views: PlannerView[] = [];
     const lived = await liveChoosing({
       plan: (view) => {

@@ -1,4 +1,4 @@
-/** What people send to a run: checked and applied by pure functions, the same for signals and updates. */
+/** Messages from people are checked and applied by pure functions, the same for signals and updates. */
 import { describe, expect, it } from 'vitest';
 import { anything, check as tryMany, constantFrom, property } from 'fast-check';
 import { apply, ignore, receive } from '../../../../src/core/run/messages.ts';
@@ -29,13 +29,13 @@ describe('a message', () => {
     ['feedback', { text: 'x'.repeat(CAP.textChars + 1), by: 'ada' }, '$.text'],
     ['cancel_run', {}, '$.by'],
     ['cancel_run', { by: 'ada', because: 'x' }, '$.because'],
-  ] as const)('%s with %j is refused at %s', (type, body, path) => {
+  ] as const)('the message %s with the body %j is refused at %s', (type, body, path) => {
     const checked = receive(newState(), type, body);
     expect(checked).toMatchObject({ ok: false, problem: 'bad_body' });
     expect(checked.ok ? [] : checked.errors.map((error) => error.path)).toContain(path);
   });
 
-  it('of any shape never throws and, when refused, changes nothing', () => {
+  it('a message of any shape never throws, and a refused message changes nothing', () => {
     const changedByRefusal = (type: RunMessage['type'], body: unknown): boolean => {
       const state = newState();
       const before = JSON.stringify(state);
@@ -49,7 +49,7 @@ describe('a message', () => {
     expect(tryMany(anyMessage)).toMatchObject({ failed: false });
   });
 
-  it('that cannot be used is kept for people, and only the latest of many', () => {
+  it('the latest messages that could not be used are kept for people to see', () => {
     const state = newState();
     for (let index = 0; index < CAP.ignoredMessages + 5; index += 1) ignore(state, 'answer', `reason ${index}`, NOW);
     expect(state.people.ignored).toHaveLength(CAP.ignoredMessages);
@@ -58,7 +58,7 @@ describe('a message', () => {
 });
 
 describe('an answer', () => {
-  it('to no open question is told so and not taken', () => {
+  it('an answer without an open question is refused with that reason', () => {
     const body = { question_id: 'nope', decision: 'retry', by: 'ada' };
     expect(send(newState(), 'answer', body)).toMatchObject({
       accepted: false,
@@ -66,7 +66,7 @@ describe('an answer', () => {
     });
   });
 
-  it('counts once: a second one to the same question is told that it is late', () => {
+  it('a second answer to the same question is refused as already answered', () => {
     const state = newState();
     const question = { question_id: 'q1', text: 't', tried: [], asked_at: '', deadline: '', answer: null };
     state.life = { is: 'waiting', question: { ...question, options: ['retry', 'stop'] } };
@@ -81,7 +81,7 @@ describe('an answer', () => {
 });
 
 describe('an override', () => {
-  it('waits for its bound; a second for the same bound is already_pending and costs nothing', () => {
+  it('an override waits for its limit, and a second one for the same limit is already_pending and is not counted', () => {
     const state = newState();
     const body = { override_fatigue: true, override_by: 'ada' };
     expect(send(state, 'override', body)).toMatchObject({ status: 'success' });
@@ -91,7 +91,7 @@ describe('an override', () => {
 });
 
 describe('feedback', () => {
-  it('is taken as often as the policy says', () => {
+  it('feedback is accepted as often as the policy allows', () => {
     const state = newState();
     const body = { text: 'hm', by: 'ada' };
     for (let count = 0; count < state.run.policy.humans.max_feedback; count += 1) {
@@ -102,7 +102,7 @@ describe('feedback', () => {
 });
 
 describe('after the end', () => {
-  it('only a late answer and a cancel are answered; they change nothing', () => {
+  it('after the end of a run only a late answer and a cancel get an answer, and they change nothing', () => {
     const state = newState();
     const life = { is: 'closing', ending: { outcome: 'completed', reason: 'thresholds_met', why: 'done' } } as const;
     state.life = life;

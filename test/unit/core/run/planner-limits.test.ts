@@ -1,4 +1,4 @@
-/** What a planner may choose, how much of it, and when its turn is the last. In the simulated world. */
+/** The limits of a planner's choice, and when its turn is the last, in the simulated world. */
 import { describe, expect, it } from 'vitest';
 import type { PlannerView } from '../../../../src/core/run/ports.ts';
 import type { Json } from '../../../../src/protocol/json.ts';
@@ -8,7 +8,7 @@ const look = (input: Json) => ({ tool: 'look', input });
 const call = ({ input }: { input: Json }) => succeeded(input);
 
 describe('a turn', () => {
-  it('may choose 64 calls at once; of more it is told in words what is wrong', async () => {
+  it('a planner turn may choose 64 calls at once, and with more it is told what is wrong', async () => {
     const ran = async (count: number) => {
       const views: PlannerView[] = [];
       const calls = Array.from({ length: count }, (_, n) => look(n));
@@ -26,7 +26,7 @@ describe('a turn', () => {
     expect(await ran(65)).toMatchObject({ used: 0, told: ['$.calls: at most 64 calls at once'] });
   });
 
-  it('may answer with 30,000 characters, and hears how many are too many', async () => {
+  it('a planner turn may answer with 30,000 characters, and with too many it is told the cap', async () => {
     const told: (string[] | undefined)[] = [];
     const { result } = await liveChoosing({
       plan: (view) => {
@@ -39,7 +39,7 @@ describe('a turn', () => {
     expect(told[1]).toEqual(['$.output: 40002 characters are over the cap of 32768; make it shorter']);
   });
 
-  it('sees every output, or finds it in the store', async () => {
+  it('a planner turn sees every output or finds it in the store', async () => {
     const views: PlannerView[] = [];
     const { records } = await liveChoosing({
       plan: (view) => {
@@ -57,7 +57,7 @@ describe('a turn', () => {
     expect(stored.size).toBeGreaterThanOrEqual(13);
   });
 
-  it('is the last one while there are still tokens to sum up with', async () => {
+  it('the last planner turn comes while tokens are left for a summary', async () => {
     const last: boolean[] = [];
     const { result } = await liveChoosing({
       model: 'm',
@@ -77,7 +77,7 @@ describe('a turn', () => {
 });
 
 describe('what a model writes', () => {
-  it('is data, never a pointer to somebody’s results', async () => {
+  it("text that a model writes is data and never a pointer to another run's results", async () => {
     const seen: Json[] = [];
     await liveChoosing({
       model: 'm',
@@ -92,7 +92,7 @@ describe('what a model writes', () => {
 });
 
 describe('a run that ends because nobody answered', () => {
-  it('says what was to be decided', async () => {
+  it('a run that ends because nobody answered says which failure was open', async () => {
     const { result } = await liveChoosing({
       steps: [look(1)],
       call: () => failed('HTTP_401', 'the key is wrong', { category: 'auth' }),

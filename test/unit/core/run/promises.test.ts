@@ -1,4 +1,4 @@
-/** Promises that are easily broken at the edges: budgets under parallel steps, questions side by side, ids across passes. */
+/** Edge cases: budgets with parallel steps, questions of parallel steps, and unique ids across passes. */
 import { describe, expect, it } from 'vitest';
 import type { RunPorts } from '../../../../src/core/run/ports.ts';
 import { openGuarded } from '../../../../src/core/run/guarded.ts';
@@ -12,26 +12,29 @@ import { openQuestion, resultOfRun } from '../../../../src/core/run/life.ts';
 const away = () => failed('HTTP_503', 'away', { category: 'server_error' });
 
 describe('the budget of attempts', () => {
-  it.each([4, 5, 6, 7, 9, 12])('is never passed by equal calls that wait for each other (%i)', async (max_attempts) => {
-    const { calls, result } = await liveChoosing({
-      policy: { budget: { max_attempts }, retry: { server_error: 2, base_ms: 1 }, failures: { escalate_at: 50 } },
-      plan: ({ turn }) => ({
-        calls: turn <= 4 ? Array.from({ length: 6 }, () => ({ tool: 'look', input: { same: true } })) : [],
-      }),
-      call: ({ step_id, attempt }) => ((step_id + attempt) % 3 === 0 ? succeeded(step_id) : away()),
-      more: {
-        react: (shown, send) => {
-          const id = shown.question?.question_id;
-          if (id !== undefined) send(5, 'answer', { question_id: id, decision: 'retry', by: 'ada' });
+  it.each([4, 5, 6, 7, 9, 12])(
+    'equal calls that wait for each other never exceed a budget of %i attempts',
+    async (max_attempts) => {
+      const { calls, result } = await liveChoosing({
+        policy: { budget: { max_attempts }, retry: { server_error: 2, base_ms: 1 }, failures: { escalate_at: 50 } },
+        plan: ({ turn }) => ({
+          calls: turn <= 4 ? Array.from({ length: 6 }, () => ({ tool: 'look', input: { same: true } })) : [],
+        }),
+        call: ({ step_id, attempt }) => ((step_id + attempt) % 3 === 0 ? succeeded(step_id) : away()),
+        more: {
+          react: (shown, send) => {
+            const id = shown.question?.question_id;
+            if (id !== undefined) send(5, 'answer', { question_id: id, decision: 'retry', by: 'ada' });
+          },
         },
-      },
-    });
-    expect(calls).toBeLessThanOrEqual(max_attempts);
-    expect(result.used.attempts).toBe(calls);
-  });
+      });
+      expect(calls).toBeLessThanOrEqual(max_attempts);
+      expect(result.used.attempts).toBe(calls);
+    },
+  );
 });
 
-/** Ports of nobody: time stands still, waits end at once unless their condition holds already. */
+/** Ports without an outside: time does not pass, and a wait ends at once unless its condition already holds. */
 function guardedWorld(policy: object) {
   const run = prepared(
     { agent: 'plain', goal: 'x', policy, plan: { steps: [{ phase: 'work', tool: 'look', input: {} }] } },
@@ -63,11 +66,11 @@ function guardedWorld(policy: object) {
   return { state, guarded: openGuarded(state, ports), look };
 }
 const step = (name: string) => ({ name, phase: 'work', effect: 'read' as const, input: { name } });
-/** Everything that can happen by itself has happened. */
+/** Lets all pending callbacks run. */
 const quiet = () => new Promise<void>((resolve) => setImmediate(resolve));
 
 describe('guarded steps side by side', () => {
-  it('share one budget', async () => {
+  it('guarded steps that run in parallel share one budget', async () => {
     const { guarded, state } = guardedWorld({ budget: { max_attempts: 5 }, retry: { server_error: 4 } });
     let calls = 0;
     const perform = async (): Promise<CallOutcome> => {
@@ -81,7 +84,7 @@ describe('guarded steps side by side', () => {
     expect(state.ledger.used.attempts).toBe(calls);
   });
 
-  it('ask one question at a time, and each answer is about its own step', async () => {
+  it('guarded steps ask one question at a time, and each answer applies to its own step', async () => {
     const { guarded, state, look } = guardedWorld({ retry: { server_error: 0 } });
     const ran: string[] = [];
     const perform = (name: string) => async (): Promise<CallOutcome> => {
@@ -107,7 +110,7 @@ describe('guarded steps side by side', () => {
     expect(state.people.closed_questions).toHaveLength(2);
   });
 
-  it('end as broken when the workflow around them breaks', async () => {
+  it('a guarded run ends with a system error when its workflow fails', async () => {
     const { guarded, state } = guardedWorld({});
     await guarded.close({ broke: 'the workflow failed: boom' });
     expect(resultOfRun(state)).toMatchObject({ outcome: 'system_error', reason: 'WORKFLOW_FAILED' });
@@ -115,7 +118,7 @@ describe('guarded steps side by side', () => {
 });
 
 describe('records of turns', () => {
-  it('have ids of their own in every pass, also when no tool ever ran', async () => {
+  it('records of planner turns have unique ids in every pass, even when no tool ever ran', async () => {
     const lived = await liveChoosing({
       policy: { retry: { server_error: 1, base_ms: 1 } },
       plan: ({ turn, attempt }) => (turn === 1 && attempt === 1 ? away() : { calls: [], output: 'nothing' }) as never,
@@ -130,7 +133,7 @@ describe('records of turns', () => {
 });
 
 describe('a name that people give', () => {
-  it('has room for a name, and no more', () => {
+  it('the name of a person is accepted up to its cap and refused beyond it', () => {
     const { state } = guardedWorld({});
     const body = (chars: number) => ({ text: 'fine', by: 'a'.repeat(chars) });
     expect(receive(state, 'feedback', body(128)).ok).toBe(true);
@@ -139,7 +142,7 @@ describe('a name that people give', () => {
 });
 
 describe('what a run keeps for later', () => {
-  it('is written before it would be dropped: 300 evaluated steps are 300 evaluations', async () => {
+  it('evaluations are written before they would be dropped: 300 evaluated steps give 300 evaluations', async () => {
     const lived = await liveChoosing({
       policy: { budget: { max_steps: 250, max_attempts: 400, soft: 1, near: 1 } },
       steps: Array.from({ length: 250 }, (_, n) => ({ tool: 'checked', input: { n } })),

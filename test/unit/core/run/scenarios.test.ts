@@ -9,13 +9,13 @@ import { resultOfRun } from '../../../../src/core/run/life.ts';
 const registry = createRegistry(scriptedAgents);
 
 describe.each(scenarios)('$name', (scenario) => {
-  it('ends as it should', async () => {
+  it(`the scenario "${scenario.name}" ends as expected`, async () => {
     const { state } = await liveInSimulator(scenario, registry, 'run-1');
     expect(resultOfRun(state)).toMatchObject(scenario.expect);
     expect(resultOfRun(state)?.used.attempts).toBeLessThanOrEqual(state.run.bound.attempts);
   });
 
-  it('ends in the same state when handed over at random batch boundaries', async () => {
+  it(`the scenario "${scenario.name}" ends in the same state when it is handed over at random batch boundaries`, async () => {
     const straight = await liveInSimulator(scenario, registry, 'run-1');
     for (const seed of [1, 2, 3]) {
       const handed = await liveInSimulator(scenario, registry, 'run-1', { seed, handOverShare: 0.5 });

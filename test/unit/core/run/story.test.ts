@@ -1,4 +1,4 @@
-/** The story alone, in the simulated world: no Temporal, no clock, no store. */
+/** Runs in the simulated world, without Temporal, clock or store. */
 import { describe, expect, it } from 'vitest';
 import { simulateRun, type World } from '../../../../src/testing/simulator/simulate-run.ts';
 import { sha256Hex } from '../../../../src/protocol/ids.ts';
@@ -32,7 +32,7 @@ const run = (world: Partial<World> & Pick<World, 'call'>, tools = ['look'], poli
   simulateRun(prepared({ agent: 'plain', goal: 'g', plan: plan(...tools), policy }, plainRegistry), { world });
 
 describe('a run', () => {
-  it('completes a plan of successful steps with one attempt each and nothing recorded', async () => {
+  it('a run completes a plan of successful steps with one attempt each and records nothing', async () => {
     const { state, records, calls } = await run({ call: ok }, ['look', 'put', 'pay']);
     expect(resultOfRun(state)).toMatchObject({
       outcome: 'completed',
@@ -43,7 +43,7 @@ describe('a run', () => {
     expect(records).toEqual([]);
   });
 
-  it('retries a failed step with guidance and resolves the failure by proof', async () => {
+  it('a run retries a failed step with guidance and resolves the failure by proof', async () => {
     const seen: ToolCallRequest[] = [];
     const { state, records } = await run({
       call: (request) => {
@@ -60,7 +60,7 @@ describe('a run', () => {
     ]);
   });
 
-  it('asks a person when a given plan has no retry left, and goes on as told', async () => {
+  it('a run asks a person when a given plan has no retry left, and continues with the answer', async () => {
     const { state } = await run({
       call: (request) => (request.attempt <= 5 ? failed() : ok(request)),
       react: (shown, send) => {
@@ -73,7 +73,7 @@ describe('a run', () => {
     expect(state.ledger.questions.asked).toBe(1);
   });
 
-  it('ends finalized when nobody answers in time', async () => {
+  it('a run ends finalized when nobody answers in time', async () => {
     const { state } = await run({ call: () => failed({ category: 'auth', error_code: 'HTTP_401' }) });
     expect(resultOfRun(state)).toMatchObject({
       outcome: 'finalized',
@@ -82,7 +82,7 @@ describe('a run', () => {
     });
   });
 
-  it('never runs a side effect of unknown outcome again by itself', async () => {
+  it('a run never repeats a side effect of unknown outcome by itself', async () => {
     const { state, calls } = await run({ call: () => failed({ certainty: 'unknown', category: 'timeout' }) }, ['pay']);
     expect(calls).toBe(1);
     expect(state.ledger.questions.asked).toBe(1);

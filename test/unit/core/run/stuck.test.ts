@@ -1,4 +1,4 @@
-/** Being stuck, in whole runs: what repeats without anything new is recorded, answered with guidance, and escalated. */
+/** Stalls in whole runs: calls that repeat without a new result are recorded, answered with guidance, and escalated. */
 import { statusOfStep } from '../../../../src/core/run/attempts.ts';
 import { describe, expect, it } from 'vitest';
 import type { PlannerView } from '../../../../src/core/run/ports.ts';
@@ -21,7 +21,7 @@ describe('the same successful read, 629 times', () => {
     return lived.then((run) => ({ ...run, views }));
   };
 
-  it('runs 4 times, is answered with guidance twice, and then a person is asked', async () => {
+  it('a repeated successful read runs 4 times, gets guidance twice, and then a person is asked', async () => {
     const { calls, result, state, views, logs } = await life();
     expect(calls).toBe(4);
     expect(result).toMatchObject({ outcome: 'finalized', reason: 'question_timed_out' });
@@ -30,7 +30,7 @@ describe('the same successful read, 629 times', () => {
     expect(logs.filter(({ event }) => event === 'question_asked')).toHaveLength(1);
   });
 
-  it('makes one record, of high severity, that says what to do instead', async () => {
+  it('a repeated read makes one record of high severity that says what to do instead', async () => {
     const lived = await life();
     const [record, ...others] = everyRecord(lived);
     expect(others).toEqual([]);
@@ -43,7 +43,7 @@ describe('the same successful read, 629 times', () => {
     });
   });
 
-  it('shows the planner the guidance in place of an answer, and again as guidance of its next turn', async () => {
+  it('a repeated read shows the planner guidance instead of an output, and again in its next turn', async () => {
     const { views } = await life();
     const sixth = views[5];
     const advice =
@@ -53,8 +53,8 @@ describe('the same successful read, 629 times', () => {
   });
 });
 
-describe('what is no loop', () => {
-  it('is a poll whose answer changes, 500 times', async () => {
+describe('calls that are not a loop', () => {
+  it('a poll whose answer changes 500 times is not a loop', async () => {
     let polls = 0;
     const lived = await liveChoosing({
       policy: { budget: { max_steps: 600, max_attempts: 600, max_model_calls: 600, soft: 1, near: 1 } },
@@ -66,7 +66,7 @@ describe('what is no loop', () => {
     expect(everyRecord(lived)).toEqual([]);
   });
 
-  it('is a poll whose answer stays and whose probe moves on', async () => {
+  it('a poll with the same answer and a changing probe is not a loop', async () => {
     let polls = 0;
     const { calls } = await liveChoosing({
       plan: ({ turn }) => (turn <= 20 ? always({ job: 7 }) : { calls: [] }),
@@ -75,7 +75,7 @@ describe('what is no loop', () => {
     expect(calls).toBe(20);
   });
 
-  it('is a given plan with ten equal steps', async () => {
+  it('a given plan with ten equal steps is not a loop', async () => {
     const lived = await liveChoosing({
       steps: Array.from({ length: 10 }, () => ({ tool: 'look', input: { path: 'README.md' } })),
       call: () => succeeded('the same'),
@@ -84,7 +84,7 @@ describe('what is no loop', () => {
     expect(lived.result.outcome).toBe('completed');
   });
 
-  it('is a tool that the policy leaves out', async () => {
+  it('calls of a tool that the policy exempts are not a loop', async () => {
     const { calls } = await liveChoosing({
       policy: { loops: { ignore_tools: ['look'] } },
       plan: ({ turn }) => (turn <= 12 ? always({ tick: true }) : { calls: [] }),
@@ -95,7 +95,7 @@ describe('what is no loop', () => {
 });
 
 describe('an error loop', () => {
-  it('is caught at its third call, whatever ids and times it is dressed in', async () => {
+  it('an error loop is detected at its third call, even if ids and times in its messages differ', async () => {
     let nth = 0;
     const lived = await liveChoosing({
       plan: () => always({ order: 7, request_id: `00000000-0000-4000-8000-${String(nth).padStart(12, '0')}` }),
@@ -110,7 +110,7 @@ describe('an error loop', () => {
     expect(everyRecord(lived).filter(({ signal_type }) => signal_type === 'loop_stall')).toHaveLength(1);
   });
 
-  it('counts the retries of a step as one call', async () => {
+  it('the retries of a step count as one call of an error loop', async () => {
     const { calls, state } = await liveChoosing({
       policy: { retry: { server_error: 1 }, failures: { escalate_at: 50 } },
       plan: ({ turn }) => (turn <= 2 ? always({ a: 1 }) : { calls: [] }),
@@ -132,7 +132,7 @@ describe('a person who is asked about a stuck run', () => {
     },
   });
 
-  it('may let the call run; stuck again in the same way is the end', async () => {
+  it('a person may let a stalled call run, and the same stall again ends the run', async () => {
     const { calls, result } = await liveChoosing({
       plan: () => always({ path: 'a' }),
       call: () => succeeded('same'),
@@ -142,7 +142,7 @@ describe('a person who is asked about a stuck run', () => {
     expect(calls).toBe(8);
   });
 
-  it('may skip the call; the same call once more is the end', async () => {
+  it('a person may skip a stalled call, and the same call again ends the run', async () => {
     const { calls, result } = await liveChoosing({
       plan: () => always({ path: 'a' }),
       call: () => succeeded('same'),
@@ -161,14 +161,14 @@ describe('the mode of the guards', () => {
       call: () => succeeded('same'),
     });
 
-  it.each(['observe', 'guide'] as const)('%s records that it is stuck and stops nothing', async (mode) => {
+  it.each(['observe', 'guide'] as const)('the mode %s records a stall and does not stop the run', async (mode) => {
     const lived = await stuck(mode);
     expect(lived.calls).toBe(9);
     expect(lived.result.outcome).toBe('completed');
     expect(everyRecord(lived)).toHaveLength(1);
   });
 
-  it('shows guidance in guide and none in observe', async () => {
+  it('a stalled run is shown guidance in guide mode and none in observe mode', async () => {
     const shown: Record<string, number> = { guide: 0, observe: 0 };
     for (const mode of ['guide', 'observe'] as const) {
       await liveChoosing({

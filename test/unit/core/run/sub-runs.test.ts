@@ -1,4 +1,4 @@
-/** Steps that another agent does, in the simulated world: what it may draw on, what comes back, what its parent is told. */
+/** Steps that another agent does, in the simulated world: its grant, what it returns, and what its parent is told. */
 import { describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { agentTool } from '../../../../src/define/agent-tool.ts';
@@ -38,7 +38,10 @@ const ended = (over: Partial<SubRunResult> = {}): SubRunOutcome => ({
   duration_ms: 1_000,
 });
 
-/** A parent that asks the scout so often at once, then stops; gives what the scout was granted and how the run went. */
+/**
+ * Runs a parent that calls the scout the given number of times at once and then ends. Returns the grants and the
+ * result.
+ */
 async function live(end: SubRunOutcome, request: Partial<RunRequest> = {}, atOnce = 1, goal = 'look around') {
   const asked: SubRunRequest[] = [];
   const views: PlannerView[] = [];
@@ -63,7 +66,7 @@ async function live(end: SubRunOutcome, request: Partial<RunRequest> = {}, atOnc
 }
 
 describe('a run that works for another', () => {
-  it('may use half of what is left, and gives back what it does not use', async () => {
+  it('a sub-run may use half of the remaining budget and returns what it does not use', async () => {
     const { asked, result } = await live(ended(), {
       policy: { budget: { max_steps: 21, max_attempts: 41, max_model_calls: 11, max_tokens: 1_000 } },
     });
@@ -80,7 +83,7 @@ describe('a run that works for another', () => {
     expect(result?.used).toMatchObject({ steps: 3, attempts: 4, model_calls: 6, tokens: 500, cost_micro_usd: 6 });
   });
 
-  it('shares evenly with its parent and those that are started with it', async () => {
+  it('sub-runs that start together share the budget evenly with their parent', async () => {
     const { asked, result } = await live(ended(), { policy: { budget: { max_steps: 11, max_attempts: 19 } } }, 3);
     expect(asked.map(({ grant }) => grant.budget.max_steps)).toEqual([2, 2, 2]);
     expect(asked.map(({ grant }) => grant.budget.max_attempts)).toEqual([4, 4, 4]);
@@ -88,13 +91,13 @@ describe('a run that works for another', () => {
     expect(result?.used).toMatchObject({ steps: 9, attempts: 12 });
   });
 
-  it('is not started when nothing is left to draw on, and the planner hears why', async () => {
+  it('a sub-run is not started when no budget is left, and the planner is told why', async () => {
     const { asked, views } = await live(ended(), { policy: { budget: { max_steps: 2 } } });
     expect(asked).toEqual([]);
     expect(views[1]?.steps).toMatchObject([{ status: 'failed', error_code: 'SUB_RUN_NO_BUDGET' }]);
   });
 
-  it('hands its output to its parent, with how it ended', async () => {
+  it('a sub-run gives its output and its outcome to its parent', async () => {
     const { views } = await live(ended());
     expect(views[1]?.steps).toMatchObject([{ status: 'ok', output: { outcome: 'completed', output: 'found' } }]);
     const stopped = await live(ended({ outcome: 'finalized', why: 'no rerun is left' }));
@@ -105,13 +108,13 @@ describe('a run that works for another', () => {
     });
   });
 
-  it('points to an output that only the store has', async () => {
+  it("a sub-run's output that only the store has is passed on as a pointer", async () => {
     const { views } = await live(ended({ result: { output: null, artifact_id: 'abc', loop_id: 'l' } }));
     expect(views[1]?.steps[0]?.output).toEqual({ outcome: 'completed', output: { $artifact: 'abc' } });
   });
 
   it.each(['budget_exhausted', 'system_error', 'cancelled'] as const)(
-    'that ends %s is a failure of the step, not retried as it was',
+    'a sub-run that ends %s fails its step, and the step is not retried',
     async (outcome) => {
       const { asked, views, state } = await live(ended({ outcome, why: 'so it is', result: null }), ONE_PASS);
       expect(asked).toHaveLength(1);
@@ -121,14 +124,14 @@ describe('a run that works for another', () => {
     },
   );
 
-  it('that is lost counts as having used all that it was granted', async () => {
+  it('a lost sub-run counts as having used its whole grant', async () => {
     const { asked, result } = await live({ class: 'lost', why: 'terminated', duration_ms: 5 }, ONE_PASS);
     const { max_steps, max_attempts, max_tokens } = asked[0]?.grant.budget ?? {};
     expect(result?.used).toMatchObject({ steps: 1 + (max_steps ?? 0), attempts: 1 + (max_attempts ?? 0) });
     expect(result?.used.tokens).toBe(max_tokens);
   });
 
-  it('asks questions out of the parent’s, and its waiting for people is no time of the parent’s', async () => {
+  it("a sub-run uses the parent's questions, and its wait for people does not count as the parent's time", async () => {
     const waited = { ...ended({ questions: 2, used: { ...used, seconds: 4 } }), duration_ms: 3_600_000 };
     const { asked, result, state } = await live(waited);
     expect(asked[0]?.grant.humans).toEqual(state.run.policy.humans);
@@ -136,7 +139,7 @@ describe('a run that works for another', () => {
     expect(result?.used.seconds).toBeLessThan(10);
   });
 
-  it('needs a goal', async () => {
+  it('a sub-run without a goal is refused', async () => {
     const { asked, views } = await live(ended(), {}, 1, ' ');
     expect(asked).toEqual([]);
     expect(views[1]?.steps).toMatchObject([{ status: 'failed', error_code: 'INVALID_INPUT' }]);
@@ -147,7 +150,7 @@ describe('an agent that others work for', () => {
   const plan = (tool: string) => ({ steps: [{ phase: 'work', tool, input: { goal: 'x' } }] });
   const boundOf = (request: Partial<RunRequest>) => prepared({ agent: 'boss', goal: 'g', ...request }, registry).bound;
 
-  it('is bounded by its budget, since they draw on it', () => {
+  it('the limit of an agent with helpers is its budget, because the helpers draw on it', () => {
     const budget = { max_steps: 30, max_attempts: 60, max_model_calls: 9, max_tokens: 1_234 };
     expect(boundOf({ plan: plan('scout'), policy: { budget } })).toMatchObject({
       steps: 30,
@@ -159,7 +162,7 @@ describe('an agent that others work for', () => {
     expect(boundOf({ plan: plan('look'), policy: { budget } })).toMatchObject({ model_calls: 0, tokens: 0 });
   });
 
-  it('waits as long as the most patient of them may', () => {
+  it("the limit of an agent with helpers includes the longest wait that a helper's policy allows", () => {
     const patient = defineAgent({ ...scout, name: 'patient', policy: { retry: { max_wait_ms: 3_000_000 } } });
     const of = (helper: typeof scout) =>
       prepared({ agent: 'asker', goal: 'g' }, createRegistry([{ ...boss, name: 'asker', tools: [agentTool(helper)] }]))
@@ -167,7 +170,7 @@ describe('an agent that others work for', () => {
     expect(of(patient)).toBeGreaterThan(of(scout));
   });
 
-  it('brings them along to a worker, however deep they are', () => {
+  it('a worker that is given an agent also registers its helpers at any depth', () => {
     const deep = defineAgent({ ...scout, name: 'deep', tools: [agentTool(scout)] });
     const top = defineAgent({ ...boss, name: 'top', tools: [agentTool(deep)] });
     expect([...createRegistry([top]).agents.keys()].sort()).toEqual(['deep', 'scout', 'top']);
@@ -175,7 +178,7 @@ describe('an agent that others work for', () => {
     expect(() => createRegistry([boss, other])).toThrow('Two agents are named scout.');
   });
 
-  it('cannot hold to a cost whose helpers have no prices', () => {
+  it("an agent with a cost budget is refused when a helper's model has no prices", () => {
     const thinker = defineAgent({ name: 'thinker', instructions: 'think', model: 'm', tools: [] });
     const asker = defineAgent({
       name: 'asker',
@@ -189,7 +192,7 @@ describe('an agent that others work for', () => {
     });
   });
 
-  it('does with its effect what the worst of their tools does', () => {
+  it('an agent as a tool has the strictest effect of its own tools', () => {
     expect(agentTool(scout).manifest).toMatchObject({ name: 'scout', agent: 'scout', effect: 'read' });
     expect(agentTool({ ...scout, tools: [look, pay] }, { name: 'payer', approval: true }).manifest).toMatchObject({
       name: 'payer',

@@ -1,4 +1,4 @@
-/** States that older versions of the story handed over, taken up and lived to the end by this version. */
+/** States that older versions handed over are upgraded, and their runs are executed to the end. */
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it } from 'vitest';
@@ -22,20 +22,20 @@ const ENDINGS: Record<string, { steps: number; attempts: number; loops: number }
 };
 
 describe('a state of an older story version', () => {
-  it.each(kept)('%s is taken up and lived to the end that its own version reached', async (file) => {
+  it.each(kept)('the kept state %s is upgraded and its run ends as it did in its own version', async (file) => {
     const { result } = await liveOnInSimulator(upgradeState(read(file)), registry);
     const { steps, attempts } = result.used;
     expect(result.outcome).toBe('completed');
     expect({ steps, attempts, loops: result.loops }).toEqual(ENDINGS[file]);
   });
 
-  it('every version before the current one has a kept state that is lived here', () => {
+  it('every version before the current one has a kept state that this test upgrades', () => {
     const versions = new Set(kept.map((file) => read(file).story_version));
     const before = Array.from({ length: STORY_VERSION - 1 }, (_, index) => index + 1);
     expect([...versions]).toEqual(expect.arrayContaining(before));
   });
 
-  it('a state that is newer than the worker is refused with what to do, and not lived', () => {
+  it('a state that is newer than the worker is refused with a message that says what to do', () => {
     const newer = { ...read(kept[0] ?? ''), story_version: STORY_VERSION + 1 };
     expect(() => upgradeState(newer)).toThrow(
       /story version \d+ and this worker knows up to \d+. Deploy a newer worker/,
