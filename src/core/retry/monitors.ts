@@ -82,7 +82,8 @@ const succeededAt = (evaluation: Evaluation): number => evaluation.attempts.find
 export const hasSucceeded = (evaluation: Evaluation): boolean => succeededAt(evaluation) !== -1;
 
 /**
- * What the batch took without retries, and what the retries added. Integers, so that comparisons with limits are exact.
+ * Time and cost of the batch without retries, and those that the retries added. They are integers, so that comparisons
+ * with limits are exact.
  */
 export interface Effort {
   base_ms: number;

@@ -21,7 +21,7 @@ export type RetryLimitKey =
  */
 export type Backoff = 'validation' | 'exponential_jitter' | 'retry_after' | 'none';
 
-/** What can fix the failure. `nobody`: an invariant is broken, so the run reports it and does not retry. */
+/** Names what can fix the failure. `nobody`: an invariant is broken, so the run reports it and does not retry. */
 export type FixedBy = 'time' | 'prompt' | 'model' | 'human' | 'infrastructure' | 'nobody';
 
 /** The kind of note that the prompt of a retry gets. */

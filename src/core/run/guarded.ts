@@ -22,7 +22,7 @@ export interface GuardedStep {
   input: Json;
 }
 
-/** What the user's code receives for one attempt. */
+/** The argument of the user's code for one attempt. */
 export interface GuardedAttempt {
   attempt: number;
   guidance: Guidance;

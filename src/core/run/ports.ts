@@ -123,7 +123,7 @@ export interface ReviewedStep {
   error_code?: string;
   message_preview?: string;
 }
-/** What a review used if it called a model. */
+/** The usage of a review that called a model. */
 export interface ReviewUse {
   tokens?: number;
   cost_micro_usd?: number;

@@ -56,7 +56,7 @@ export interface LoopState {
   rerun?: RerunReason;
 }
 
-/** What is kept from the loops before the current one. */
+/** The parts of earlier loops that are kept. */
 export interface EarlierLoops {
   /** Short descriptions of their steps, for the archive; only the latest when there are many. */
   steps: ArchivedStep[];
