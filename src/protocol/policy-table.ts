@@ -137,7 +137,7 @@ export const POLICY_TABLE = {
       enhance: boolean(true, 'Whether a retry may add to the prompt what the attempt before it missed.'),
     },
   ),
-  failures: group('What guidance an attempt sees, and when a repeated failure asks a person.', {
+  failures: group('The guidance that an attempt sees, and when a repeated failure asks a person.', {
     guidance_k: integer([0, 20], 5, 'The most rows of guidance that an attempt sees.'),
     guidance_max_chars: integer([200, 8_000], 1_200, 'The most characters of guidance that an attempt sees.'),
     escalate_at: integer([1, 100], 3, 'A person is asked when a failure has occurred this often without progress.'),
@@ -208,14 +208,18 @@ export const POLICY_TABLE = {
     chain: list(
       10,
       { format: 'text', minChars: 1, maxChars: 200 },
-      'Who is asked next, in this order, when nobody answered in time. Each has the same time.',
+      'The people to ask next, in this order, if nobody answers in time. Each has the same time.',
     ),
     default: choice(
       ['stop', 'skip', 'deny'],
       'stop',
-      'What happens when nobody answered or no question is left. A question that does not offer it gets `deny` or `stop`.',
+      'The decision if nobody answers in time or no question is left. A question that does not offer it gets `deny` or `stop`.',
     ),
-    notify: list(10, { format: 'url', minChars: 0, maxChars: 2_000 }, 'Webhooks that are told of each question.'),
+    notify: list(
+      10,
+      { format: 'url', minChars: 0, maxChars: 2_000 },
+      'Addresses that get a webhook for each question.',
+    ),
   }),
 } satisfies Table;
 

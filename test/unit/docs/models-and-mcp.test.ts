@@ -42,9 +42,9 @@ describe('docs/agents.md', () => {
     const options = (heading: string) => firstColumn('docs/agents.md', heading);
     const agent = membersOf('src/define/define-agent.ts', 'AgentDefinition<Output = unknown>');
     const reviewer = membersOf('src/model/reviewer.ts', 'ModelReviewerOptions');
-    expect(options('An agent that thinks')).toEqual(agent);
+    expect(options('An agent with a model')).toEqual(agent);
     expect(options('Review')).toEqual(reviewer);
     expect(options('Where the model is')).toEqual(membersOf('src/define/model-source.ts', 'ModelEndpoint'));
-    expect(options('Agents that work for agents')).toEqual(membersOf('src/define/agent-tool.ts', 'AgentToolOptions'));
+    expect(options('Agents as tools')).toEqual(membersOf('src/define/agent-tool.ts', 'AgentToolOptions'));
   });
 });

@@ -153,7 +153,7 @@ describe('docs/http.md', () => {
 
   it('has every route that honours a key', () => {
     const keyed = ROUTES.filter(({ headers }) => headers?.some(({ name }) => name === 'Idempotency-Key'));
-    const once = section(page, 'Once');
+    const once = section(page, 'Idempotency');
     expect(once.match(/`POST [^`]+`/g)).toHaveLength(keyed.length);
     for (const { path } of keyed) expect(once).toContain(`\`POST ${path}\``);
   });
