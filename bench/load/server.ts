@@ -7,6 +7,7 @@ import { createInterface } from 'node:readline';
 import { fileURLToPath } from 'node:url';
 
 const MAIN = fileURLToPath(new URL('../../src/cli/main.ts', import.meta.url));
+const AGENTS = fileURLToPath(new URL('./agents', import.meta.url));
 const TOKEN = 'load-token-of-a-stack-that-nobody-else-has';
 
 export interface LoadedServer {
@@ -19,15 +20,19 @@ export interface LoadedServer {
 /** Starts a whole stack in its own process tree, as users start it, but without the rate limit per token. */
 export async function startServer(): Promise<LoadedServer> {
   const folder = await mkdtemp(join(tmpdir(), 'secondwind-load-'));
-  const child = spawn(process.execPath, ['--import', 'tsx', MAIN, 'dev', '--no-demo', '--port', '0', '--json'], {
-    env: {
-      ...process.env,
-      SECONDWIND_DATA_DIR: join(folder, 'data'),
-      SECONDWIND_TOKEN: TOKEN,
-      SECONDWIND_RATE_LIMIT: '1000000',
+  const child = spawn(
+    process.execPath,
+    ['--import', 'tsx', MAIN, 'dev', AGENTS, '--no-demo', '--port', '0', '--json'],
+    {
+      env: {
+        ...process.env,
+        SECONDWIND_DATA_DIR: join(folder, 'data'),
+        SECONDWIND_TOKEN: TOKEN,
+        SECONDWIND_RATE_LIMIT: '1000000',
+      },
+      stdio: ['ignore', 'pipe', 'pipe'],
     },
-    stdio: ['ignore', 'pipe', 'pipe'],
-  });
+  );
   let said = '';
   child.stderr.on('data', (chunk: Buffer) => (said = (said + chunk.toString()).slice(-10_000)));
   const exited = once(child, 'close');
