@@ -1,6 +1,6 @@
 /**
- * `secondwind`: what you write your agents with. Loads neither Temporal nor a database driver, so it stays light enough
- * for any process that only defines things.
+ * `secondwind`: defines agents and tools, and talks to a running API. It loads neither Temporal nor a database driver, so it is
+ * light enough for every process that only needs these.
  */
 export {
   createHttpClient as createClient,

@@ -1,4 +1,4 @@
-/** `secondwind/server`: what runs agents: client, worker, store, and the stack for development. */
+/** `secondwind/server`: runs agents: the client over Temporal, the worker, the store, and the stack for development. */
 export { connectClient, type ConnectOptions } from './client/connect.ts';
 export { createClient } from './client/create-client.ts';
 export { createDataConverter } from './client/data-converter.ts';

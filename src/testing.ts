@@ -1,4 +1,4 @@
-/** `secondwind/testing`: what people test their own agents with. */
+/** `secondwind/testing`: tests your agents with a simulator, a scripted planner and a scripted model. */
 import type { PlannerView } from './core/run/ports.ts';
 import type { Choice, Planner } from './define/define-agent.ts';
 
@@ -27,5 +27,12 @@ export {
   type ScriptedServerOptions,
 } from './testing/scripted-model/server.ts';
 
-/** A planner that chooses by a function of yours: the stand-in for a model. */
+/**
+ * Returns a planner that calls your function for every turn, to test an agent without a model.
+ *
+ * @example
+ * ```ts
+ * const planner = scriptedPlanner(({ steps }) => (steps.length === 0 ? { calls: [look] } : { calls: [], output: 'done' }));
+ * ```
+ */
 export const scriptedPlanner = (choose: (view: PlannerView) => Promise<Choice> | Choice): Planner => ({ choose });

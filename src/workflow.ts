@@ -1,4 +1,4 @@
-/** `secondwind/workflow`: guarded steps inside a Temporal workflow of your own. Import it in workflow code. */
+/** `secondwind/workflow`: guarded steps for your own Temporal workflows. Import it in workflow code. */
 export {
   guardedRun,
   REFUSED,

@@ -4,17 +4,22 @@ import type { Telemetry } from '../telemetry/start-telemetry.ts';
 import { createDataConverter } from './data-converter.ts';
 import { NotReachableError } from '../protocol/errors.ts';
 
+/** Options of `connectClient`. */
 export interface ConnectOptions {
   address: string;
   namespace: string;
   connectTimeoutMs?: number;
-  /** Where keys and certificates (`TEMPORAL_*`) are read from; `{}` for a server of our own, which has none. */
+  /** The environment to read API keys and certificates (`TEMPORAL_*`) from; `{}` for a server without them. Default: `process.env`. */
   env?: NodeJS.ProcessEnv;
-  /** With it, the start of a run is a span, and the run's own spans join it. */
+  /** With it, the start of a run is traced as a span, and the spans of the run are its children. */
   telemetry?: Telemetry | undefined;
 }
 
-/** A Temporal client with our data converter. */
+/**
+ * Connects to Temporal, with the data converter that Secondwind needs.
+ *
+ * Returns a client of `@temporalio/client`, for `createClient({ temporal, … })`. Throws `NotReachableError` if Temporal does not answer.
+ */
 export async function connectClient(options: ConnectOptions): Promise<Client> {
   const { address, namespace, connectTimeoutMs = 5_000, env = process.env, telemetry } = options;
   try {
@@ -22,13 +27,13 @@ export async function connectClient(options: ConnectOptions): Promise<Client> {
     const connection = await Connection.connect({
       ...keys,
       connectTimeout: connectTimeoutMs,
-      // An event carries up to two megabytes, and the default of gRPC holds only two such.
+      // One history event may have 2 MB, and the default of gRPC is 4 MB for a whole page of events.
       channelArgs: { 'grpc.max_receive_message_length': 128 * 1024 * 1024 },
     });
     const interceptors = telemetry && { interceptors: { workflow: [telemetry.clientInterceptor] } };
     return new Client({ connection, namespace, dataConverter: createDataConverter(), ...interceptors });
   } catch (error) {
-    const nextStep = 'Start it (`secondwind dev`) or set TEMPORAL_ADDRESS to one that runs.';
+    const nextStep = 'Start it (`secondwind dev`) or set TEMPORAL_ADDRESS to the address of a running server.';
     throw new NotReachableError(`Temporal at ${address}`, nextStep, error);
   }
 }

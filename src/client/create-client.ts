@@ -2,12 +2,18 @@ import { createHttpClient, type HttpClient, type HttpOptions } from './http/http
 import { createTemporalClient, type TemporalClient, type TemporalOptions } from './temporal/temporal-client.ts';
 
 /**
- * The typed client of a running API (`{ url, token }`), or one that talks to Temporal and the store itself
- * (`{ temporal, registry, store }`).
+ * Creates the typed client, either of a running API (`{ url, token }`) or directly over Temporal and the store
+ * (`{ temporal, registry, store }`). Both have the same calls, types and errors.
  *
- * This function is exported by `secondwind/server`. The entry `secondwind` exports the first form alone under the same name,
- * because it must not load Temporal. A dynamic import would hide the second form behind a promise and still bring Temporal into
- * every bundle; whoever has a Temporal client and a store has `secondwind/server` loaded already.
+ * `secondwind/server` exports this function. `secondwind` exports only the first form under the same name, because it must not load
+ * Temporal.
+ *
+ * @example
+ * ```ts
+ * const { runs } = createClient({ url: 'http://127.0.0.1:4680', token });
+ * const { run_id } = await runs.start({ agent: 'greeter', goal: 'say hello' });
+ * const { outcome, result } = await runs.result(run_id);
+ * ```
  */
 export function createClient(options: HttpOptions): HttpClient;
 export function createClient(options: TemporalOptions): TemporalClient;

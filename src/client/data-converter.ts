@@ -2,14 +2,15 @@ import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
 import { createRedactor, redactJson, type Redact, secretsOf } from '../core/redaction/redact.ts';
 import type { Json } from '../protocol/json.ts';
 
+/** Options of `createDataConverter`. */
 export interface DataConverterOptions {
   redact?: Redact;
 }
 
 /**
- * The one data converter of client, worker, API and replay. On its way to Temporal every payload passes the redaction
- * choke point; on its way back a payload that nobody can read becomes a value that says so, because the SDK would
- * otherwise fail the workflow task for ever and one bad signal would stop a run.
+ * Creates the data converter that client, worker, API and replay share. It removes secrets from every payload before it is sent to
+ * Temporal. A received payload that cannot be decoded becomes the value `{ $undecodable: reason }`: the SDK would otherwise fail the
+ * workflow task forever, so that one bad signal would stop a run.
  */
 export function createDataConverter(options: DataConverterOptions = {}): DataConverter {
   const redact = options.redact ?? createRedactor(secretsOf(process.env));
@@ -26,13 +27,13 @@ function createCodec(redact: Redact): PayloadCodec {
   };
 }
 
-/** What the default payload converter can read; it knows no protobuf, and throws on what it does not know. */
+/** The encodings, beside JSON, that the default payload converter can read. It throws on any other, such as protobuf. */
 const READABLE_AS_IT_IS = new Set(['binary/null', 'binary/plain']);
 
 function redacted(payload: Payload, redact: Redact): Payload {
   if (encodingOf(payload) !== 'json/plain' || !payload.data) return payload;
   const text = new TextDecoder().decode(payload.data);
-  // Most payloads hold no secret and need not be taken apart; an escape could hide one, as \n in a key or \" in JSON.
+  // Most payloads have no secret and need no parsing. A payload with escapes is parsed, because an escape can hide a secret.
   if (!text.includes('\\') && redact(text) === text) return payload;
   const value = JSON.parse(text) as Json;
   const clean = redactJson(value, redact);

@@ -2,7 +2,7 @@ import type { GuardProblem, Refusal } from '../core/guardrails/refusal.ts';
 import { SecondwindError } from '../protocol/errors.ts';
 import type { RequestProblem } from '../protocol/run.ts';
 
-/** The guard looked at the message and did not act upon it; nothing has changed. */
+/** The guard refused a report or a message. Nothing has changed; `problem` says why. */
 export class GuardRefusedError extends SecondwindError {
   override readonly name = 'GuardRefusedError';
   readonly problem: GuardProblem;
@@ -19,7 +19,7 @@ export class GuardRefusedError extends SecondwindError {
 
 const CORRECT = 'Correct the named fields and send it again.';
 const NEW_FAMILY = 'Report the first loop of a new family.';
-const ASK_STATUS = 'Ask for the guardrails status of the family: it names the loop that is due.';
+const ASK_STATUS = 'Read the guardrails status of the family: it names the loop that is due.';
 
 export const GUARD_NEXT_STEP: Record<GuardProblem, string> = {
   invalid_report: CORRECT,
@@ -29,9 +29,9 @@ export const GUARD_NEXT_STEP: Record<GuardProblem, string> = {
   unknown_loop: 'Check the loop id.',
   not_a_first_loop: 'Report the first loop of the family, the one without _r<n>.',
   other_family: 'Check the loop id.',
-  loop_running: 'Ask again later.',
+  loop_running: 'Try again later.',
   out_of_order: ASK_STATUS,
-  other_body: 'Send the same body to read the decision that was made.',
+  other_body: 'Send the same body as before to read the decision.',
   ended: NEW_FAMILY,
   max_overrides: 'Let the run end, or start a new family.',
 };

@@ -22,78 +22,87 @@ import type {
   StoppedRun,
 } from './views.ts';
 
+/** Options of every call. */
 export interface CallOptions {
-  /** Gives up waiting, with the signal's reason. What was already sent may still happen. */
+  /** Stops waiting; the call then throws the signal's reason. A request that was already sent may still take effect. */
   signal?: AbortSignal;
 }
+/** Options of calls that can be repeated safely. */
 export interface KeyedOptions extends CallOptions {
-  /** The same key with the same request is one request, however often it is sent; with another request it is refused. */
+  /** A request that is sent again with the same key has no second effect. The same key with another request is refused. */
   idempotencyKey?: string;
 }
+/** Options of `cancel`. */
 export interface CancelOptions extends CallOptions {
   /** How long to wait for the work to stop. Default and maximum: 30 s. */
   waitMs?: number;
 }
+/** Options of `watch`. */
 export interface FollowOptions {
-  /** Ends the watch at once, without an error. */
+  /** Ends the iteration, without an error. */
   signal?: AbortSignal;
-  /** The id of the last event that was seen; the watch goes on with the next. */
+  /** The id of the last event that you have; the first event is then the one after it. */
   afterId?: string;
 }
 
-/** The agent whose run it was: its schema types the output. */
+/** Options of `result` that give the output a type. */
 export interface TypedOptions<Output> extends CallOptions {
   agent: Agent<Output>;
 }
 
-/** The longest that `cancel` waits, on both ways. */
+/** The longest that `cancel` waits, over HTTP and over Temporal. */
 export const CANCEL_WAIT_MS = 30_000;
 
-/** What people and programs do with runs. Every error is a `SecondwindError`. */
+/**
+ * Starts, watches and steers runs. Every error is a `SecondwindError`; an unknown run id is a `RunNotFoundError`, a message to a run
+ * that has ended a `RunEndedError`, a message that the run refuses a `MessageRefusedError`, and a server that does not answer a
+ * `NotReachableError`.
+ */
 export interface Runs {
   /**
-   * Starts a run. Throws `RunRequestError` when the request cannot become a run, `RunExistsError` when its `run_id` is taken,
-   * `FamilyTakenError` when its `loop_id` is, and `IdempotencyConflictError` when the key was used with another request.
+   * Starts a run and returns its id and its limit. Throws `RunRequestError` if the request is invalid, `RunExistsError` if its
+   * `run_id` is taken, `FamilyTakenError` if its `loop_id` is taken, and `IdempotencyConflictError` if the key was used with another
+   * request.
    */
   start(request: RunRequest, options?: KeyedOptions): Promise<StartedRun>;
   get(runId: string, options?: CallOptions): Promise<RunStatus>;
-  /** One page of runs: open ones first, then those that ended last. */
+  /** Returns one page of runs: open runs first, then ended ones, the latest first. */
   list(filter?: RunFilter, options?: CallOptions): Promise<RunPage>;
-  /** What happens, as it happens, without a gap; ends with the run. */
+  /** Yields the events of a run as they happen, without gaps, until the run has ended. */
   watch(runId: string, options?: FollowOptions): AsyncIterable<RunEvent>;
-  /** Waits for the end. With the agent at hand, the output is checked against its schema and has its type. */
+  /** Waits until the run has ended and returns its result. With `agent`, the output is checked against its schema and typed. */
   result(runId: string, options?: CallOptions): Promise<RunEnd>;
   result<Output>(runId: string, options: TypedOptions<Output>): Promise<RunEnd<Output>>;
   override(runId: string, body: MessageBody<'override'>, options?: CallOptions): Promise<OverrideAnswer>;
-  /** Answers a question. An answer that comes too late is `accepted: false`, not an error. */
+  /** Answers an open question. Returns `accepted: false` if the answer comes too late. */
   answer(runId: string, body: MessageBody<'answer'>, options?: CallOptions): Promise<AnswerTaken>;
   feedback(runId: string, body: MessageBody<'feedback'>, options?: CallOptions): Promise<FeedbackTaken>;
-  /** Cancels a run and waits until its work has stopped; after `waitMs` it says what it still waits for. */
+  /** Cancels a run and waits until its work has stopped. After `waitMs` it returns the attempts that are still running. */
   cancel(runId: string, body: MessageBody<'cancel_run'>, options?: CancelOptions): Promise<StoppedRun>;
-  /** Starts a new run of the same agent, goal, input, plan, policy and labels. */
+  /** Starts a new run with the same agent, goal, input, plan, policy and labels. */
   rerun(runId: string, body: MessageBody<'cancel_run'>, options?: KeyedOptions): Promise<StartedRun>;
-  /** The open questions of all runs. */
+  /** Returns one page of the open questions of all runs. */
   questions(page?: { cursor?: string; limit?: number }, options?: CallOptions): Promise<QuestionPage>;
   steps(runId: string, options?: CallOptions): Promise<ProjectedStep[]>;
-  /** Every record, oldest first, with the current status of its fingerprint. */
+  /** Returns every failure record of a run, oldest first, with the current status of its fingerprint. */
   failures(runId: string, options?: CallOptions): Promise<FailureItem[]>;
-  /** The passes, oldest first, and why each was run again or was the last. */
+  /** Returns the passes of a run, oldest first, with the reason why another pass followed or not. */
   trace(runId: string, options?: CallOptions): Promise<ReasonedTraceItem[]>;
   overrides(runId: string, options?: CallOptions): Promise<OverrideEntry[]>;
-  /** The guidance that an attempt was shown; of the latest attempt that was shown any, unless one is named. */
+  /** Returns the guidance that an attempt was shown. Default: the latest attempt of the step that was shown any. */
   guidance(runId: string, at: { stepId: number; attempt?: number }, options?: CallOptions): Promise<ShownGuidance>;
 }
 
 /**
- * The guardrails of loops. A loop that runs elsewhere is only reported here and decided upon by a guard; a loop of one of
- * our runs is decided by the run itself, and a report of it asks for that decision. Throws `GuardRefusedError` when the
- * guard did not act upon a message.
+ * The guardrails of passes (`loop` in names). For a pass that runs elsewhere, a guard decides whether another may follow. For a pass
+ * of a Secondwind run, the run itself decides, and a report returns that decision. Every call throws `GuardRefusedError` if the guard
+ * refuses it.
  */
 export interface Guards {
-  /** Reports a finished loop and returns whether it is run again. The same report gets the same answer. */
+  /** Reports a finished pass and returns whether another may follow. The same report always gets the same answer. */
   completeLoop(report: LoopReport, options?: CallOptions): Promise<LoopAnswer>;
   status(loopId: string, options?: CallOptions): Promise<GuardrailsStatus>;
-  /** Lets one more loop start where a guard would end the family. */
+  /** Allows one more pass where the guard would end the family. */
   override(loopId: string, body: MessageBody<'override'>, options?: KeyedOptions): Promise<OverrideAnswer>;
 }
 

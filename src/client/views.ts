@@ -1,4 +1,4 @@
-/** What runs look like from outside. Types alone: whoever reads them over HTTP loads nothing of Temporal. */
+/** The views of runs that the client returns. Only types, so that the HTTP client does not load Temporal. */
 import type { FailureStanding } from '../core/failures/fold-failures.ts';
 import type { OverrideAnswer } from '../core/guardrails/family-overrides.ts';
 import type { Json } from '../protocol/json.ts';
@@ -8,13 +8,14 @@ import type { GuidanceRow } from '../protocol/tools.ts';
 
 export type { OverrideAnswer };
 
+/** A run that was just started. */
 export interface StartedRun {
   run_id: string;
   workflow_id: string;
   bound: Bound;
 }
 
-/** A run as a list shows it. */
+/** A run in a list. */
 export interface ListedRun {
   run_id: string;
   agent: string;
@@ -24,11 +25,12 @@ export interface ListedRun {
   labels: string[];
   attempts: number;
   pending_question?: PendingQuestion;
-  /** Of a run that was handed over: when its latest execution started. */
+  /** When the run started; after a hand-over (continue-as-new), when its latest execution started. */
   started_at: string;
   ended_at: string | null;
 }
 
+/** Which runs `list` returns. */
 export interface RunFilter {
   state?: RunLifeState;
   agent?: string;
@@ -37,17 +39,21 @@ export interface RunFilter {
   cursor?: string;
   limit?: number;
 }
+/** One page of `list`. Pass `next_cursor` as `cursor` to get the next page. */
 export interface RunPage {
   runs: ListedRun[];
   next_cursor: string | null;
 }
 
+/** An open question, with the run that asks it. */
 export type AskedQuestion = PendingQuestion & Pick<ListedRun, 'run_id' | 'agent' | 'goal'>;
+/** One page of `questions`. */
 export interface QuestionPage {
   questions: AskedQuestion[];
   next_cursor: string | null;
 }
 
+/** One attempt of a step. */
 export interface ProjectedAttempt {
   attempt: number;
   started_at: string;
@@ -57,6 +63,7 @@ export interface ProjectedAttempt {
   failure_id?: string;
   manifest_id?: string;
 }
+/** One step of a run, with all its attempts. */
 export interface ProjectedStep {
   loop_id: string;
   step_id: number;
@@ -65,35 +72,41 @@ export interface ProjectedStep {
   attempts: ProjectedAttempt[];
 }
 
+/** The current status of a fingerprint. */
 export type Standing = Pick<
   FailureStanding,
   'status' | 'occurrence_count' | 'last_seen_step_id' | 'helpful_count' | 'harmful_count'
 >;
+/** A failure record, with the current status of its fingerprint. */
 export type FailureItem = FailureRecord & Standing;
 
+/** The guidance that one attempt was shown. */
 export interface ShownGuidance {
   step_id: number;
   attempt: number;
-  /** The exact bytes that the attempt saw. */
+  /** The exact text that the attempt was shown. */
   guidance: string;
   rows: GuidanceRow[];
 }
 
+/** Whether an answer was accepted. */
 export interface AnswerTaken {
   accepted: boolean;
   question_id: string;
   state: string;
-  /** Why it was not taken. */
+  /** Why the answer was not accepted. */
   reason?: string;
 }
+/** Feedback that the run accepted. */
 export interface FeedbackTaken {
   feedback_type: string | null;
   confidence: number;
   effect: string;
 }
+/** A cancelled run: it has ended, or still waits for the listed attempts. */
 export type StoppedRun = { state: 'ended'; status: RunStatus } | { state: 'stopping'; waiting_for: string[] };
 
-/** How a run ended. `reason`, `loops` and `questions` are null once nobody remembers more than the outcome. */
+/** How a run ended. `reason`, `loops` and `questions` are null if only the outcome is still known. */
 export type RunEnd<Output = Json> = Pick<
   RunResult<Output>,
   'run_id' | 'agent' | 'outcome' | 'result' | 'used' | 'failures' | 'started_at' | 'ended_at'

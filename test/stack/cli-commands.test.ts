@@ -208,7 +208,7 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
       [['answer', 'any', 'maybe'], 2, 'retry, skip, stop'],
       [['override', 'any'], 2, '--max-reruns'],
       [['guidance', 'any', '--step', 'one'], 2, '--step one is refused'],
-      [['runs', '--url', 'nowhere'], 2, 'It looks like http://127.0.0.1:4680'],
+      [['runs', '--url', 'nowhere'], 2, 'Use an address such as http://127.0.0.1:4680'],
       [['runs', '--url', 'http://192.0.2.1'], 1, 'The token of the data folder is only for this machine.'],
       [['runs', '--url', 'http://127.0.0.1:1'], 3, 'Start it (`secondwind dev`)'],
       [['runs', '--data-dir', empty], 1, 'There is no token in'],

@@ -4,7 +4,7 @@ import type { HttpClient } from '../../client/http/http-client.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 
-/** A tool of the server: what a model reads of it, what it takes, and which door it goes through. */
+/** A tool of the server: what a model reads of it, what it takes, and which api it goes through. */
 export interface McpToolDefinition {
   name: string;
   description: string;
@@ -45,8 +45,8 @@ const seenBefore = tool({
     agent,
   }),
   readOnly: true,
-  call: async ({ door }, query, signal) =>
-    (await door.ask<object>('GET', '/v1/reflections/seen', { query, signal })).body,
+  call: async ({ api }, query, signal) =>
+    (await api.ask<object>('GET', '/v1/reflections/seen', { query, signal })).body,
 });
 
 const getGuidance = tool({
@@ -59,9 +59,9 @@ const getGuidance = tool({
     limit: z.int().min(1).max(20).optional().describe('So many at most; 5 unless told'),
   }),
   readOnly: true,
-  call: async ({ door }, { content: similar_to, limit = 5, ...query }, signal) => {
+  call: async ({ api }, { content: similar_to, limit = 5, ...query }, signal) => {
     const asked = { query: { ...query, similar_to, limit }, signal };
-    const { reflections } = (await door.ask<Reflections>('GET', '/v1/reflections', asked)).body;
+    const { reflections } = (await api.ask<Reflections>('GET', '/v1/reflections', asked)).body;
     return { guidance: reflections.map((found) => `- ${found.content}`).join('\n'), lessons: reflections };
   },
 });
@@ -87,8 +87,8 @@ const reportFailure = tool({
     idempotency_key: name.optional().describe('The same key is the same failure, however often it is reported'),
   }),
   readOnly: false,
-  call: async ({ door }, { idempotency_key: idempotencyKey, ...body }, signal) =>
-    (await door.ask<object>('POST', '/v1/failures', { body, idempotencyKey, signal })).body,
+  call: async ({ api }, { idempotency_key: idempotencyKey, ...body }, signal) =>
+    (await api.ask<object>('POST', '/v1/failures', { body, idempotencyKey, signal })).body,
 });
 
 const completeLoop = tool({
@@ -130,7 +130,7 @@ const recordReflection = tool({
     scope: lesson.scope,
   }),
   readOnly: false,
-  call: async ({ door }, body, signal) => (await door.ask<object>('POST', '/v1/reflections', { body, signal })).body,
+  call: async ({ api }, body, signal) => (await api.ask<object>('POST', '/v1/reflections', { body, signal })).body,
 });
 
 export const MCP_TOOLS: readonly McpToolDefinition[] = [

@@ -54,12 +54,12 @@ async function showRun({ runs }: HttpClient, runId: string, flags: FailuresFlags
   );
 }
 
-async function showAll({ door }: HttpClient, { agent, since, ...flags }: FailuresFlags): Promise<void> {
+async function showAll({ api }: HttpClient, { agent, since, ...flags }: FailuresFlags): Promise<void> {
   const [{ print }, { table, terminalWidth }] = await Promise.all([
     import('../show/print.ts'),
     import('../show/table.ts'),
   ]);
-  const { body } = await door.ask<Fingerprints>('GET', '/v1/fingerprints', { query: { agent, since } });
+  const { body } = await api.ask<Fingerprints>('GET', '/v1/fingerprints', { query: { agent, since } });
   print(flags, body, () =>
     body.fingerprints.length === 0 ? ['No failures.'] : table(BY_DAY, body.fingerprints, terminalWidth()),
   );

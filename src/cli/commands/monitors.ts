@@ -53,8 +53,8 @@ export function addMonitors(program: Command): void {
         import('../show/table.ts'),
         import('../show/text.ts'),
       ]);
-      const { door } = await connectRemote(flags);
-      const { body } = await door.ask<Monitors>('GET', '/v1/monitors', { query: { agent, model, since } });
+      const { api } = await connectRemote(flags);
+      const { body } = await api.ask<Monitors>('GET', '/v1/monitors', { query: { agent, model, since } });
       const rows: Figures[] = byDay ? body.monitors : body.overall;
       print(flags, body, () => [
         ...(rows.length === 0 ? ['Nothing was checked yet.'] : table(byDay ? BY_DAY : FIGURES, rows, terminalWidth())),
@@ -72,9 +72,9 @@ async function switchEnhancement({ agent, enhancement, reason, ...flags }: Monit
     import('../show/print.ts'),
     import('../show/text.ts'),
   ]);
-  const { door } = await connectRemote(flags);
+  const { api } = await connectRemote(flags);
   const request = { agent, enhancement, by: personOf(flags), ...(reason !== undefined && { reason }) };
-  const { body } = await door.ask<Switched>('POST', '/v1/monitors/enhancement', { body: request });
+  const { body } = await api.ask<Switched>('POST', '/v1/monitors/enhancement', { body: request });
   print(flags, body, () => [oneLine(`${body.switched ? '' : 'Nothing has changed. '}${standing(body)}`)]);
 }
 

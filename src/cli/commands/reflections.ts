@@ -36,10 +36,10 @@ export function addReflections(program: Command): void {
         import('../show/print.ts'),
         import('../show/table.ts'),
       ]);
-      const { door } = await connectRemote(flags);
+      const { api } = await connectRemote(flags);
       const { signature, similarTo, errorType, agent, limit } = flags;
       const query = { signature, similar_to: similarTo, error_type: errorType, agent, limit };
-      const { body } = await door.ask<Reflections>('GET', '/v1/reflections', { query });
+      const { body } = await api.ask<Reflections>('GET', '/v1/reflections', { query });
       print(flags, body, () =>
         body.reflections.length === 0 ? ['No lessons.'] : table(LESSONS, body.reflections, terminalWidth()),
       );

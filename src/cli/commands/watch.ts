@@ -18,14 +18,14 @@ export function addWatch(program: Command): void {
 }
 
 /** Until somebody has seen enough. */
-async function watchAll({ door }: HttpClient, flags: RemoteFlags): Promise<void> {
-  const [{ follow }, { narrate }] = await Promise.all([
-    import('../../client/http/follow.ts'),
+async function watchAll({ api }: HttpClient, flags: RemoteFlags): Promise<void> {
+  const [{ followStream }, { narrate }] = await Promise.all([
+    import('../../client/http/follow-stream.ts'),
     import('../follow/narrate.ts'),
   ]);
   const leaving = new AbortController();
   process.once('SIGINT', () => leaving.abort());
-  for await (const { data } of follow(door, { path: '/v1/events', signal: leaving.signal })) {
+  for await (const { data } of followStream(api, { path: '/v1/events', signal: leaving.signal })) {
     const event = JSON.parse(data) as Parameters<typeof narrate>[0] & { run_id: string };
     const told = narrate(event);
     if (flags.json) process.stdout.write(`${data}\n`);

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
-import { openDoor } from '../../client/http/door.ts';
+import { connectApi } from '../../client/http/api-connection.ts';
 import type { Config } from '../config/read-config.ts';
 import { readModelSettings } from '../../model/settings.ts';
 import { prepareDataDir } from '../../stack/machine/data-dir.ts';
@@ -75,7 +75,7 @@ const REINSTALL = 'Remove the folder `postgres` of the cache and start again, or
 export async function checkApi(config: Config, env: NodeJS.ProcessEnv): Promise<Finding> {
   const url = ownUrl(config, env);
   try {
-    const { body } = await openDoor({ url, token: 'none', timeoutMs: ANSWER_MS }).ask<{ status: string }>(
+    const { body } = await connectApi({ url, token: 'none', timeoutMs: ANSWER_MS }).ask<{ status: string }>(
       'GET',
       '/readyz',
     );

@@ -4,15 +4,15 @@ import type { Json } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { CallCancelled, CallFailed, GuidanceRow } from '../../protocol/tools.ts';
 import { classifyFailure } from '../../workflows/outcomes.ts';
-import { countOf, type Fields, fieldsOf, type HistoryFailure, listOf, textOf, textOrNull } from './history-event.ts';
+import { asCount, type Fields, asFields, type HistoryFailure, asList, asText, textOrNull } from './history-event.ts';
 import type { OpenCall, ProjectionState } from './projection-state.ts';
 import type { AttemptPlace, Fact } from './run-event.ts';
 
-export type CallUnderWay = Extract<OpenCall, { step_id: number }>;
+export type CallInProgress = Extract<OpenCall, { step_id: number }>;
 
-/** A tool's activity is an attempt: what it was asked tells where it belongs and what guidance it saw. */
-export function factsOfToolCall(state: ProjectionState, key: string, tool: string, request: Fields): Fact[] {
-  const call = callOf(state, 'tool', request, tool);
+/** A tool's activity is one attempt. Its input says which step it belongs to and which guidance it was shown. */
+export function projectToolCall(state: ProjectionState, key: string, tool: string, request: Fields): Fact[] {
+  const call = readCall(state, 'tool', request, tool);
   state.calls[key] = call;
   state.loop_id = call.loop_id;
   const { kind: _kind, started_at: _started, wait_ms, ...place } = call;
@@ -24,25 +24,25 @@ export function factsOfToolCall(state: ProjectionState, key: string, tool: strin
   ];
 }
 
-/** A tool is asked what became of an attempt; it is the same attempt still. */
+/** A reconcile call belongs to the attempt that it is about, and is not a new one. */
 export function openReconcile(state: ProjectionState, key: string, request: Fields): void {
-  state.calls[key] = callOf(state, 'reconcile', request, textOf(request['tool']));
+  state.calls[key] = readCall(state, 'reconcile', request, asText(request['tool']));
 }
 
-/** A planner's turn is no step, but it too gets to see guidance. */
-export function factsOfPlannerCall(state: ProjectionState, view: Fields): Fact[] {
-  const loop_id = textOf(view['loop_id']) || state.loop_id;
-  const place = { loop_id, step_id: null, attempt: countOf(view['attempt']), phase: 'plan', tool: PLANNER };
+/** A planner turn is not a step, but it is shown guidance too. */
+export function projectPlannerCall(state: ProjectionState, view: Fields): Fact[] {
+  const loop_id = asText(view['loop_id']) || state.loop_id;
+  const place = { loop_id, step_id: null, attempt: asCount(view['attempt']), phase: 'plan', tool: PLANNER };
   return guidanceFacts(place, view);
 }
 
-export function factsOfSuccess(state: ProjectionState, call: CallUnderWay, result: Json | undefined): Fact[] {
-  const answer = fieldsOf(result);
+export function projectSuccess(state: ProjectionState, call: CallInProgress, result: Json | undefined): Fact[] {
+  const answer = asFields(result);
   if (call.kind === 'reconcile' && answer['verdict'] !== 'done') return [];
   const artifact_id = textOrNull(answer['artifact_id']);
   return [
     {
-      ...endOf(state, call),
+      ...attemptEnd(state, call),
       outcome: 'ok',
       ...(artifact_id === null ? {} : { artifact_id }),
       ...(call.kind === 'reconcile' ? { reconciled: true } : {}),
@@ -50,42 +50,42 @@ export function factsOfSuccess(state: ProjectionState, call: CallUnderWay, resul
   ];
 }
 
-export function factsOfFailure(
+export function projectFailure(
   state: ProjectionState,
-  call: CallUnderWay,
+  call: CallInProgress,
   failure: HistoryFailure | null | undefined,
 ): Fact[] {
-  // A tool that could not say what became of an attempt leaves it as it was.
+  // A reconcile call that failed leaves the attempt unchanged.
   if (call.kind === 'reconcile') return [];
-  return factsOfOutcome(state, call, outcomeOf(failure));
+  return projectOutcome(state, call, readOutcome(failure));
 }
 
-/** An attempt that did not succeed, as the story reads it. */
-export function factsOfOutcome(
+/** The facts of an attempt that failed or was cancelled. */
+export function projectOutcome(
   state: ProjectionState,
-  call: CallUnderWay,
+  call: CallInProgress,
   outcome: CallFailed | CallCancelled,
 ): Fact[] {
-  if (outcome.class === 'cancelled') return [{ ...endOf(state, call), outcome: 'cancelled' }];
+  if (outcome.class === 'cancelled') return [{ ...attemptEnd(state, call), outcome: 'cancelled' }];
   const { category, error_code, message_preview, certainty, origin } = outcome;
   if (category === 'pointer_unresolved')
     state.unresolved = [...state.unresolved, attemptKey(call)].slice(-CAP.outboxRecords);
-  const told = { category, error_code: textOf(error_code), message_preview: textOf(message_preview) };
-  return [{ ...endOf(state, call), outcome: 'failed', failure: { ...told, certainty, origin } }];
+  const told = { category, error_code: asText(error_code), message_preview: asText(message_preview) };
+  return [{ ...attemptEnd(state, call), outcome: 'failed', failure: { ...told, certainty, origin } }];
 }
 
-export const factsOfCancel = (state: ProjectionState, call: CallUnderWay): Fact[] =>
-  call.kind === 'reconcile' ? [] : [{ ...endOf(state, call), outcome: 'cancelled' }];
+export const projectCancel = (state: ProjectionState, call: CallInProgress): Fact[] =>
+  call.kind === 'reconcile' ? [] : [{ ...attemptEnd(state, call), outcome: 'cancelled' }];
 
 export const attemptKey = ({ step_id, attempt }: { step_id: number; attempt: number }): string =>
   `${step_id}:${attempt}`;
 
-function endOf(state: ProjectionState, { kind: _kind, ...call }: CallUnderWay) {
+function attemptEnd(state: ProjectionState, { kind: _kind, ...call }: CallInProgress) {
   return { event: 'attempt_ended' as const, ...call, ended_at: state.at };
 }
 
-/** The story's own reading of a failed activity, so that what is shown and what the run decided on never differ. */
-function outcomeOf(failure: HistoryFailure | null | undefined): CallFailed | CallCancelled {
+/** Reads a failed activity with the function of core/run, so that the events show what the run decided on. */
+function readOutcome(failure: HistoryFailure | null | undefined): CallFailed | CallCancelled {
   try {
     const cause = new DefaultFailureConverter().failureToError(failure ?? {}, defaultPayloadConverter);
     return classifyFailure(new ActivityFailure('', '', '', RetryState.MAXIMUM_ATTEMPTS_REACHED, '', cause), 0);
@@ -94,7 +94,7 @@ function outcomeOf(failure: HistoryFailure | null | undefined): CallFailed | Cal
       class: 'failed',
       category: 'unknown_error',
       error_code: 'UNREADABLE',
-      message_preview: textOf(failure?.message).slice(0, 300),
+      message_preview: asText(failure?.message).slice(0, 300),
       certainty: 'unknown',
       origin: 'tool',
       duration_ms: 0,
@@ -102,33 +102,33 @@ function outcomeOf(failure: HistoryFailure | null | undefined): CallFailed | Cal
   }
 }
 
-function callOf(state: ProjectionState, kind: CallUnderWay['kind'], request: Fields, tool: string): CallUnderWay {
+function readCall(state: ProjectionState, kind: CallInProgress['kind'], request: Fields, tool: string): CallInProgress {
   return {
     kind,
-    loop_id: textOf(request['loop_id']) || state.loop_id,
-    step_id: countOf(request['step_id']),
-    attempt: countOf(request['attempt']),
-    phase: textOf(request['phase']),
+    loop_id: asText(request['loop_id']) || state.loop_id,
+    step_id: asCount(request['step_id']),
+    attempt: asCount(request['attempt']),
+    phase: asText(request['phase']),
     tool,
-    wait_ms: countOf(request['waited_ms']),
-    // Until history says when a worker took it: Temporal tells that only together with the end.
+    wait_ms: asCount(request['waited_ms']),
+    // Replaced by the real start later: Temporal writes it to history only together with the end.
     started_at: state.at,
   };
 }
 
 function guidanceFacts(place: Omit<AttemptPlace, 'step_id'> & { step_id: number | null }, request: Fields): Fact[] {
-  const guidance = fieldsOf(request['guidance']);
-  const rows = listOf(guidance['rows']).map(rowOf);
-  return rows.length === 0 ? [] : [{ event: 'guidance_shown', ...place, guidance: textOf(guidance['text']), rows }];
+  const guidance = asFields(request['guidance']);
+  const rows = asList(guidance['rows']).map(readRow);
+  return rows.length === 0 ? [] : [{ event: 'guidance_shown', ...place, guidance: asText(guidance['text']), rows }];
 }
 
-function rowOf(value: Json): GuidanceRow {
-  const row = fieldsOf(value);
+function readRow(value: Json): GuidanceRow {
+  const row = asFields(value);
   return {
-    fingerprint: textOf(row['fingerprint']),
-    failure_id: textOf(row['failure_id']),
+    fingerprint: asText(row['fingerprint']),
+    failure_id: asText(row['failure_id']),
     relevance: typeof row['relevance'] === 'number' ? row['relevance'] : 0,
-    why: textOf(row['why']),
-    text: textOf(row['text']),
+    why: asText(row['why']),
+    text: asText(row['text']),
   };
 }

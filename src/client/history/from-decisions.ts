@@ -1,17 +1,17 @@
-import { type Fields, textOf } from './history-event.ts';
+import { type Fields, asText } from './history-event.ts';
 import type { ProjectionState } from './projection-state.ts';
 import type { Fact } from './run-event.ts';
 
-/** A pass was judged and another follows: told when it happens, not only at the end. */
-export function factsOfDecided(state: ProjectionState, item: Fields): Fact[] {
-  const facts = factsOfLoop(item);
-  if (facts.length > 0) state.decided = [...state.decided, textOf(item['loop_id'])];
+/** The facts of a pass that was reviewed and is followed by another. They are emitted at once and not only at the end. */
+export function projectDecided(state: ProjectionState, item: Fields): Fact[] {
+  const facts = projectLoop(item);
+  if (facts.length > 0) state.decided = [...state.decided, asText(item['loop_id'])];
   return facts;
 }
 
-/** A loop that was never judged, because the run was stopped before, has neither review nor decision. */
-export function factsOfLoop(item: Fields): Fact[] {
-  const loop_id = textOf(item['loop_id']);
+/** A pass that was stopped before its review has neither review nor decision. */
+export function projectLoop(item: Fields): Fact[] {
+  const loop_id = asText(item['loop_id']);
   const isRerun = typeof item['rerun_reason'] === 'string';
   if (!isRerun && typeof item['finalize_reason'] !== 'string') return [];
   const pick = (...names: string[]): Fields => Object.fromEntries(names.map((name) => [name, item[name] ?? null]));

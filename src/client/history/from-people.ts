@@ -1,34 +1,34 @@
 import type { Json } from '../../protocol/json.ts';
 import { MEMO, MESSAGE } from '../../protocol/names.ts';
 import { DECISIONS, type Decision } from '../../protocol/run.ts';
-import { type Attributes, type Fields, fieldsOf, jsonOf, textOf, textOrNull, textsOf } from './history-event.ts';
-import { factsOfDecided } from './from-decisions.ts';
+import { type Attributes, type Fields, asFields, decodeJson, asText, textOrNull, asTexts } from './history-event.ts';
+import { projectDecided } from './from-decisions.ts';
 import type { ProjectionState } from './projection-state.ts';
 import type { Fact } from './run-event.ts';
 
 type MemoChange = Attributes<'workflowPropertiesModifiedEventAttributes'>;
 type MemoFields = NonNullable<MemoChange['upsertedMemo']>['fields'];
 
-/** What the memo shows to those who cannot ask the run: an open question, and what was decided about a pass. */
-export function factsOfMemo(state: ProjectionState, { upsertedMemo }: MemoChange): Fact[] {
+/** The facts of a changed memo: an open question, or a decision about a pass. */
+export function projectMemo(state: ProjectionState, { upsertedMemo }: MemoChange): Fact[] {
   const shown = upsertedMemo?.fields ?? {};
-  const decided = Object.hasOwn(shown, MEMO.decided) ? fieldsOf(jsonOf(shown[MEMO.decided])) : null;
+  const decided = Object.hasOwn(shown, MEMO.decided) ? asFields(decodeJson(shown[MEMO.decided])) : null;
   return [
-    ...(Object.hasOwn(shown, MEMO.pendingQuestion) ? factsOfQuestion(state, shown) : []),
-    ...(decided === null ? [] : factsOfDecided(state, decided)),
+    ...(Object.hasOwn(shown, MEMO.pendingQuestion) ? projectQuestion(state, shown) : []),
+    ...(decided === null ? [] : projectDecided(state, decided)),
   ];
 }
 
-/** When it goes, the question has come to its end. */
-function factsOfQuestion(state: ProjectionState, shown: NonNullable<MemoFields>): Fact[] {
-  const asked = fieldsOf(jsonOf(shown[MEMO.pendingQuestion]));
-  const question_id = textOf(asked['question_id']);
-  if (question_id === '') return factsOfQuestionEnd(state);
+/** A question that disappears from the memo has ended. */
+function projectQuestion(state: ProjectionState, shown: NonNullable<MemoFields>): Fact[] {
+  const asked = asFields(decodeJson(shown[MEMO.pendingQuestion]));
+  const question_id = asText(asked['question_id']);
+  if (question_id === '') return projectQuestionEnd(state);
   const open = state.question;
   const goesOn = open?.question_id === question_id;
-  const options = textsOf(asked['options']).filter(isDecision);
+  const options = asTexts(asked['options']).filter(isDecision);
   const escalation = goesOn ? open.escalation + 1 : 0;
-  const before = goesOn ? [] : factsOfQuestionEnd(state);
+  const before = goesOn ? [] : projectQuestionEnd(state);
   state.question = { question_id, options, escalation, answer: goesOn ? open.answer : null };
   const fingerprint = textOrNull(asked['fingerprint']);
   return [
@@ -37,17 +37,17 @@ function factsOfQuestion(state: ProjectionState, shown: NonNullable<MemoFields>)
       event: 'question_asked',
       escalation,
       question_id,
-      text: textOf(asked['text']),
+      text: asText(asked['text']),
       ...(fingerprint === null ? {} : { fingerprint }),
-      tried: textsOf(asked['tried']),
+      tried: asTexts(asked['tried']),
       options,
-      asked_at: textOf(asked['asked_at']),
-      deadline: textOf(asked['deadline']),
+      asked_at: asText(asked['asked_at']),
+      deadline: asText(asked['deadline']),
     },
   ];
 }
 
-export function factsOfQuestionEnd(state: ProjectionState): Fact[] {
+export function projectQuestionEnd(state: ProjectionState): Fact[] {
   if (state.question === null) return [];
   const { question_id, answer } = state.question;
   state.question = null;
@@ -63,31 +63,31 @@ export function factsOfQuestionEnd(state: ProjectionState): Fact[] {
 }
 
 /**
- * What people sent, as a signal or as an accepted update. The run ignores a signal that it cannot use, so one without
- * its body is not told; an answer is told when its question ends, for only the first that fits counts.
+ * The facts of a message, sent as a signal or as an accepted update. The run ignores an invalid signal, so it has no event. An answer
+ * has its event when the question ends, because only the first valid answer counts.
  */
-export function factsOfMessage(state: ProjectionState, name: string, body: Json | undefined): Fact[] {
-  const said = fieldsOf(body);
-  const by = textOf(said[name === MESSAGE.override ? 'override_by' : 'by']);
+export function projectMessage(state: ProjectionState, name: string, body: Json | undefined): Fact[] {
+  const said = asFields(body);
+  const by = asText(said[name === MESSAGE.override ? 'override_by' : 'by']);
   if (by.trim() === '') return [];
   switch (name) {
     case MESSAGE.answer:
       keepAnswer(state, said, by);
       return [];
     case MESSAGE.feedback:
-      return textOf(said['text']) === '' ? [] : [{ event: 'review', source: 'person', by, text: textOf(said['text']) }];
+      return asText(said['text']) === '' ? [] : [{ event: 'review', source: 'person', by, text: asText(said['text']) }];
     case MESSAGE.override:
       if (said['override_fatigue'] !== true && said['override_max_reruns'] !== true) return [];
       return [decision('override', by, textOrNull(said['override_reason']))];
     case MESSAGE.cancelRun:
-      return factsOfCancelRequest(state, by, textOrNull(said['reason']));
+      return projectCancelRequest(state, by, textOrNull(said['reason']));
     default:
       return [];
   }
 }
 
-/** Our client says who cancels by a message and then asks Temporal to; that is one decision, not two. */
-export function factsOfCancelRequest(state: ProjectionState, by: string, reason: string | null): Fact[] {
+/** Our client sends a cancel message and then a cancel request to Temporal. Both are one decision. */
+export function projectCancelRequest(state: ProjectionState, by: string, reason: string | null): Fact[] {
   if (state.cancelled) return [];
   state.cancelled = true;
   return [decision('cancel', by, reason)];
@@ -95,9 +95,9 @@ export function factsOfCancelRequest(state: ProjectionState, by: string, reason:
 
 function keepAnswer(state: ProjectionState, said: Fields, by: string): void {
   const { question } = state;
-  const answer = textOf(said['decision']);
+  const answer = asText(said['decision']);
   if (question === null || question.answer !== null || question.question_id !== said['question_id']) return;
-  if (!question.options.includes(answer) || (answer === 'correct' && textOf(said['text']) === '')) return;
+  if (!question.options.includes(answer) || (answer === 'correct' && asText(said['text']) === '')) return;
   state.question = { ...question, answer: { decision: answer, text: textOrNull(said['text']), by } };
 }
 

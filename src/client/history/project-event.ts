@@ -1,26 +1,34 @@
 import { ACTIVITY, toolOfActivity } from '../../protocol/names.ts';
 import {
-  factsOfCancel,
-  factsOfFailure,
-  factsOfPlannerCall,
-  factsOfSuccess,
-  factsOfToolCall,
+  projectCancel,
+  projectFailure,
+  projectPlannerCall,
+  projectSuccess,
+  projectToolCall,
   openReconcile,
 } from './from-calls.ts';
 import { eventId } from './event-id.ts';
-import { factsOfArchive, factsOfClose } from './from-end.ts';
-import { factsOfCancelRequest, factsOfMemo, factsOfMessage } from './from-people.ts';
-import { factsOfBatch, forgetSaved } from './from-records.ts';
-import { factsOfStart } from './from-start.ts';
-import { endOfSubRun, factsOfSubRun, factsOfSubRunEnd } from './from-sub-runs.ts';
-import { factsOfTimer } from './from-waits.ts';
-import { type Attributes, fieldsOf, firstOf, type HistoryEvent, numberText, textOf, timeOf } from './history-event.ts';
+import { projectArchive, projectClose } from './from-end.ts';
+import { projectCancelRequest, projectMemo, projectMessage } from './from-people.ts';
+import { projectBatch, forgetSaved } from './from-records.ts';
+import { projectStart } from './from-start.ts';
+import { endOfSubRun, projectSubRun, projectSubRunEnd } from './from-sub-runs.ts';
+import { projectTimer } from './from-waits.ts';
+import {
+  type Attributes,
+  asFields,
+  decodeFirst,
+  type HistoryEvent,
+  numberText,
+  asText,
+  toTime,
+} from './history-event.ts';
 import type { OpenCall, ProjectionState } from './projection-state.ts';
 import type { AttemptStarted, Fact, RunEvent } from './run-event.ts';
 
 export type StampedFact = { id: string; at: string } & Fact;
 
-/** One history event further: the state after it, and what there is to tell. Pure; the state given stays as it was. */
+/** Projects one history event: returns the next state and the run events. Pure: the given state is not changed. */
 export function projectEvent(
   state: ProjectionState,
   event: HistoryEvent,
@@ -31,20 +39,20 @@ export function projectEvent(
 
 export const isRunEvent = (fact: StampedFact): fact is RunEvent => fact.event !== 'attempt_started';
 
-/** As `projectEvent`, with the starts of attempts, which only the list of steps needs. */
+/** Like `projectEvent`, but also returns the starts of attempts, which only the list of steps needs. */
 export function reduce(state: ProjectionState, event: HistoryEvent): { state: ProjectionState; facts: StampedFact[] } {
-  // Copied once here, so that the parts can write down what they learn without anybody else seeing it.
-  const next: ProjectionState = { ...state, calls: { ...state.calls }, at: timeOf(event.eventTime) ?? state.at };
+  // The state is copied once here, so that the functions below may change the copy.
+  const next: ProjectionState = { ...state, calls: { ...state.calls }, at: toTime(event.eventTime) ?? state.at };
   const key = numberText(event.eventId);
-  const facts = factsOf(next, key, event);
+  const facts = projectAttributes(next, key, event);
   return {
     state: next,
     facts: facts.map((fact, n) => ({ id: eventId(next.execution, key, n), at: next.at, ...fact })),
   };
 }
 
-/** An event is what its attributes are; there is always one kind of them. */
-function factsOf(state: ProjectionState, key: string, event: HistoryEvent): Fact[] {
+/** The kind of a history event is known by its attributes, of which one is set. */
+function projectAttributes(state: ProjectionState, key: string, event: HistoryEvent): Fact[] {
   const {
     workflowExecutionStartedEventAttributes: started,
     activityTaskScheduledEventAttributes: scheduled,
@@ -58,72 +66,72 @@ function factsOf(state: ProjectionState, key: string, event: HistoryEvent): Fact
     workflowExecutionSignaledEventAttributes: signal,
     workflowExecutionUpdateAcceptedEventAttributes: update,
   } = event;
-  if (started) return factsOfStart(state, started);
-  if (scheduled) return factsOfScheduled(state, key, scheduled);
-  if (taken) return noteStart(state, numberText(taken.scheduledEventId));
+  if (started) return projectStart(state, started);
+  if (scheduled) return projectScheduled(state, key, scheduled);
+  if (taken) return recordStart(state, numberText(taken.scheduledEventId));
   if (done) {
     return closing(state, done, (call) => {
-      if (call.kind !== 'record') return factsOfSuccess(state, call, firstOf(done.result));
+      if (call.kind !== 'record') return projectSuccess(state, call, decodeFirst(done.result));
       forgetSaved(state, call.failure_ids);
       return [];
     });
   }
   const lost = failed ?? timedOut;
   if (lost) {
-    return closing(state, lost, (call) => (call.kind === 'record' ? [] : factsOfFailure(state, call, lost.failure)));
+    return closing(state, lost, (call) => (call.kind === 'record' ? [] : projectFailure(state, call, lost.failure)));
   }
   if (cancelled) {
-    return closing(state, cancelled, (call) => (call.kind === 'record' ? [] : factsOfCancel(state, call)));
+    return closing(state, cancelled, (call) => (call.kind === 'record' ? [] : projectCancel(state, call)));
   }
-  if (initiated) return factsOfSubRun(state, key, fieldsOf(firstOf(initiated.input)));
+  if (initiated) return projectSubRun(state, key, asFields(decodeFirst(initiated.input)));
   const child = endOfSubRun(event);
   if (child !== null) {
     return closing(state, { scheduledEventId: child.initiatedEventId }, (call) =>
-      call.kind === 'tool' ? factsOfSubRunEnd(state, call, child.outcome) : [],
+      call.kind === 'tool' ? projectSubRunEnd(state, call, child.outcome) : [],
     );
   }
-  if (event.timerStartedEventAttributes) return factsOfTimer(state, event);
-  if (memo) return factsOfMemo(state, memo);
-  if (signal) return factsOfMessage(state, textOf(signal.signalName), firstOf(signal.input));
+  if (event.timerStartedEventAttributes) return projectTimer(state, event);
+  if (memo) return projectMemo(state, memo);
+  if (signal) return projectMessage(state, asText(signal.signalName), decodeFirst(signal.input));
   if (update) {
     const input = update.acceptedRequest?.input;
-    return factsOfMessage(state, textOf(input?.name), firstOf(input?.args));
+    return projectMessage(state, asText(input?.name), decodeFirst(input?.args));
   }
-  if (event.workflowExecutionCancelRequestedEventAttributes) return factsOfCancelRequest(state, 'temporal', null);
-  return factsOfClose(state, event);
+  if (event.workflowExecutionCancelRequestedEventAttributes) return projectCancelRequest(state, 'temporal', null);
+  return projectClose(state, event);
 }
 
-function factsOfScheduled(
+function projectScheduled(
   state: ProjectionState,
   key: string,
   scheduled: Attributes<'activityTaskScheduledEventAttributes'>,
 ): Fact[] {
-  const type = textOf(scheduled.activityType?.name);
-  const input = fieldsOf(firstOf(scheduled.input));
+  const type = asText(scheduled.activityType?.name);
+  const input = asFields(decodeFirst(scheduled.input));
   const tool = toolOfActivity(type);
-  if (tool !== null) return factsOfToolCall(state, key, tool, input);
+  if (tool !== null) return projectToolCall(state, key, tool, input);
   switch (type) {
     case ACTIVITY.callModel:
-      return factsOfPlannerCall(state, input);
+      return projectPlannerCall(state, input);
     case ACTIVITY.reconcile:
       openReconcile(state, key, input);
       return [];
     case ACTIVITY.record: {
-      const { facts, failureIds } = factsOfBatch(state, input);
+      const { facts, failureIds } = projectBatch(state, input);
       state.calls[key] = { kind: 'record', failure_ids: failureIds };
       return facts;
     }
     case ACTIVITY.archive: {
-      const last = factsOfBatch(state, fieldsOf(input['pending']));
-      return [...last.facts, ...factsOfArchive(state, input)];
+      const last = projectBatch(state, asFields(input['pending']));
+      return [...last.facts, ...projectArchive(state, input)];
     }
     default:
       return [];
   }
 }
 
-/** Temporal writes the start of a call into history together with its end, but with its own time. */
-function noteStart(state: ProjectionState, key: string): AttemptStarted[] {
+/** Temporal writes the start of a call to history together with its end, but with the time of the start. */
+function recordStart(state: ProjectionState, key: string): AttemptStarted[] {
   const call = state.calls[key];
   if (call?.kind === 'tool') state.calls[key] = { ...call, started_at: state.at };
   return [];

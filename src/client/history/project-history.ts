@@ -3,14 +3,14 @@ import { isRunEvent, reduce, type StampedFact } from './project-event.ts';
 import { openProjection } from './projection-state.ts';
 import type { RunEvent } from './run-event.ts';
 import type { ProjectedStep } from '../views.ts';
-import { stepsOf } from './steps.ts';
+import { collectSteps } from './steps.ts';
 
 interface ProjectedHistory {
   events: RunEvent[];
   steps: ProjectedStep[];
 }
 
-/** What a run did, told from its history alone: all executions of its chain, oldest first. */
+/** Projects the whole history of a run, with all executions of its continue-as-new chain, oldest first. */
 export function projectHistory(history: readonly HistoryEvent[], options: { runId?: string } = {}): ProjectedHistory {
   let state = openProjection(options.runId);
   const facts: StampedFact[] = [];
@@ -19,5 +19,5 @@ export function projectHistory(history: readonly HistoryEvent[], options: { runI
     state = reduced.state;
     facts.push(...reduced.facts);
   }
-  return { events: facts.filter(isRunEvent), steps: stepsOf(facts) };
+  return { events: facts.filter(isRunEvent), steps: collectSteps(facts) };
 }

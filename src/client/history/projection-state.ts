@@ -1,14 +1,14 @@
 import type { RunEnding, AttemptPlace } from './run-event.ts';
 
-/** An activity that history has scheduled and not closed yet. */
+/** An activity that is scheduled and not closed yet. */
 export type OpenCall =
   | ({ kind: 'tool'; wait_ms: number; started_at: string } & AttemptPlace)
   | ({ kind: 'reconcile'; wait_ms: number; started_at: string } & AttemptPlace)
   | { kind: 'record'; failure_ids: string[] };
 
 /**
- * What the projection has to remember between two history events: what is under way, and little more, however long
- * the run is. Plain JSON, so that a stream can be left and taken up again.
+ * What the projection remembers between two history events: mostly what is in progress, so its size does not grow with the run.
+ * Plain JSON, so that a stream can be continued later.
  */
 export interface ProjectionState {
   version: 1;
@@ -16,19 +16,19 @@ export interface ProjectionState {
   execution: number;
   run_id: string;
   loop_id: string;
-  /** The latest time that history told. */
+  /** The time of the latest history event. */
   at: string;
-  /** By the id of the event that scheduled it. */
+  /** Open calls, by the id of the event that scheduled them. */
   calls: Record<string, OpenCall>;
-  /** Told failures whose write has not succeeded yet: the run will send them again. */
+  /** Emitted failures whose write has not succeeded yet. The run will send them again. */
   unsaved: string[];
-  /** Attempts that an activity ended with an unresolvable pointer; others like it never reached one. */
+  /** Attempts that failed in an activity because of a pointer that cannot be resolved. Others fail before an activity starts. */
   unresolved: string[];
   question: OpenQuestion | null;
-  /** Passes whose review and decision were told when they were made; the archive lists them once more. */
+  /** Passes whose review and decision were emitted already. The archive has them once more. */
   decided: string[];
   cancelled: boolean;
-  /** Known from the archive's input: a run that Temporal closes as cancelled has no result of its own. */
+  /** The ending from the archive's input, because a run that Temporal closes as cancelled has no result. */
   ending: RunEnding | null;
   ended: boolean;
 }

@@ -5,19 +5,19 @@ import { isNotFound } from '../temporal/grpc-errors.ts';
 import type { Attributes, HistoryEvent } from './history-event.ts';
 
 export interface ReadOptions {
-  /** Waits for what is still to come, until the run has ended. */
+  /** True to wait for further events until the run has ended. */
   follow?: boolean;
   signal?: AbortSignal;
 }
 
-/** The history of a run over its whole continue-as-new chain, page by page, oldest first. */
+/** Reads the history of a run over its whole continue-as-new chain, page by page, oldest first. */
 export async function* readHistory(
   client: Client,
   runId: string,
   { follow = false, signal }: ReadOptions = {},
 ): AsyncGenerator<HistoryEvent[], void, undefined> {
-  const chain = await executionsOf(client, runId, signal);
-  // The chain may grow while it is read.
+  const chain = await listExecutions(client, runId, signal);
+  // The loop also covers executions that are added while the chain is read.
   for (const execution of chain) {
     let last: HistoryEvent | undefined;
     let token: Uint8Array | undefined;
@@ -32,7 +32,7 @@ export async function* readHistory(
   }
 }
 
-/** Everything that history has of a run until now. */
+/** Reads all history events of a run so far. */
 export async function fetchHistory(client: Client, runId: string): Promise<HistoryEvent[]> {
   const events: HistoryEvent[] = [];
   for await (const page of readHistory(client, runId)) events.push(...page);
@@ -40,14 +40,14 @@ export async function fetchHistory(client: Client, runId: string): Promise<Histo
 }
 
 /**
- * The executions of a run until now, oldest first, found backwards from the latest: so a workflow that an operator has
- * reset is read as it stands, and one whose oldest executions the server has forgotten begins with what is left.
+ * Finds the executions of a run so far, oldest first, by going back from the latest. This also works for a workflow that was reset,
+ * and for one whose oldest executions were deleted.
  */
-async function executionsOf(client: Client, runId: string, signal?: AbortSignal): Promise<string[]> {
+async function listExecutions(client: Client, runId: string, signal?: AbortSignal): Promise<string[]> {
   const chain: string[] = [];
   let execution: string | null = await latestExecution(client, runId, signal);
   while (execution !== null) {
-    const started = await startOf(client, runId, execution, signal);
+    const started = await readStart(client, runId, execution, signal);
     if (started === null) break;
     chain.unshift(execution);
     execution = started.continuedExecutionRunId || null;
@@ -65,7 +65,7 @@ async function latestExecution(client: Client, runId: string, signal?: AbortSign
   }
 }
 
-async function startOf(
+async function readStart(
   client: Client,
   runId: string,
   execution: string,
@@ -80,12 +80,12 @@ async function startOf(
   }
 }
 
-/** Events may weigh tens of kilobytes each, and gRPC takes four megabytes in one answer. */
+/** Events may have tens of kilobytes each, and a gRPC answer at most 4 MB. */
 const PAGE_SIZE = 50;
 
 interface Page {
   events: HistoryEvent[];
-  /** undefined: this execution has no more. */
+  /** Undefined if this execution has no more pages. */
   token?: Uint8Array | undefined;
 }
 
@@ -116,8 +116,8 @@ async function historyPage(
 }
 
 /**
- * The SDK adds a listener to the signal with each call and never takes it away, which a watch of days would feel; so
- * each call gets a signal of its own.
+ * Gives each call its own signal. The SDK adds a listener to the signal with every call and never removes it, which would leak memory
+ * in a watch that lasts for days.
  */
 async function abortable<T>(client: Client, signal: AbortSignal | undefined, call: () => Promise<T>): Promise<T> {
   if (signal === undefined) return call();

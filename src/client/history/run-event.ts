@@ -2,7 +2,7 @@ import type { Json } from '../../protocol/json.ts';
 import type { AnswerKind, PendingQuestion, RunOutcome } from '../../protocol/run.ts';
 import type { CallFailed, GuidanceRow } from '../../protocol/tools.ts';
 
-/** Where an attempt belongs. */
+/** The step and the pass of an attempt. */
 export interface AttemptPlace {
   loop_id: string;
   step_id: number;
@@ -17,11 +17,11 @@ interface AttemptEnded extends AttemptPlace {
   started_at: string;
   ended_at: string;
   wait_ms: number;
-  /** Of an attempt that failed: why. */
+  /** For a failed attempt: why it failed. */
   failure?: Pick<CallFailed, 'category' | 'error_code' | 'message_preview' | 'certainty' | 'origin'>;
-  /** Of an attempt that succeeded: its output, by id. */
+  /** For an attempt that succeeded: the id of its output. */
   artifact_id?: string;
-  /** It gave no answer, and the tool has found out since that its effect did happen. */
+  /** True if the attempt gave no answer, and the tool found out later that its effect did happen. */
   reconciled?: true;
 }
 
@@ -35,7 +35,7 @@ export interface FailureRecorded {
   severity: string;
   fingerprint: string;
   tool_name: string | null;
-  /** null: no call made this record, but a person or a budget. */
+  /** Null if the record was not made by a call, but by a person or a budget. */
   tool_call_id: string | null;
   kind: string;
   error_code: string | null;
@@ -44,7 +44,7 @@ export interface FailureRecorded {
   created_at: string;
 }
 
-/** What a person sent to the run stands beside what the run itself found: `source` tells them apart. */
+/** What can happen to a run. `source` tells what a person sent from what the run itself found. */
 type RunFact =
   | {
       event: 'run_started';
@@ -58,7 +58,7 @@ type RunFact =
   | { event: 'step_started'; loop_id: string; step_id: number; phase: string; tool: string }
   | AttemptEnded
   | FailureRecorded
-  /** `step_id` is null for a planner's turn, which is no step. */
+  /** `step_id` is null for a planner turn, which is not a step. */
   | (Omit<AttemptPlace, 'step_id'> & {
       event: 'guidance_shown';
       step_id: number | null;
@@ -72,7 +72,7 @@ type RunFact =
       wait_ms: number;
       until: string;
       step_id: number | null;
-      /** The attempt that comes after the wait. */
+      /** The attempt after the wait. */
       attempt: number | null;
     }
   /** `escalation` counts how often the question was passed on to the next person, with a new deadline. */
@@ -95,7 +95,7 @@ export interface RunEnding {
   outcome: RunOutcome;
   reason: string;
   why: string;
-  /** What the run counted; null when it was closed from outside before it could. */
+  /** The number of passes; null if the run was closed from outside. */
   loops: number | null;
   questions: number | null;
   used: Json;
@@ -103,9 +103,9 @@ export interface RunEnding {
   artifact_id: string | null;
 }
 
-/** One thing that happened to a run; `id` is stable and orders all events of the run. */
+/** One event of a run. `id` is stable and orders all events of the run. */
 export type RunEvent = { id: string; at: string } & RunFact;
 
-/** A retry is no event of the outside contract; the list of steps needs to know of it all the same. */
+/** The start of an attempt is not a public event, but the list of steps needs it. */
 export type AttemptStarted = { event: 'attempt_started'; wait_ms: number } & AttemptPlace;
 export type Fact = RunFact | AttemptStarted;

@@ -2,8 +2,8 @@ import type { StampedFact } from './project-event.ts';
 import type { ProjectedAttempt, ProjectedStep } from '../views.ts';
 import type { AttemptPlace, Fact } from './run-event.ts';
 
-/** The steps of a run with all their attempts, in step order. */
-export function stepsOf(facts: readonly StampedFact[]): ProjectedStep[] {
+/** Collects the steps of a run with all their attempts, in step order. */
+export function collectSteps(facts: readonly StampedFact[]): ProjectedStep[] {
   const steps = new Map<number, ProjectedStep>();
   for (const fact of facts) merge(steps, fact, fact.at);
   return [...steps.values()].sort((one, other) => one.step_id - other.step_id);
@@ -18,16 +18,16 @@ function merge(steps: Map<number, ProjectedStep>, fact: Fact, at: string): void 
     }
     case 'attempt_ended': {
       const { attempt, started_at, ended_at, outcome, wait_ms } = fact;
-      // A reconciled attempt has its true end now, but it began when it began.
-      const before = attemptOf(steps, fact.step_id, attempt);
+      // A reconciled attempt gets a new end and keeps its start.
+      const before = findAttempt(steps, fact.step_id, attempt);
       const began = fact.reconciled && before ? before.started_at : started_at;
       putAttempt(steps, fact, { attempt, started_at: began, ended_at, outcome, wait_ms });
       return;
     }
     case 'failure_recorded': {
-      // A planner's turn has the number of the step after it, and only the tool's name tells them apart.
-      const isOfStep = steps.get(fact.step_id)?.tool === fact.tool_name && fact.tool_call_id !== null;
-      const attempt = isOfStep ? attemptOf(steps, fact.step_id, fact.attempt) : undefined;
+      // A planner turn has the number of the step after it; only the tool name tells them apart.
+      const belongsToStep = steps.get(fact.step_id)?.tool === fact.tool_name && fact.tool_call_id !== null;
+      const attempt = belongsToStep ? findAttempt(steps, fact.step_id, fact.attempt) : undefined;
       if (attempt === undefined) return;
       attempt.failure_id = fact.failure_id;
       if (fact.manifest_id !== null) attempt.manifest_id = fact.manifest_id;
@@ -37,8 +37,11 @@ function merge(steps: Map<number, ProjectedStep>, fact: Fact, at: string): void 
   }
 }
 
-const attemptOf = (steps: Map<number, ProjectedStep>, stepId: number, attempt: number): ProjectedAttempt | undefined =>
-  steps.get(stepId)?.attempts.find((candidate) => candidate.attempt === attempt);
+const findAttempt = (
+  steps: Map<number, ProjectedStep>,
+  stepId: number,
+  attempt: number,
+): ProjectedAttempt | undefined => steps.get(stepId)?.attempts.find((candidate) => candidate.attempt === attempt);
 
 function putAttempt(steps: Map<number, ProjectedStep>, place: AttemptPlace, attempt: ProjectedAttempt): void {
   const { loop_id, step_id, phase, tool } = place;

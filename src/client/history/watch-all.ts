@@ -1,6 +1,6 @@
 import type { RunEvent } from './run-event.ts';
 
-/** An event of any run; `id` is stable, and tells when and where. */
+/** An event of any run. `id` is stable and contains the time and the run. */
 export interface FeedEvent {
   id: string;
   run_id: string;
@@ -8,7 +8,7 @@ export interface FeedEvent {
 }
 
 export interface FeedDeps {
-  /** The runs that are open, or ended after this time. */
+  /** Returns the runs that are open or ended after this time. */
   activeSince(time: Date): Promise<string[]>;
   watch(runId: string, options: { signal: AbortSignal; afterId?: string }): AsyncIterable<RunEvent>;
   events(runId: string): Promise<RunEvent[]>;
@@ -16,21 +16,21 @@ export interface FeedDeps {
 }
 
 export interface RunFeed {
-  /** What happens to all runs from now on, or since an event that was seen; ends with the signal. */
+  /** Yields the events of all runs from now on, or after a given event, until the signal aborts. */
   subscribe(options: { signal: AbortSignal; afterId?: string }): AsyncGenerator<FeedEvent, void, undefined>;
 }
 
-/** How often new runs are looked for. */
+/** The interval in which new runs are looked for. */
 const LOOK_MS = 1_000;
-/** Whoever was away shorter than this many events goes on exactly where it was. */
+/** The number of events that the feed remembers. A reader that missed fewer continues exactly where it was. */
 const KEPT_EVENTS = 2_000;
-/** Across runs the order is only nearly that of time, so whoever was away for longer is told this much again. */
+/** A reader that missed more gets this much again, because events of different runs are not exactly ordered by time. */
 const MARGIN_MS = 10_000;
-/** A reader that falls this far behind is let go; it can come back with its last id. */
+/** A reader that has more unread events is disconnected. It can come back with its last id. */
 const MAX_WAITING = 5_000;
 
-const idOf = (runId: string, event: RunEvent): string => `${event.at}~${runId}~${event.id}`;
-const timeOfId = (id: string): number => Date.parse(id.split('~', 1)[0] ?? '');
+const feedEventId = (runId: string, event: RunEvent): string => `${event.at}~${runId}~${event.id}`;
+const readTime = (id: string): number => Date.parse(id.split('~', 1)[0] ?? '');
 
 interface Reader {
   waiting: FeedEvent[];
@@ -39,8 +39,8 @@ interface Reader {
 }
 
 /**
- * One feed for all who listen: each run's history is followed once, as long as anybody listens. Nothing is lost by
- * leaving: what the memory of the feed no longer has is read from the histories again.
+ * Creates one feed for all readers. It follows each run's history once, as long as there is a reader. A reader that comes back misses
+ * nothing: events that the feed no longer remembers are read from the histories again.
  */
 export function createRunFeed(deps: FeedDeps): RunFeed {
   const readers = new Set<Reader>();
@@ -81,7 +81,7 @@ export function createRunFeed(deps: FeedDeps): RunFeed {
         if (readers.size === 0) {
           following?.stop();
           following = null;
-          // Nobody followed from here on, so this memory would have a hole.
+          // Without a reader the runs are not followed, so the remembered events would have a gap.
           kept.length = 0;
         }
       }
@@ -89,7 +89,7 @@ export function createRunFeed(deps: FeedDeps): RunFeed {
   };
 }
 
-/** What happened since the event that a reader saw last. */
+/** Finds the events after the last one that a reader has seen. */
 async function missedSince(
   deps: FeedDeps,
   kept: readonly FeedEvent[],
@@ -98,13 +98,13 @@ async function missedSince(
   if (afterId === undefined) return [];
   const position = kept.findIndex((event) => event.id === afterId);
   if (position !== -1) return kept.slice(position + 1);
-  const time = timeOfId(afterId);
+  const time = readTime(afterId);
   if (Number.isNaN(time)) return [];
   const since = new Date(time - MARGIN_MS);
   const missed: FeedEvent[] = [];
   for (const runId of await deps.activeSince(since)) {
     for (const event of await deps.events(runId)) {
-      if (Date.parse(event.at) >= since.getTime()) missed.push({ id: idOf(runId, event), run_id: runId, event });
+      if (Date.parse(event.at) >= since.getTime()) missed.push({ id: feedEventId(runId, event), run_id: runId, event });
     }
   }
   return missed.filter((event) => event.id !== afterId).sort((one, other) => (one.event.at < other.event.at ? -1 : 1));
@@ -114,7 +114,7 @@ interface Following {
   stop(): void;
 }
 
-/** Looks for runs and follows each to its end. */
+/** Looks for runs and follows each until it has ended. */
 function follow(deps: FeedDeps, publish: (event: FeedEvent) => void): Following {
   const ending = new AbortController();
   const { signal } = ending;
@@ -127,12 +127,12 @@ function follow(deps: FeedDeps, publish: (event: FeedEvent) => void): Following 
     try {
       for await (const event of deps.watch(runId, { signal, ...(afterId && { afterId }) })) {
         lastIds.set(runId, event.id);
-        if (Date.parse(event.at) >= floor.getTime()) publish({ id: idOf(runId, event), run_id: runId, event });
+        if (Date.parse(event.at) >= floor.getTime()) publish({ id: feedEventId(runId, event), run_id: runId, event });
       }
     } catch (error) {
       if (signal.aborted) return;
       deps.onError?.(error);
-      // Taken up again where it broke off, the next time that runs are looked for.
+      // The next search for runs follows it again.
       followed.delete(runId);
     }
   };

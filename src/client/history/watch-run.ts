@@ -7,8 +7,8 @@ import { readHistory } from './read-history.ts';
 import type { RunEvent } from './run-event.ts';
 
 /**
- * What happens to a run, as it happens, from its start or from where a watcher left off, until it has ended. History
- * is read from its beginning each time: the ids come from it, so nothing is missing and nothing comes twice.
+ * Yields the events of a run as they happen, from its start or after a given event, until it has ended. History is always read from
+ * its beginning, because the ids are derived from it; so no event is missing or repeated.
  */
 export async function* watchRun(
   client: Client,
@@ -29,7 +29,7 @@ export async function* watchRun(
       if (state.ended) return;
     }
   } catch (error) {
-    // Whoever hung up knows so; only what happened by itself is an error.
+    // An abort by the caller is not an error.
     if (!signal?.aborted) throw error;
   }
 }

@@ -5,60 +5,71 @@ import type { RunEvent } from '../history/run-event.ts';
 import type { FollowOptions, Guards, Runs, SecondwindClient, TypedOptions } from '../secondwind-client.ts';
 import { typedResult } from '../typed-result.ts';
 import type { OverrideAnswer, RunEnd, RunPage, StartedRun, StoppedRun } from '../views.ts';
-import { type AskOptions, type Door, type HttpOptions, openDoor } from './door.ts';
-import { follow } from './follow.ts';
+import { type AskOptions, type ApiConnection, type HttpOptions, connectApi } from './api-connection.ts';
+import { followStream } from './follow-stream.ts';
 
 type Listed<K extends string, T> = { [key in K]: T[] } & { next_cursor?: string };
 
 export type { HttpOptions };
 
+/** The client of a running API. */
 export interface HttpClient extends SecondwindClient {
-  /** Asks any route of the API, for those that have no call of their own here. */
-  door: Door;
+  /** Sends a request to any route of the API, for routes without a method in the client. */
+  api: ApiConnection;
 }
 
-/** The client of a running API. Loads nothing of Temporal. */
+/**
+ * Creates the client of a running API. It does not load Temporal and sends nothing yet. Throws `SecondwindError` if `url` is not an
+ * http or https URL.
+ *
+ * @example
+ * ```ts
+ * const { runs } = createClient({ url: 'http://127.0.0.1:4680', token });
+ * const { run_id } = await runs.start({ agent: 'greeter', goal: 'say hello' });
+ * for await (const event of runs.watch(run_id)) console.log(event.event);
+ * ```
+ */
 export function createHttpClient(options: HttpOptions): HttpClient {
-  const door = openDoor(options);
-  return { runs: runsOverHttp(door), guards: guardsOverHttp(door), door };
+  const api = connectApi(options);
+  return { runs: runsOverHttp(api), guards: guardsOverHttp(api), api };
 }
 
-function guardsOverHttp(door: Door): Guards {
+function guardsOverHttp(api: ApiConnection): Guards {
   return {
     completeLoop: async (report, options = {}) => {
       const about = { loopId: report.loop_id, refusedAs: 'invalid_report' } as const;
       const asked = { ...options, body: report, about };
-      return (await door.ask<LoopAnswer>('POST', '/orchestrator/loop-complete', asked)).body;
+      return (await api.ask<LoopAnswer>('POST', '/orchestrator/loop-complete', asked)).body;
     },
     status: async (loopId, options = {}) => {
       const path = `/orchestrator/guardrails-status/${encodeURIComponent(loopId)}`;
-      const { body } = await door.ask<{ guardrails_status: GuardrailsStatus }>('GET', path, options);
+      const { body } = await api.ask<{ guardrails_status: GuardrailsStatus }>('GET', path, options);
       return body.guardrails_status;
     },
     override: async (loopId, body, options = {}) => {
       const path = `/orchestrator/override-guardrails/${encodeURIComponent(loopId)}`;
       const about = { loopId, refusedAs: 'invalid_override' } as const;
-      return (await door.ask<OverrideAnswer>('POST', path, { ...options, body, about })).body;
+      return (await api.ask<OverrideAnswer>('POST', path, { ...options, body, about })).body;
     },
   };
 }
 
-function runsOverHttp(door: Door): Runs {
+function runsOverHttp(api: ApiConnection): Runs {
   const path = (runId: string, part = ''): string => `/v1/runs/${encodeURIComponent(runId)}${part}`;
   const look = async <T>(runId: string, part: string, options: AskOptions = {}): Promise<T> =>
-    (await door.ask<T>('GET', path(runId, part), { ...options, about: { runId } })).body;
+    (await api.ask<T>('GET', path(runId, part), { ...options, about: { runId } })).body;
   const tell = <T>(runId: string, part: string, body: unknown, options: AskOptions = {}) =>
-    door.ask<T>('POST', path(runId, part), { ...options, body, about: { runId, isMessage: true } });
+    api.ask<T>('POST', path(runId, part), { ...options, body, about: { runId, isMessage: true } });
   const get: Runs['get'] = (runId, options) => look<RunStatus>(runId, '', options);
-  const watch = (runId: string, options: FollowOptions = {}) => watchRun(door, path(runId, '/events'), runId, options);
+  const watch = (runId: string, options: FollowOptions = {}) => watchRun(api, path(runId, '/events'), runId, options);
   return {
     start: async (request, options = {}) => {
       const about = { runId: request.run_id, loopId: request.loop_id };
-      return (await door.ask<StartedRun>('POST', '/v1/runs', { ...options, body: request, about })).body;
+      return (await api.ask<StartedRun>('POST', '/v1/runs', { ...options, body: request, about })).body;
     },
     get,
     list: async (filter = {}, options = {}) => {
-      const { body } = await door.ask<Listed<'runs', RunPage['runs'][number]>>('GET', '/v1/runs', {
+      const { body } = await api.ask<Listed<'runs', RunPage['runs'][number]>>('GET', '/v1/runs', {
         ...options,
         query: { ...filter },
       });
@@ -69,7 +80,7 @@ function runsOverHttp(door: Door): Runs {
       let ending: Ending | null = null;
       for await (const event of watch(runId, options)) if (event.event === 'run_ended') ending = event;
       options.signal?.throwIfAborted();
-      return typedResult(endOf(await get(runId, options), ending), options.agent);
+      return typedResult(toRunEnd(await get(runId, options), ending), options.agent);
     },
     override: async (runId, body, options) =>
       (await tell<Awaited<ReturnType<Runs['override']>>>(runId, '/override', body, options)).body,
@@ -85,7 +96,7 @@ function runsOverHttp(door: Door): Runs {
     rerun: async (runId, body, options) => (await tell<StartedRun>(runId, '/rerun', body, options)).body,
     questions: async (page = {}, options = {}) => {
       type Questions = Awaited<ReturnType<Runs['questions']>>['questions'];
-      const { body } = await door.ask<Listed<'questions', Questions[number]>>('GET', '/v1/questions', {
+      const { body } = await api.ask<Listed<'questions', Questions[number]>>('GET', '/v1/questions', {
         ...options,
         query: { ...page },
       });
@@ -107,35 +118,35 @@ function runsOverHttp(door: Door): Runs {
 type Ending = Extract<RunEvent, { event: 'run_ended' }>;
 
 async function* watchRun(
-  door: Door,
+  api: ApiConnection,
   path: string,
   runId: string,
   options: FollowOptions,
 ): AsyncGenerator<RunEvent, void, undefined> {
-  const events = follow(door, {
+  const events = followStream(api, {
     ...options,
     path,
     about: { runId },
     isLast: ({ event }) => event === 'run_ended',
-    // A run whose history is gone has no events any more, and none will come.
+    // A run whose history was deleted has no events.
     isOver: async (signal) => {
       const address = path.replace(/\/events$/, '');
-      const { body } = await door.ask<RunStatus>('GET', address, { signal, about: { runId } });
+      const { body } = await api.ask<RunStatus>('GET', address, { signal, about: { runId } });
       return body.state === 'ended';
     },
   });
-  for await (const { data } of events) yield eventOf(data);
+  for await (const { data } of events) yield parseEvent(data);
 }
 
-/** The stream names the run in every event; an event itself only where its run starts. */
-function eventOf(data: string): RunEvent {
+/** Parses an event of the stream. The stream adds `run_id` to every event; a `RunEvent` has it only in `run_started`. */
+function parseEvent(data: string): RunEvent {
   const event = JSON.parse(data) as RunEvent & { run_id?: string };
   if (event.event === 'run_started') return event;
   const { run_id: _run, ...rest } = event;
   return rest;
 }
 
-function endOf(status: RunStatus, ending: Ending | null): RunEnd {
+function toRunEnd(status: RunStatus, ending: Ending | null): RunEnd {
   return {
     run_id: status.run_id,
     agent: status.agent,

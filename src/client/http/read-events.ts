@@ -1,14 +1,14 @@
-/** One message of a stream of server-sent events. */
+/** One message of a server-sent event stream. */
 export interface SentEvent {
   id: string;
   event: string;
   data: string;
 }
 
-/** No message of ours is near this; whatever sends more is no stream of events. */
+/** The largest message. The API sends much smaller ones. */
 const MAX_MESSAGE_CHARS = 16 * 1024 * 1024;
 
-/** Messages as the standard reads them: any line ending, comments left out, one that is cut off is no message. */
+/** Parses server-sent events as the standard says: with any line ending, without comments and without an incomplete last message. */
 export async function* readEvents(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<SentEvent> {
   let fields = blank();
   for await (const line of linesOf(chunks)) {
@@ -26,7 +26,7 @@ const blank = (): { id: string; event: string; data: string[] } => ({ id: '', ev
 
 function take(fields: { id: string; event: string; data: string[] }, line: string): void {
   const colon = line.indexOf(':');
-  // A line that begins with a colon is a comment: the server's sign of life.
+  // A line that begins with a colon is a comment, which the server sends to keep the connection open.
   if (colon === 0) return;
   const name = colon === -1 ? line : line.slice(0, colon);
   const value = colon === -1 ? '' : line.slice(colon + 1).replace(/^ /, '');
@@ -39,7 +39,7 @@ async function* linesOf(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<strin
   let text = '';
   for await (const chunk of chunks) {
     text += decoder.decode(chunk, { stream: true });
-    // The last part is no line yet, and a CR at its end may be half of a line ending.
+    // The last part may be an incomplete line, and a CR at its end may be the first half of CR LF.
     const lines = text.split(/\r\n|\n|\r(?!$)/);
     text = lines.pop() ?? '';
     yield* lines;

@@ -1,7 +1,7 @@
 import { isGrpcServiceError } from '@temporalio/client';
 import { NotReachableError, SecondwindError } from '../../protocol/errors.ts';
 
-/** The codes that we act upon; the SDK exports no enum of them. */
+/** The gRPC codes that are handled here. The SDK does not export them. */
 const INVALID_ARGUMENT = 3;
 const DEADLINE_EXCEEDED = 4;
 const NOT_FOUND = 5;
@@ -21,8 +21,8 @@ export const isDeadline = (error: unknown): boolean =>
 
 const NO_ANSWER = new Set<unknown>([UNAVAILABLE, DEADLINE_EXCEEDED]);
 
-/** An error of Temporal or of the store that did not answer becomes a `NotReachableError`; any other stays as it is. */
-export function ourError(error: unknown): unknown {
+/** Converts the error of a Temporal or a store that did not answer to `NotReachableError`. Returns other errors unchanged. */
+export function toSecondwindError(error: unknown): unknown {
   if (error instanceof SecondwindError) return error;
   for (let cause = error, depth = 0; cause instanceof Error && depth < 5; cause = cause.cause, depth += 1) {
     if (!('code' in cause)) continue;
@@ -33,4 +33,4 @@ export function ourError(error: unknown): unknown {
 }
 
 const notReachable = (what: string, cause: unknown): NotReachableError =>
-  new NotReachableError(what, 'See that it runs, and try again.', cause);
+  new NotReachableError(what, 'Make sure that it runs, and try again.', cause);

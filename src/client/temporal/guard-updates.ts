@@ -18,7 +18,7 @@ import { WORKFLOW_TYPE } from '../../protocol/names.ts';
 import type { Store } from '../../store/store.ts';
 import { GuardRefusedError } from '../guard-errors.ts';
 
-/** A guard's tasks take milliseconds: a worker that was killed with one holds the report up this long, not ten seconds. */
+/** Tasks of a guard take milliseconds. With this timeout a killed worker delays a report by 3 s, and not by the default of 10 s. */
 const TASK_TIMEOUT_MS = 3_000;
 
 export interface GuardUpdate {
@@ -28,10 +28,10 @@ export interface GuardUpdate {
   args: [unknown, ...unknown[]];
 }
 
-/** The server's answer, not the guard's: there is no guard that takes messages (any more). */
+/** Returned if no open guard exists for the family, because it ended or never started. */
 export const NOT_OPEN = Symbol('no open guard');
 
-/** Sends an update to the guard that is there. */
+/** Sends an update to the open guard of a family. */
 export function updateGuard<Answer>(client: Client, update: GuardUpdate): Promise<Answer | typeof NOT_OPEN> {
   const { family, name, updateId, args } = update;
   const handle = client.workflow.getHandle(workflowIdOfGuard(family));
@@ -39,8 +39,8 @@ export function updateGuard<Answer>(client: Client, update: GuardUpdate): Promis
 }
 
 /**
- * Sends an update to the guard that is there, or to a new one. The reuse policy matters: with the server's default an empty
- * guard would start for a family that has ended.
+ * Sends an update to the open guard of a family, or starts a new guard with it. The reuse policy keeps a family that has ended from
+ * getting a new, empty guard.
  */
 export function openGuard<Answer>(
   client: Client,
@@ -70,7 +70,7 @@ async function answered<Answer>(family: string, send: () => Promise<Answer>): Pr
       return NOT_OPEN;
     if (error instanceof WorkflowUpdateRPCTimeoutOrCancelledError) throw noAnswer(family, error);
     if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
-      // The workflow closed with the update under way.
+      // The workflow closed before it answered the update.
       if (error.cause.type === 'AcceptedUpdateCompletedWorkflow') return NOT_OPEN;
       const [refusal] = error.cause.details ?? [];
       if (isRefusal(refusal)) throw new GuardRefusedError(refusal, error);
@@ -79,11 +79,11 @@ async function answered<Answer>(family: string, send: () => Promise<Answer>): Pr
   }
 }
 
-/** The message may have been taken all the same, and sending the same again is safe. */
+/** The guard may have processed the message without an answer. Sending it again is safe. */
 export const noAnswer = (family: string, cause: unknown): NotReachableError =>
   new NotReachableError(
     `The guard of ${family}`,
-    'See that a worker runs (`secondwind worker`) and send the same again: it counts once.',
+    'Make sure that a worker runs (`secondwind worker`) and send the same message again; it counts only once.',
     cause,
   );
 
@@ -93,8 +93,8 @@ const isRefusal = (value: unknown): value is Refusal =>
 export type Found = 'open' | 'unknown' | GuardEnding;
 
 /**
- * What is known of a guard that takes no messages. Needs no worker. For the server a closed workflow, a forgotten one and one
- * that never was are all "not found" to an update; only the first two have an ending.
+ * Finds out why a guard takes no messages, without a worker. Temporal answers an update with "not found" for a closed workflow, for
+ * a deleted one and for one that never existed; only the first two have an ending.
  */
 export async function findEnding(client: Client, store: Store | undefined, family: string): Promise<Found> {
   const description = await describe(client, family);
@@ -104,7 +104,7 @@ export async function findEnding(client: Client, store: Store | undefined, famil
   }
   const kept = await store?.archivedGuards.get(family);
   if (kept) return kept.ending as GuardEnding;
-  // A guard that was terminated from outside has no state that we could read, and its name stays taken.
+  // A guard that was terminated left no state. Its name stays taken.
   return description === null ? 'unknown' : { version: 1, state: null, ignored: [] };
 }
 

@@ -16,15 +16,15 @@ export interface ListDeps {
 
 const DEFAULT_PAGE = 50;
 const MAX_PAGE = 200;
-/** So many ids are asked for in one filter. */
+/** The most ids in one list filter. */
 const ARCHIVE_BATCH = 50;
-/** An answer must not take for ever where Temporal still knows nearly all that the archive has. */
+/** The most batches for one page, because nearly all archived runs may still be in Temporal and be skipped. */
 const MAX_BATCHES = 10;
 
 const pageSize = (limit: number | undefined): number =>
   Math.min(MAX_PAGE, Math.max(1, Math.trunc(limit ?? DEFAULT_PAGE)));
 
-/** Open and recent runs from Temporal, then those that only the archive still has. */
+/** Lists open and recent runs from Temporal, then those that only the archive still has. */
 export async function listRuns(deps: ListDeps, filter: RunFilter): Promise<RunPage> {
   const size = pageSize(filter.limit);
   const where = conditions(deps, filter);
@@ -37,7 +37,7 @@ export async function listRuns(deps: ListDeps, filter: RunFilter): Promise<RunPa
   }
   if (deps.store === undefined || (filter.state !== undefined && filter.state !== 'ended'))
     return { runs: page.runs, next_cursor: null };
-  // Retention takes the oldest first: what it has taken ended before the last that is left.
+  // Retention deletes the oldest runs first, so every deleted run ended before the last one of this list.
   const endedBefore = page.runs.at(-1)?.ended_at ?? undefined;
   const rest = await fromArchive(deps, filter, { from: 'archive', endedBefore }, size - page.runs.length, name);
   return { runs: [...page.runs, ...rest.runs], next_cursor: rest.next_cursor };
@@ -45,7 +45,7 @@ export async function listRuns(deps: ListDeps, filter: RunFilter): Promise<RunPa
 
 const QUESTIONS = 'questions';
 
-/** What waits for a person, as the runs themselves show it in their memo. */
+/** Lists the open questions, which runs publish in their memo. */
 export async function openQuestions(
   { client, searchAttributes }: ListDeps,
   { cursor, limit }: { cursor?: string; limit?: number },
@@ -67,8 +67,8 @@ function conditions({ searchAttributes }: ListDeps, { state, agent, outcome, lab
   if (!searchAttributes && (agent !== undefined || outcome !== undefined || label !== undefined || isOpenState(state)))
     throw new SecondwindError(
       'not_searchable',
-      'This Temporal server has none of our search attributes.',
-      'List without these filters, or let an operator register the attributes (docs/temporal.md).',
+      'This Temporal server does not have the search attributes of Secondwind.',
+      'List without these filters, or have an operator register the attributes (docs/temporal.md).',
     );
   const equals = (name: string, value: string): string => `${name} = ${quoted(value)}`;
   return [
@@ -103,7 +103,7 @@ async function fromArchive(
       ...(cursor && { cursor }),
       limit: Math.min(ARCHIVE_BATCH, room - runs.length),
     });
-    const known = await stillVisible(client, page.items);
+    const known = await findVisible(client, page.items);
     runs.push(...page.items.filter((item) => !known.has(item.run_id)).map(archivedRun));
     if (page.next_cursor === null) return { runs, next_cursor: null };
     cursor = page.next_cursor;
@@ -111,8 +111,8 @@ async function fromArchive(
   return { runs, next_cursor: writeCursor({ ...from, cursor }, name) };
 }
 
-/** Those were listed already, with everything that Temporal has. */
-async function stillVisible(client: Client, items: readonly ArchivedRunItem[]): Promise<Set<string>> {
+/** Finds which archived runs Temporal still has, because those were listed already. */
+async function findVisible(client: Client, items: readonly ArchivedRunItem[]): Promise<Set<string>> {
   if (items.length === 0) return new Set();
   const ids = items.map((item) => quoted(workflowIdOfRun(item.run_id))).join(', ');
   const { runs } = await visibleRuns(client, [`WorkflowId IN (${ids})`], { size: items.length });
@@ -131,34 +131,34 @@ const archivedRun = (item: ArchivedRunItem): ListedRun => ({
   ended_at: item.ended_at,
 });
 
-/** Where a list goes on: with the server's own token, or in the archive. */
+/** Where the next page starts: at a page token of Temporal, or in the archive. */
 type ListCursor =
   | { from: 'temporal'; token: Uint8Array | null }
   | { from: 'archive'; cursor?: string | undefined; endedBefore?: string | undefined };
 
-const SEAL_CHARS = 8;
+const CHECKSUM_CHARS = 8;
 
 /**
- * A cursor carries a check over itself and its list: the server answers a token that it did not make as if it were broken
- * itself, again and again, so whatever is not a cursor of this list must not get that far.
+ * Adds a checksum over the cursor and its list. Temporal answers an invalid page token with an internal error, so a cursor that does
+ * not belong to this list must be refused before it is sent.
  */
-const sealed = (kind: string, bytes: Uint8Array, list: string): string => {
+const withChecksum = (kind: string, bytes: Uint8Array, list: string): string => {
   const text = Buffer.from(bytes).toString('base64url');
-  return kind + sealOf(kind, text, list) + text;
+  return kind + checksum(kind, text, list) + text;
 };
-const sealOf = (kind: string, text: string, list: string): string =>
-  sha256Hex(JSON.stringify([kind, text, list])).slice(0, SEAL_CHARS);
+const checksum = (kind: string, text: string, list: string): string =>
+  sha256Hex(JSON.stringify([kind, text, list])).slice(0, CHECKSUM_CHARS);
 
 function writeCursor(cursor: ListCursor, list: string): string {
-  if (cursor.from === 'temporal') return sealed('t', cursor.token ?? new Uint8Array(), list);
-  return sealed('a', Buffer.from(JSON.stringify([cursor.cursor ?? null, cursor.endedBefore ?? null])), list);
+  if (cursor.from === 'temporal') return withChecksum('t', cursor.token ?? new Uint8Array(), list);
+  return withChecksum('a', Buffer.from(JSON.stringify([cursor.cursor ?? null, cursor.endedBefore ?? null])), list);
 }
 
-/** `list` names the list with its filters: one list's cursor is none of another's. */
+/** `list` names the list and its filters, because a cursor is valid for one list only. */
 function readCursor(given: string | undefined, list: string): ListCursor {
   if (given === undefined) return { from: 'temporal', token: null };
-  const [kind, seal, text] = [given.slice(0, 1), given.slice(1, 1 + SEAL_CHARS), given.slice(1 + SEAL_CHARS)];
-  if (seal !== sealOf(kind, text, list)) throw badCursor();
+  const [kind, seal, text] = [given.slice(0, 1), given.slice(1, 1 + CHECKSUM_CHARS), given.slice(1 + CHECKSUM_CHARS)];
+  if (seal !== checksum(kind, text, list)) throw badCursor();
   const bytes = Buffer.from(text, 'base64url');
   if (kind === 't') return { from: 'temporal', token: bytes };
   const [cursor, endedBefore] = JSON.parse(bytes.toString('utf8')) as [string | null, string | null];

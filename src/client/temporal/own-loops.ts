@@ -8,13 +8,13 @@ import { answerFromTrace, statusFromTrace } from '../../core/guardrails/trace-vi
 import { GuardRefusedError } from '../guard-errors.ts';
 import type { Runs } from '../secondwind-client.ts';
 
-/** A run decides about its own loops; from outside it can be asked for its decisions and be overridden. */
+/** A run decides about its own passes. Callers can read its decisions and override them. */
 export type OwnLoops = Pick<Runs, 'trace' | 'override'>;
 
 const ASK_AGAIN_MS = 250;
 
-/** Waits for the decision that the run makes about its loop; after `waitMs` it says that the loop is still running. */
-export async function decisionOfOwnLoop(
+/** Waits for the run's decision about a pass. After `waitMs` it throws that the pass is still running. */
+export async function awaitOwnDecision(
   runs: OwnLoops,
   runId: string,
   report: LoopReport,
@@ -29,11 +29,11 @@ export async function decisionOfOwnLoop(
       checkRerunLimit(report, trace);
       return { ...answer, orchestrator_persona: report.orchestrator_persona ?? answer.orchestrator_persona };
     }
-    refuseWhatNeverComes(trace, report.loop_id);
+    refuseIfNeverDecided(trace, report.loop_id);
     checkRerunLimit(report, trace);
     const left = until - Date.now();
     if (left <= 0) {
-      const detail = `${report.loop_id} has no decision yet: the run ${runId} is still at it.`;
+      const detail = `${report.loop_id} has no decision yet: the run ${runId} is still working on it.`;
       throw new GuardRefusedError({ problem: 'loop_running', detail });
     }
     await new Promise((resolve) => setTimeout(resolve, Math.min(left, ASK_AGAIN_MS)));
@@ -42,7 +42,7 @@ export async function decisionOfOwnLoop(
 
 function refuseJudgement(report: LoopReport): void {
   const only = (path: string): never => {
-    const message = 'leave it out: this loop belongs to a run that reviews and decides by itself';
+    const message = 'leave it out, because this loop belongs to a run that reviews and decides by itself';
     throw new GuardRefusedError({ problem: 'invalid_report', detail: message, errors: [{ path, message }] });
   };
   if (report.reflection_result !== undefined) only('$.reflection_result');
@@ -52,11 +52,11 @@ function refuseJudgement(report: LoopReport): void {
 
 function checkRerunLimit({ max_reruns: wanted }: LoopReport, [first]: readonly ReasonedTraceItem[]): void {
   if (wanted === undefined || first === undefined || wanted === first.max_reruns) return;
-  const detail = `max_reruns of this run is ${first.max_reruns} since its start; leave it out.`;
+  const detail = `max_reruns of this run was set to ${first.max_reruns} at its start and cannot be changed; leave it out.`;
   throw new GuardRefusedError({ problem: 'max_reruns_fixed', detail });
 }
 
-function refuseWhatNeverComes(trace: readonly ReasonedTraceItem[], loopId: string): void {
+function refuseIfNeverDecided(trace: readonly ReasonedTraceItem[], loopId: string): void {
   const item = trace.find((candidate) => candidate.loop_id === loopId);
   const hasEnded = trace.at(-1)?.status === 'finalized';
   if (hasEnded) {
@@ -72,7 +72,7 @@ function refuseWhatNeverComes(trace: readonly ReasonedTraceItem[], loopId: strin
   }
 }
 
-export async function statusOfOwnLoop(runs: OwnLoops, runId: string, loopId: string): Promise<GuardrailsStatus> {
+export async function readOwnStatus(runs: OwnLoops, runId: string, loopId: string): Promise<GuardrailsStatus> {
   const status = statusFromTrace(await runs.trace(runId), loopId);
   if (status === null) throw unknownLoop(loopId, runId);
   return status;
@@ -90,4 +90,4 @@ export async function overrideOwnLoop(
 }
 
 const unknownLoop = (loopId: string, runId: string) =>
-  new GuardRefusedError({ problem: 'unknown_loop', detail: `${loopId} is no loop of the run ${runId}.` });
+  new GuardRefusedError({ problem: 'unknown_loop', detail: `${loopId} is not a loop of the run ${runId}.` });

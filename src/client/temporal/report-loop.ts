@@ -20,8 +20,8 @@ export interface ReportDeps {
 }
 
 /**
- * Reports a loop that ran elsewhere to its guard. An open guard is asked first; where there is none, an ending answers; only a
- * family that neither Temporal nor the store knows gets a new guard. `isNew` says that the store knows no owner of the family.
+ * Reports a pass that ran elsewhere to its guard. An open guard answers first; without one, the stored ending of the guard answers.
+ * Only a family that neither Temporal nor the store knows gets a new guard. `isNew` is true if the store knows no owner of the family.
  */
 export async function reportLoop(
   deps: ReportDeps,
@@ -32,20 +32,20 @@ export async function reportLoop(
   const update: GuardUpdate = {
     family,
     name: GUARD_MESSAGE.loopComplete,
-    // With the hash, because the server answers a known id with its old answer whatever the arguments are.
+    // The id contains the hash, because Temporal repeats the old answer for a known id, even with other arguments.
     updateId: `${report.loop_id}:${bodyHash}`,
-    args: [report, await extrasOf(deps, report, family, bodyHash)],
+    args: [report, await readBiasCounts(deps, report, family, bodyHash)],
   };
-  // Tried here first: a report that the new guard refused would leave an empty guard behind.
+  // The decision is computed here first, because a report that a new guard refuses would leave an empty guard behind.
   const tried = completeLoop(null, report, deps.policy, new Date().toISOString(), { bodyHash });
-  // To ask Temporal first for what the store does not know would nearly always be in vain.
+  // If the store does not know the family, Temporal almost never does, so a new guard is started right away.
   if (tried.ok && isNew && (await deps.store?.archivedGuards.get(family)) === null) {
     return open(deps, report, update, bodyHash);
   }
   const answer = await updateGuard<LoopAnswer>(deps.client, update);
   if (answer !== NOT_OPEN) return answer;
   const found = await findEnding(deps.client, deps.store, family);
-  if (isEnding(found)) return answerOfEnding(found, report.loop_id, family, bodyHash);
+  if (isEnding(found)) return answerFromEnding(found, report.loop_id, family, bodyHash);
   if (!tried.ok) throw new GuardRefusedError(tried);
   return open(deps, report, update, bodyHash);
 }
@@ -57,24 +57,24 @@ async function open(deps: ReportDeps, report: LoopReport, update: GuardUpdate, b
   const start = { taskQueue, input: { policy: guardPolicyOf(policy) } };
   const answer = await openGuard<LoopAnswer>(client, update, start);
   if (answer !== NOT_OPEN) return answer;
-  // Another reporter opened the family and brought it to its end meanwhile.
+  // Another reporter has opened and ended the family in the meantime.
   const found = await findEnding(client, store, family);
-  if (isEnding(found)) return answerOfEnding(found, report.loop_id, family, bodyHash);
-  const detail = `The guard of ${family} is just beginning or ending.`;
+  if (isEnding(found)) return answerFromEnding(found, report.loop_id, family, bodyHash);
+  const detail = `The guard of ${family} is just starting or ending.`;
   throw new GuardRefusedError({ problem: 'loop_running', detail });
 }
 
 export const isEnding = (found: Found): found is GuardEnding => typeof found !== 'string';
 
-function answerOfEnding({ state }: GuardEnding, loopId: string, family: string, bodyHash: string): LoopAnswer {
+function answerFromEnding({ state }: GuardEnding, loopId: string, family: string, bodyHash: string): LoopAnswer {
   const given = answerGivenBefore(state, loopId, bodyHash);
   if (given?.ok === true) return given.answer;
   const stopped = { problem: 'ended', detail: `The guard of ${family} was stopped; its name stays taken.` } as const;
   throw new GuardRefusedError(given ?? stopped);
 }
 
-/** The counts of a bias in other families are read only where the policy counts over all families. */
-async function extrasOf(
+/** Reads the bias counts of other families, only if the policy counts over all families. */
+async function readBiasCounts(
   { policy, store }: ReportDeps,
   report: LoopReport,
   family: string,

@@ -5,14 +5,14 @@ import { ACTIVITY, QUERY } from '../../protocol/names.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import { RunNotFoundError } from '../../protocol/errors.ts';
 import type { Store } from '../../store/store.ts';
-import { fieldsOf, firstOf, type HistoryEvent, listOf } from '../history/history-event.ts';
+import { asFields, decodeFirst, type HistoryEvent, asList } from '../history/history-event.ts';
 import { fetchHistory } from '../history/read-history.ts';
 import type { FailureItem, Standing } from '../views.ts';
 import { askRun, isKnownRun } from './run-views.ts';
 
 /**
- * Every record of a run with how its fingerprint stands now. An open run knows that best; its latest records may still be
- * on their way to the store, and are then read from history, which has them first.
+ * Reads every failure record of a run with the current status of its fingerprint. An open run itself knows the status best. Its
+ * latest records may not be stored yet; they are then read from history.
  */
 export async function runFailures(client: Client, store: Store | undefined, runId: string): Promise<FailureItem[]> {
   const [{ answer }, stored, standings] = await Promise.all([
@@ -28,14 +28,14 @@ export async function runFailures(client: Client, store: Store | undefined, runI
   for (const standing of foldFailures(records, [])) byFingerprint.set(standing.fingerprint, standing);
   for (const standing of standings) byFingerprint.set(standing.fingerprint, standing);
   for (const failure of told ?? []) {
-    // What a person has set aside since, the run itself has not heard of.
+    // The run does not know which failures a person has superseded in the store.
     if (byFingerprint.get(failure.fingerprint)?.status !== 'superseded')
       byFingerprint.set(failure.fingerprint, failure);
   }
-  return records.map((record) => ({ ...record, ...standingOf(byFingerprint.get(record.fingerprint)) }));
+  return records.map((record) => ({ ...record, ...toStanding(byFingerprint.get(record.fingerprint)) }));
 }
 
-const standingOf = (standing: Standing | undefined): Standing => ({
+const toStanding = (standing: Standing | undefined): Standing => ({
   status: standing?.status ?? 'active',
   occurrence_count: standing?.occurrence_count ?? 1,
   last_seen_step_id: standing?.last_seen_step_id ?? 0,
@@ -53,18 +53,18 @@ const merged = (stored: readonly FailureRecord[], told: readonly FailureRecord[]
 const compare = (one: string, other: string): number => (one < other ? -1 : one > other ? 1 : 0);
 
 async function recordsInHistory(client: Client, runId: string): Promise<FailureRecord[]> {
-  return (await fetchHistory(client, runId)).flatMap(recordsOf);
+  return (await fetchHistory(client, runId)).flatMap(readRecords);
 }
 
-/** What a run sends to the store stands in the input of the activity that writes it. */
-function recordsOf(event: HistoryEvent): FailureRecord[] {
+/** The records are in the input of the activity that writes them to the store. */
+function readRecords(event: HistoryEvent): FailureRecord[] {
   const scheduled = event.activityTaskScheduledEventAttributes;
-  const input = fieldsOf(firstOf(scheduled?.input));
+  const input = asFields(decodeFirst(scheduled?.input));
   const batch =
     scheduled?.activityType?.name === ACTIVITY.record
       ? input
       : scheduled?.activityType?.name === ACTIVITY.archive
-        ? fieldsOf(input['pending'])
+        ? asFields(input['pending'])
         : {};
-  return listOf(batch['records']) as unknown as FailureRecord[];
+  return asList(batch['records']) as unknown as FailureRecord[];
 }

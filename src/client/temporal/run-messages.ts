@@ -6,7 +6,7 @@ import type { RunMessage } from '../../protocol/messages.ts';
 import type { RequestProblem } from '../../protocol/run.ts';
 import { isDeadline } from './grpc-errors.ts';
 
-/** Sends a message as an update, which the run validates and answers. */
+/** Sends a message as an update, which the run checks and answers. */
 export async function sendMessage<Answer>(
   client: Client,
   runId: string,
@@ -19,21 +19,21 @@ export async function sendMessage<Answer>(
   } catch (error) {
     if (error instanceof WorkflowNotFoundError) throw await endedOrUnknown(client, runId, error);
     if (error instanceof WorkflowUpdateFailedError && error.cause instanceof ApplicationFailure) {
-      throw refusalOf(error.cause, runId);
+      throw toRefusal(error.cause, runId);
     }
     throw error;
   }
 }
 
 /**
- * Cancels in two steps: the update says who and why and is audited by the run; Temporal's own cancel makes the workflow close
- * as cancelled, which a workflow cannot request for itself. Returns whether the work has stopped within `waitMs`.
+ * Cancels in two steps. The update tells the run who cancels and why. Temporal's own cancel then closes the workflow as cancelled,
+ * which a workflow cannot do by itself. Returns whether the work has stopped within `waitMs`.
  */
 export async function cancelRun(client: Client, runId: string, body: unknown, waitMs: number): Promise<boolean> {
   await sendMessage(client, runId, 'cancel_run', body);
   const handle = client.workflow.getHandle(workflowIdOfRun(runId));
   await handle.cancel().catch((error: unknown) => {
-    // The run has taken the message and ended already.
+    // The run has already ended because of the message.
     if (!(error instanceof WorkflowNotFoundError)) throw error;
   });
   try {
@@ -46,7 +46,7 @@ export async function cancelRun(client: Client, runId: string, body: unknown, wa
   }
 }
 
-/** To the server a closed workflow is "not found" too; the caller has to know which of the two it is. */
+/** Tells a closed run from an unknown one, because Temporal answers an update with "not found" for both. */
 export async function endedOrUnknown(client: Client, runId: string, cause: Error): Promise<Error> {
   try {
     await client.workflow.getHandle(workflowIdOfRun(runId)).describe();
@@ -56,7 +56,7 @@ export async function endedOrUnknown(client: Client, runId: string, cause: Error
   }
 }
 
-function refusalOf(cause: ApplicationFailure, runId: string): Error {
+function toRefusal(cause: ApplicationFailure, runId: string): Error {
   if (cause.type === 'ended' || cause.type === 'AcceptedUpdateCompletedWorkflow')
     return new RunEndedError(runId, cause);
   const errors = (cause.details?.[0] ?? [{ path: '$', message: cause.message }]) as RequestProblem[];

@@ -5,29 +5,29 @@ import type { Amounts, Bound, PendingQuestion, RunResult, RunStatus } from '../.
 import { RunNotFoundError } from '../../protocol/errors.ts';
 import type { Store } from '../../store/store.ts';
 
-/** A worker answers in milliseconds; without one a query would hang until somebody starts one. */
+/** A worker answers a query in milliseconds. Without a worker the query would wait until one starts. */
 const QUERY_DEADLINE_MS = 2_000;
 
-export interface ToldStatus {
+export interface StatusReading {
   status: RunStatus;
-  /** The run's own word, which says more than what others know of it. */
+  /** True if the run itself answered, which is more complete than what Temporal and the archive know. */
   byRun: boolean;
 }
 
 /**
- * The run's own word where it can be had; else what the server knows, with a sentence on why that is all; else what the
- * archive kept.
+ * Reads the status from the run itself. If it does not answer, uses what Temporal knows, with a sentence that says why, and then what
+ * the archive has.
  */
-export async function runStatus(client: Client, store: Store | undefined, runId: string): Promise<ToldStatus> {
+export async function runStatus(client: Client, store: Store | undefined, runId: string): Promise<StatusReading> {
   const handle = client.workflow.getHandle(workflowIdOfRun(runId));
   const deadline = Date.now() + QUERY_DEADLINE_MS;
   try {
     const status = await client.withDeadline(deadline, () => handle.query<RunStatus>(QUERY.status));
     if (status.state === 'ended' || !(await isClosed(client, runId))) return { status, byRun: true };
-    // A run that was terminated answers still, from its history, and does not know that it is over.
+    // A terminated run still answers queries, from its history, but does not know that it has ended.
     const { pending_question: _question, ...latest } = status;
     const over = await statusWithoutRun(client, store, runId, null);
-    return { status: { ...latest, ...endOf(over) }, byRun: false };
+    return { status: { ...latest, ...endFields(over) }, byRun: false };
   } catch (error) {
     return { status: await statusWithoutRun(client, store, runId, error), byRun: false };
   }
@@ -36,7 +36,7 @@ export async function runStatus(client: Client, store: Store | undefined, runId:
 const isClosed = async (client: Client, runId: string): Promise<boolean> =>
   ((await describe(client, runId))?.status.name ?? 'RUNNING') !== 'RUNNING';
 
-const endOf = ({ state, outcome, why, next_action, result, updated_at }: RunStatus): Partial<RunStatus> => ({
+const endFields = ({ state, outcome, why, next_action, result, updated_at }: RunStatus): Partial<RunStatus> => ({
   state,
   why,
   next_action,
@@ -53,12 +53,12 @@ async function statusWithoutRun(
 ): Promise<RunStatus> {
   const description = await describe(client, runId);
   const kept = description?.status.name === 'RUNNING' ? null : await archivedResult(store, runId);
-  if (kept !== null) return statusOfResult(kept.result, kept.goal);
+  if (kept !== null) return statusFromResult(kept.result, kept.goal);
   if (description === null) throw new RunNotFoundError(runId, error);
   if (description.status.name === 'COMPLETED')
-    return statusOfResult(
+    return statusFromResult(
       (await client.workflow.getHandle(workflowIdOfRun(runId)).result()) as RunResult,
-      textOf(description.memo?.[MEMO.goal]),
+      asText(description.memo?.[MEMO.goal]),
     );
   return fallbackStatus(client, description, runId, error);
 }
@@ -80,8 +80,8 @@ async function archivedResult(
   return archived ? { ...(archived.summary as { result: RunResult }), goal: archived.goal } : null;
 }
 
-/** What a closed run left behind, in the shape of a status. */
-export function statusOfResult(result: RunResult, goal = ''): RunStatus {
+/** Converts the result of a closed run to a status. */
+export function statusFromResult(result: RunResult, goal = ''): RunStatus {
   return {
     run_id: result.run_id,
     agent: result.agent,
@@ -105,11 +105,11 @@ export function statusOfResult(result: RunResult, goal = ''): RunStatus {
 }
 
 const NO_LIMITS = { steps: null, attempts: null, model_calls: null, tokens: null, cost_micro_usd: null, seconds: null };
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
 const NOTHING: Amounts = { steps: 0, attempts: 0, model_calls: 0, tokens: 0, cost_micro_usd: 0, seconds: 0 };
 
-/** The server's view alone: nobody is there to answer for the run. */
+/** Makes a status of what Temporal knows, because no worker answers for the run. */
 async function fallbackStatus(
   client: Client,
   description: WorkflowExecutionDescription,
@@ -119,13 +119,13 @@ async function fallbackStatus(
   const closed = description.closeTime;
   const question = (description.memo?.[MEMO.pendingQuestion] ?? null) as PendingQuestion | null;
   const outcome = description.memo?.[MEMO.outcome] as RunStatus['outcome'];
-  const known = (name: string): string => textOf(description.memo?.[name]);
+  const known = (name: string): string => asText(description.memo?.[name]);
   return {
     run_id: runId,
     agent: known(MEMO.agent),
     goal: known(MEMO.goal),
     state: closed ? 'ended' : question === null ? 'running' : 'waiting_for_human',
-    ...(closed ? { outcome: outcome ?? outcomeOfClose(description.status.name) } : {}),
+    ...(closed ? { outcome: outcome ?? outcomeFromClose(description.status.name) } : {}),
     loop_id: '',
     step_id: 0,
     phase: '',
@@ -138,7 +138,7 @@ async function fallbackStatus(
     ...(question === null ? {} : { pending_question: question }),
     next_action: closed ? 'nothing: the run has ended' : 'start a worker: `secondwind worker`',
     why: closed
-      ? `The run was closed as ${description.status.name.toLowerCase()} and left no summary.`
+      ? `The run was closed as ${description.status.name.toLowerCase()} and has no summary.`
       : await whyNoAnswer(client, description.taskQueue, cause),
     started_at: description.startTime.toISOString(),
     updated_at: (closed ?? description.startTime).toISOString(),
@@ -147,18 +147,18 @@ async function fallbackStatus(
 
 async function whyNoAnswer(client: Client, taskQueue: string, cause: unknown): Promise<string> {
   const polled = await lastPoll(client, taskQueue);
-  if (polled === null) return `Nobody is working on this run: no worker polls the task queue ${taskQueue}.`;
+  if (polled === null) return `No worker is working on this run: none polls the task queue ${taskQueue}.`;
   const said = cause instanceof Error ? cause.message : String(cause);
   return `The run did not answer (${said}); a worker polled ${taskQueue} last at ${polled.toISOString()}.`;
 }
 
-const outcomeOfClose = (status: string): NonNullable<RunStatus['outcome']> =>
+const outcomeFromClose = (status: string): NonNullable<RunStatus['outcome']> =>
   status === 'CANCELLED' || status === 'TERMINATED' ? 'cancelled' : 'system_error';
 
-/** A worker polls at least once a minute; one that has not for longer is gone. */
+/** A worker polls at least once a minute, so one that has not polled for longer has stopped. */
 const STILL_THERE_MS = 70_000;
 
-/** When a worker last asked for work on this queue, or null when none does. */
+/** Returns when a worker last polled this task queue, or null if none does. */
 async function lastPoll(client: Client, taskQueue: string): Promise<Date | null> {
   const { pollers } = await client.workflowService.describeTaskQueue({
     namespace: client.options.namespace,

@@ -11,12 +11,12 @@ import { projectHistory } from '../history/project-history.ts';
 import type { RunEvent } from '../history/run-event.ts';
 import type { ProjectedStep, ShownGuidance } from '../views.ts';
 
-/** A worker answers in milliseconds; without one a query would hang until a worker is started. */
+/** A worker answers a query in milliseconds. Without a worker the query would wait until one starts. */
 const QUERY_DEADLINE_MS = 2_000;
 
 export type Asked<T> = { answer: T } | { answer: null; cause: unknown };
 
-/** The answer of the run itself, or why there is none. */
+/** Queries the run itself. Returns its answer, or the cause if it gave none. */
 export async function askRun<T>(client: Client, runId: string, query: string): Promise<Asked<T>> {
   const handle = client.workflow.getHandle(workflowIdOfRun(runId));
   try {
@@ -26,7 +26,7 @@ export async function askRun<T>(client: Client, runId: string, query: string): P
   }
 }
 
-/** Whether Temporal knows the run. */
+/** Whether Temporal has the run. */
 export async function isKnownRun(client: Client, runId: string): Promise<boolean> {
   try {
     await client.workflow.getHandle(workflowIdOfRun(runId)).describe();
@@ -38,8 +38,8 @@ export async function isKnownRun(client: Client, runId: string): Promise<boolean
 }
 
 /**
- * Waits for a run's typed ending. A workflow that was closed as cancelled carries no result, so the archive and then the
- * run itself are asked for it.
+ * Waits until a run has ended and returns its result. A workflow that was closed as cancelled has no result, so it is then read from
+ * the archive or from the run itself.
  */
 export async function runResult(client: Client, store: Store | undefined, runId: string): Promise<RunResult> {
   const handle = client.workflow.getHandle(workflowIdOfRun(runId));
@@ -52,26 +52,31 @@ export async function runResult(client: Client, store: Store | undefined, runId:
     if (!(error instanceof WorkflowFailedError)) throw error;
     const result = await handle.query<RunResult | null>(QUERY.result);
     if (result !== null) return result;
-    throw new SecondwindError('no_result', `The run ${runId} ended without a result.`, 'Look at its history.', error);
+    throw new SecondwindError(
+      'no_result',
+      `The run ${runId} ended without a result.`,
+      'Look at its history in the Temporal UI.',
+      error,
+    );
   }
 }
 
-/** The passes of a run with the reason of each decision: from the run itself, else from the archive. */
+/** Reads the passes of a run with the reason of each decision, from the run itself or from the archive. */
 export async function runTrace(client: Client, store: Store | undefined, runId: string): Promise<ReasonedTraceItem[]> {
   const asked = await askRun<{ trace: ReasonedTraceItem[] }>(client, runId, QUERY.trace);
   if (asked.answer !== null) return asked.answer.trace;
   const kept = await store?.archivedRuns.get(runId);
   if (kept) return kept.trace as ReasonedTraceItem[];
   if (asked.cause instanceof WorkflowNotFoundError) throw new RunNotFoundError(runId, asked.cause);
-  const nextStep = 'See that a worker runs (`secondwind worker`) and ask again.';
+  const nextStep = 'Make sure that a worker runs (`secondwind worker`) and try again.';
   throw new NotReachableError(`The run ${runId}`, nextStep, asked.cause);
 }
 
-/** Everything that has happened to a run so far, oldest first. */
+/** Reads all events of a run so far, oldest first. */
 export const runEvents = async (client: Client, runId: string): Promise<RunEvent[]> =>
   projectHistory(await fetchHistory(client, runId), { runId }).events;
 
-/** The steps from history. Once that is gone, the archive still knows which steps there were, but not when. */
+/** Reads the steps from history. Once history is deleted, the archive still has the steps, but not their times. */
 export async function runSteps(client: Client, store: Store | undefined, runId: string): Promise<ProjectedStep[]> {
   try {
     return projectHistory(await fetchHistory(client, runId), { runId }).steps;
@@ -83,7 +88,7 @@ export async function runSteps(client: Client, store: Store | undefined, runId: 
   }
 }
 
-/** The attempts that are still running, in words. */
+/** Describes the attempts that are still running. */
 export const runningAttempts = (steps: readonly ProjectedStep[]): string[] =>
   steps.flatMap(({ step_id, tool, attempts }) =>
     attempts
@@ -91,7 +96,7 @@ export const runningAttempts = (steps: readonly ProjectedStep[]): string[] =>
       .map(({ attempt }) => `step ${step_id}: ${tool}, attempt ${attempt}`),
   );
 
-/** What an attempt of a step was shown; the latest attempt that was shown anything, unless one is named. */
+/** Finds the guidance that an attempt was shown; without `attempt`, of the latest attempt that was shown any. */
 export function shownGuidance(events: readonly RunEvent[], stepId: number, attempt?: number): ShownGuidance {
   const shown = events.flatMap((event) =>
     event.event === 'guidance_shown' && event.step_id === stepId && (attempt === undefined || event.attempt === attempt)
@@ -104,6 +109,6 @@ export function shownGuidance(events: readonly RunEvent[], stepId: number, attem
   throw new SecondwindError(
     'no_guidance',
     `${which} was shown guidance${attempt === undefined ? '' : ', or there is no such attempt'}.`,
-    'Only attempts after a failure are shown any; the list of steps has all attempts.',
+    'Only attempts after a failure are shown guidance. The list of steps has all attempts.',
   );
 }

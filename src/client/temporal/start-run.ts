@@ -27,7 +27,7 @@ import { isKnownRun } from './run-views.ts';
 export interface StartDeps {
   client: Client;
   registry: Registry;
-  /** Without a store nobody sees that two runs share a family, and a run starts as the first of its kind. */
+  /** Without a store, run ids and families are not reserved, and a run starts without what earlier runs learnt. */
   store: Store | undefined;
   taskQueue: string;
   searchAttributes: boolean;
@@ -35,7 +35,7 @@ export interface StartDeps {
   onMemoryFailure: ((reason: string) => void) | undefined;
 }
 
-/** Prepares and starts a run. A request that cannot become a run is refused before anything is reserved or started. */
+/** Prepares and starts a run. An invalid request is refused before anything is reserved or started. */
 export async function startRun(
   deps: StartDeps,
   request: unknown,
@@ -47,7 +47,7 @@ export async function startRun(
   const runId = askedRunId(request) ?? ownRunId;
   const outcome = prepareRun(request, deps.registry, runId);
   if (!outcome.ok) throw new RunRequestError(outcome.problems);
-  // Hashed only now: a request that is nested too deeply is refused first.
+  // The hash is computed only now, because hashing a request that is nested too deeply would fail.
   const requestHash = hashOfJson(request);
 
   const loan = await borrowBudget(client, outcome.prepared);
@@ -74,7 +74,7 @@ export async function startRun(
     await startWorkflow(deps, await withMemory(deps, prepared), { memo, borrowed: loan !== null });
     return started;
   } catch (error) {
-    // After any other error the run may still have started, so its reservation and its loan stay.
+    // After any other error the run may still have started, so it keeps its reservation and its grant.
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;
     await loan?.giveBack();
     const { memo: first = {} } = await client.workflow.getHandle(started.workflow_id).describe();
@@ -90,7 +90,7 @@ function askedRunId(request: unknown): string | undefined {
   return typeof asked === 'string' ? asked : undefined;
 }
 
-/** What earlier runs learnt is read before the workflow starts: that costs no activity, and cannot hold up the start. */
+/** Adds what earlier runs learnt. Reading it before the start saves an activity, and a failure does not stop the start. */
 async function withMemory({ store, onMemoryFailure }: StartDeps, prepared: PreparedRun): Promise<PreparedRun> {
   if (store === undefined) return prepared;
   const log = onMemoryFailure === undefined ? {} : { log: onMemoryFailure };
@@ -108,16 +108,16 @@ async function startWorkflow(
     workflowId: workflowIdOfRun(prepared.run_id),
     taskQueue,
     args: [input],
-    // A run's id belongs to one run for ever.
+    // A run id is never used again.
     workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
     workflowIdConflictPolicy: WorkflowIdConflictPolicy.FAIL,
     memo,
-    ...(searchAttributes ? { typedSearchAttributes: attributesOf(prepared) } : {}),
+    ...(searchAttributes ? { typedSearchAttributes: searchAttributesFor(prepared) } : {}),
     staticSummary: prepared.goal.slice(0, 200),
   });
 }
 
-function attributesOf(run: PreparedRun): TypedSearchAttributes {
+function searchAttributesFor(run: PreparedRun): TypedSearchAttributes {
   const pairs: SearchAttributePair[] = [
     { key: defineSearchAttributeKey(SEARCH_ATTRIBUTE.agent, 'KEYWORD'), value: run.agent },
     { key: defineSearchAttributeKey(SEARCH_ATTRIBUTE.state, 'KEYWORD'), value: 'running' },
@@ -131,11 +131,11 @@ function attributesOf(run: PreparedRun): TypedSearchAttributes {
 
 interface BorrowedBudget {
   grant: Grant;
-  /** For a start that fails: nothing was used. */
+  /** Returns the grant of a start that failed. */
   giveBack(): Promise<void>;
 }
 
-/** A run with a parent draws on the parent's budget. A parent that is not a run of ours is only a name and lends nothing. */
+/** Asks the parent run for a grant of its budget. A parent that is not a Secondwind run is only a label and grants nothing. */
 async function borrowBudget(
   client: Client,
   { run_id, parent_run_id: parent }: PreparedRun,
@@ -145,7 +145,7 @@ async function borrowBudget(
   const { grant, is_new } = await handle
     .executeUpdate<Loan, [string]>(BUDGET_MESSAGE.lend, { args: [run_id] })
     .catch(async (error: unknown): Promise<Loan | { grant: undefined; is_new: false }> => {
-      // A workflow of another kind under this id, or a run of an earlier version, knows no such update.
+      // Another kind of workflow, or a run of an earlier version, does not have this update.
       if (error instanceof WorkflowUpdateFailedError) return { grant: undefined, is_new: false };
       if (!(error instanceof WorkflowNotFoundError)) throw error;
       const why = await endedOrUnknown(client, parent, error);
@@ -154,7 +154,7 @@ async function borrowBudget(
     });
   if (grant === undefined) return null;
   if (grant === null) {
-    const message = `the run ${parent} has nothing left to draw on; start without a parent`;
+    const message = `the budget of the run ${parent} is used up; start without a parent`;
     throw new RunRequestError([{ path: '$.parent_run_id', message }]);
   }
   return {

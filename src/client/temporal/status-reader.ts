@@ -1,18 +1,18 @@
 import type { RunStatus } from '../../protocol/run.ts';
-import type { ToldStatus } from './run-status.ts';
+import type { StatusReading } from './run-status.ts';
 
-type Ask = (runId: string) => Promise<ToldStatus>;
+type Ask = (runId: string) => Promise<StatusReading>;
 
-/** So much text of ended runs is kept at hand: some thousands of ordinary ones. */
+/** The size of the cache of ended runs: some thousands of ordinary statuses. */
 const KEPT_CHARS = 8_000_000;
 
 /**
- * Asks for statuses without asking twice for the same. A run that has ended says the same for ever, but every question
- * would have a worker read its whole history again. One that is open is asked once at a time, however many want to know.
+ * Reads statuses and avoids repeated queries. The status of an ended run never changes, but every query makes a worker read its whole
+ * history, so it is cached. An open run is queried once at a time, however many callers wait.
  */
 export function createStatusReader(ask: Ask, keptChars: number = KEPT_CHARS) {
-  const kept = keepLatest(keptChars);
-  const askTogether = together(ask);
+  const kept = createCache(keptChars);
+  const askTogether = shareQueries(ask);
   return async (runId: string): Promise<RunStatus> => {
     const known = kept.get(runId);
     if (known !== undefined) return known;
@@ -23,13 +23,13 @@ export function createStatusReader(ask: Ask, keptChars: number = KEPT_CHARS) {
 }
 
 /**
- * Whoever comes while a question is under way shares the next one, never that one: its answer may be older than what the
- * newcomer has just seen done.
+ * Callers that arrive during a query share the next one and not the running one, because its answer may be older than what they
+ * have already seen.
  */
-function together(ask: Ask): Ask {
+function shareQueries(ask: Ask): Ask {
   interface Turn {
-    now: Promise<ToldStatus>;
-    next?: Promise<ToldStatus>;
+    now: Promise<StatusReading>;
+    next?: Promise<StatusReading>;
   }
   const turns = new Map<string, Turn>();
   const begin: Ask = (runId) => {
@@ -44,14 +44,14 @@ function together(ask: Ask): Ask {
   return (runId) => {
     const turn = turns.get(runId);
     if (turn === undefined) return begin(runId);
-    const afterwards = (): Promise<ToldStatus> => begin(runId);
+    const afterwards = (): Promise<StatusReading> => begin(runId);
     turn.next ??= turn.now.then(afterwards, afterwards);
     return turn.next;
   };
 }
 
-/** Those that were asked for last, as much of them as fits. */
-function keepLatest(chars: number) {
+/** A cache that keeps the most recently used statuses, up to a total size. */
+function createCache(chars: number) {
   const kept = new Map<string, { status: RunStatus; size: number }>();
   let total = 0;
   const drop = (runId: string): void => {

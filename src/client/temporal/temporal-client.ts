@@ -19,9 +19,9 @@ import {
 } from '../secondwind-client.ts';
 import { typedResult } from '../typed-result.ts';
 import type { AnswerTaken, RunEnd } from '../views.ts';
-import { ourError } from './grpc-errors.ts';
+import { toSecondwindError } from './grpc-errors.ts';
 import { listRuns, openQuestions } from './list-runs.ts';
-import { requestOf } from './rerun.ts';
+import { readRequest } from './rerun.ts';
 import { runFailures } from './run-failures.ts';
 import { cancelRun, sendMessage } from './run-messages.ts';
 import { runStatus } from './run-status.ts';
@@ -38,45 +38,47 @@ import {
 } from './temporal-guards.ts';
 import { countRuns, IS_OPEN, visibleRuns } from './visibility.ts';
 
+/** Options of `createClient` over Temporal. */
 export interface TemporalOptions {
-  /** A connected client of `@temporalio/client` with our data converter, as `connectClient` gives it. */
+  /** A connected client of `@temporalio/client` with the data converter of Secondwind, as `connectClient` returns it. */
   temporal: Client;
   registry: Registry;
-  /** What earlier runs learnt, the names that are taken, and the endings that Temporal has forgotten. */
+  /** The store: what earlier runs learnt, reserved ids, and ended runs that Temporal has deleted. */
   store?: Store;
-  /** Called with the reason when a run had to start without what earlier runs learnt. */
+  /** Called with the reason if a run starts without what earlier runs learnt. */
   onMemoryFailure?: (reason: string) => void;
   taskQueue?: string;
-  /** False where the server has none of our search attributes. */
+  /** False if the Temporal server does not have the search attributes of Secondwind. */
   searchAttributes?: boolean;
-  /** How the workflows of the runs that this client starts behave. */
+  /** Options for the workflows of the runs that this client starts. */
   workflow?: AgentRunOptions;
   guards?: {
-    /** The policy of new families; a family that is open keeps its own. */
+    /** The policy of new families. An open family keeps its own. */
     policy?: GuardPolicy;
-    /** How long a call waits for the decision of a guard or of a run. Default 30 s. */
+    /** How long a call waits for the decision of a guard or of a run. Default: 30 s. */
     deadlineMs?: number;
   };
 }
 
+/** The client over Temporal and the store. */
 export interface TemporalClient extends SecondwindClient {
   guards: TemporalGuards;
   inspector: RunsInspector;
 }
 
-/** What the HTTP API needs beside `Runs`. Its own clients have no use for it, so it does not travel over HTTP. */
+/** What the HTTP API needs in addition to `Runs`. It is not available over HTTP. */
 export interface RunsInspector {
-  /** Whether Temporal or the archive knows the run. */
+  /** Whether Temporal or the archive has the run. */
   exists(runId: string): Promise<boolean>;
-  /** What has happened so far, oldest first. */
+  /** Returns the events of a run so far, oldest first. */
   events(runId: string): Promise<RunEvent[]>;
-  /** How many runs are open, and how many of them wait for a person; null where the server cannot tell. */
+  /** Counts the open runs and those that wait for a person (null if the server has no search attributes). */
   counts(): Promise<{ open: number; waiting_for_human: number | null }>;
-  /** What happens to all runs. */
+  /** The events of all runs. */
   feed: RunFeed;
 }
 
-/** The client that talks to Temporal and the store itself. The only user of workflow handles. */
+/** Creates the client over Temporal and the store. */
 export function createTemporalClient(options: TemporalOptions): TemporalClient {
   const { temporal: client, store } = options;
   const runs = runsOverTemporal(options);
@@ -110,14 +112,14 @@ function runsOverTemporal(options: TemporalOptions): Runs {
     onMemoryFailure: options.onMemoryFailure,
   };
   const listing = { client, searchAttributes, store };
-  const statusOf = createStatusReader((runId) => runStatus(client, store, runId));
+  const readStatus = createStatusReader((runId) => runStatus(client, store, runId));
   return {
     start: (request, called = {}) => call(called, () => startRun(starting, request, called)),
-    get: (runId, called) => call(called, () => statusOf(runId)),
+    get: (runId, called) => call(called, () => readStatus(runId)),
     list: (filter = {}, called) => call(called, () => listRuns(listing, filter)),
     watch: (runId, called) => translated(watchRun(client, runId, called)),
     result: <Output>(runId: string, called?: Partial<TypedOptions<Output>>): Promise<RunEnd<Output>> =>
-      call(called, async () => typedResult(endOf(await runResult(client, store, runId)), called?.agent)),
+      call(called, async () => typedResult(toRunEnd(await runResult(client, store, runId)), called?.agent)),
     override: (runId, body, called) => call(called, () => sendMessage(client, runId, 'override', body)),
     answer: (runId, body, called) =>
       call(called, () =>
@@ -132,11 +134,11 @@ function runsOverTemporal(options: TemporalOptions): Runs {
       call(called, async () => {
         const hasStopped = await cancelRun(client, runId, body, Math.min(waitMs, CANCEL_WAIT_MS));
         return hasStopped
-          ? { state: 'ended', status: await statusOf(runId) }
+          ? { state: 'ended', status: await readStatus(runId) }
           : { state: 'stopping', waiting_for: runningAttempts(await runSteps(client, store, runId)) };
       }),
     rerun: (runId, _body, called = {}) =>
-      call(called, async () => startRun(starting, await requestOf(client, store, runId), called)),
+      call(called, async () => startRun(starting, await readRequest(client, store, runId), called)),
     questions: (page = {}, called) => call(called, () => openQuestions(listing, page)),
     steps: (runId, called) => call(called, () => runSteps(client, store, runId)),
     failures: (runId, called) => call(called, () => runFailures(client, store, runId)),
@@ -148,7 +150,7 @@ function runsOverTemporal(options: TemporalOptions): Runs {
   };
 }
 
-/** The feed follows so many runs; those that started last. */
+/** The most runs that the feed follows: those that started last. */
 const MAX_FOLLOWED = 500;
 
 function createInspector(client: Client, store: Store | undefined, searchAttributes: boolean): RunsInspector {
@@ -166,14 +168,14 @@ function createInspector(client: Client, store: Store | undefined, searchAttribu
   };
 }
 
-/** Over HTTP nobody learns what could not be saved; whoever keeps the store finds it in the workflow's result. */
-const endOf = ({ unsaved: _unsaved, ...end }: RunResult): RunEnd => end;
+/** Leaves out what could not be saved, as the HTTP API does. The result of the workflow still has it. */
+const toRunEnd = ({ unsaved: _unsaved, ...end }: RunResult): RunEnd => end;
 
-/** One call: its errors are ours, and its caller may stop waiting. What was sent to Temporal cannot be taken back. */
+/** Converts errors to `SecondwindError` and lets the caller stop waiting. What was sent to Temporal still takes effect. */
 async function call<T>({ signal }: CallOptions = {}, work: () => Promise<T>): Promise<T> {
   signal?.throwIfAborted();
   const called = work().catch((error: unknown) => {
-    throw ourError(error);
+    throw toSecondwindError(error);
   });
   if (signal === undefined) return called;
   let giveUp = (): void => {};
@@ -193,6 +195,6 @@ async function* translated(events: AsyncIterable<RunEvent>): AsyncGenerator<RunE
   try {
     yield* events;
   } catch (error) {
-    throw ourError(error);
+    throw toSecondwindError(error);
   }
 }

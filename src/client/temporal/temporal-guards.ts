@@ -15,24 +15,25 @@ import { GuardRefusedError } from '../guard-errors.ts';
 import type { CallOptions, Guards } from '../secondwind-client.ts';
 import { isDeadline } from './grpc-errors.ts';
 import { findEnding, NOT_OPEN, noAnswer, updateGuard } from './guard-updates.ts';
-import { decisionOfOwnLoop, type OwnLoops, overrideOwnLoop, statusOfOwnLoop } from './own-loops.ts';
+import { awaitOwnDecision, type OwnLoops, overrideOwnLoop, readOwnStatus } from './own-loops.ts';
 import { isEnding, type ReportDeps, reportLoop } from './report-loop.ts';
 import { isKnownRun } from './run-views.ts';
 
 /** Long enough for another worker to take over from one that was killed. */
 export const DECISION_DEADLINE_MS = 30_000;
-/** A worker answers in milliseconds; without one a query would hang until a worker is started. */
+/** A worker answers a query in milliseconds. Without a worker the query would wait until one starts. */
 const QUERY_DEADLINE_MS = 2_000;
 
+/** Options of `completeLoop` over Temporal. */
 export interface ReportOptions extends CallOptions {
-  /** `hashOfJson` of the body as it was reported, when a review was added to it since. */
+  /** `hashOfJson` of the original body, if a review was added to the report since. */
   bodyHash?: string;
 }
 
-/** The guards as a process beside Temporal sees them. */
+/** The guards over Temporal, which also offer the trace of a family. */
 export interface TemporalGuards extends Guards {
   completeLoop(report: LoopReport, options?: ReportOptions): Promise<LoopAnswer>;
-  /** The loops of a family that runs elsewhere, and every override of it. */
+  /** Returns the passes of a family that runs elsewhere, and its overrides. */
   trace(loopId: string): Promise<GuardTrace>;
 }
 
@@ -44,17 +45,19 @@ export interface GuardDeps extends ReportDeps {
 export async function completeLoop(deps: GuardDeps, report: LoopReport, reportedHash?: string): Promise<LoopAnswer> {
   const errors = errorsOfReport(report);
   if (errors.length > 0) {
-    throw new GuardRefusedError({ problem: 'invalid_report', detail: 'The report cannot be read.', errors });
+    throw new GuardRefusedError({ problem: 'invalid_report', detail: 'The report is invalid.', errors });
   }
-  const owner = await ownerOf(deps, report.loop_id);
-  if (owner.kind === 'run') return decisionOfOwnLoop(deps.runs, owner.runId, report, deps.deadlineMs);
+  const owner = await findOwner(deps, report.loop_id);
+  if (owner.kind === 'run') return awaitOwnDecision(deps.runs, owner.runId, report, deps.deadlineMs);
   const bodyHash = reportedHash ?? hashOfJson(report);
-  return inTime(deps, report.loop_id, () => reportLoop(deps, report, { bodyHash, isNew: owner.kind === 'nobody' }));
+  return withDeadline(deps, report.loop_id, () =>
+    reportLoop(deps, report, { bodyHash, isNew: owner.kind === 'nobody' }),
+  );
 }
 
 export async function guardStatus(deps: GuardDeps, loopId: string): Promise<GuardrailsStatus> {
-  const owner = await ownerOf(deps, loopId);
-  if (owner.kind === 'run') return statusOfOwnLoop(deps.runs, owner.runId, loopId);
+  const owner = await findOwner(deps, loopId);
+  if (owner.kind === 'run') return readOwnStatus(deps.runs, owner.runId, loopId);
   const status = await askGuard(deps, loopId, QUERY.guardrails, guardrailsStatus);
   if (status === null) throw unknownLoop(loopId);
   return status;
@@ -69,18 +72,18 @@ export async function overrideLoop(
   body: OverrideRequest,
   key: string = uuidV7(),
 ): Promise<OverrideAnswer> {
-  const owner = await ownerOf(deps, loopId);
+  const owner = await findOwner(deps, loopId);
   if (owner.kind === 'run') return overrideOwnLoop(deps.runs, owner.runId, loopId, body);
-  return inTime(deps, loopId, () => overrideGuard(deps, loopId, body, key));
+  return withDeadline(deps, loopId, () => overrideGuard(deps, loopId, body, key));
 }
 
 type Owner = { kind: 'run'; runId: string } | { kind: 'guard' | 'nobody' | 'unknown' };
 
 /**
- * Whose loop this is. A run that was started past our API has no reservation before a worker prepares it, but its loops carry
- * its id unless it was given another name. Without a store the owner is unknown; an open guard answers all the same.
+ * Finds the owner of a loop. A run that was started with the `temporal` command has no reservation until a worker prepares it, but
+ * its loops contain its run id by default. Without a store the owner is unknown, and an open guard can still answer.
  */
-async function ownerOf({ client, store }: GuardDeps, loopId: string): Promise<Owner> {
+async function findOwner({ client, store }: GuardDeps, loopId: string): Promise<Owner> {
   if (!isId(loopId)) throw unknownLoop(loopId);
   const family = familyOf(loopId);
   const found = await store?.reservations.ownerOf(family).catch(() => undefined);
@@ -91,7 +94,7 @@ async function ownerOf({ client, store }: GuardDeps, loopId: string): Promise<Ow
   return { kind: found === null ? 'nobody' : 'unknown' };
 }
 
-async function inTime<T>({ client, deadlineMs }: GuardDeps, loopId: string, work: () => Promise<T>): Promise<T> {
+async function withDeadline<T>({ client, deadlineMs }: GuardDeps, loopId: string, work: () => Promise<T>): Promise<T> {
   try {
     return await client.withDeadline(Date.now() + deadlineMs, work);
   } catch (error) {
@@ -119,7 +122,7 @@ async function overrideGuard(
   throw late.ok ? unknownLoop(loopId) : new GuardRefusedError(late);
 }
 
-/** The guard's own answer, or the same view of the state that it left behind. */
+/** Queries the open guard, or computes the same view from the state that an ended guard left. */
 async function askGuard<T>(
   { client, store }: GuardDeps,
   loopId: string,

@@ -4,7 +4,7 @@ import { MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../../protocol/names.ts';
 import type { PendingQuestion, RunLifeState, RunOutcome } from '../../protocol/run.ts';
 import { SecondwindError } from '../../protocol/errors.ts';
 import type { ListedRun } from '../views.ts';
-import { countOf, jsonOf, textOf, textsOf, timeOf } from '../history/history-event.ts';
+import { asCount, decodeJson, asText, asTexts, toTime } from '../history/history-event.ts';
 import { isInvalidArgument } from './grpc-errors.ts';
 
 type ListAnswer = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>;
@@ -15,18 +15,18 @@ export interface VisibilityPage {
   token: Uint8Array | null;
 }
 
-/** A run that was handed over has several executions; only the latest stands for it. */
+/** A run can have several executions (continue-as-new); only the latest is listed. */
 const RUNS = `WorkflowType = '${WORKFLOW_TYPE.agentRun}' AND ExecutionStatus != 'ContinuedAsNew'`;
 export const IS_OPEN = `ExecutionStatus = 'Running'`;
 export const IS_CLOSED = `ExecutionStatus != 'Running'`;
 
 /**
- * Text as Temporal's list filter reads it. SQLite's visibility fails on a double quote in a label and finds no backslash,
- * so what has one is asked for as something that no run has.
+ * Quotes a text for Temporal's list filter. On SQLite a filter with a double quote fails and one with a backslash finds nothing, so
+ * these characters are replaced by one that no run has.
  */
 export const quoted = (text: string): string => `'${text.replaceAll(/["\\]/g, '\u0001').replaceAll("'", "''")}'`;
 
-/** Open runs first, then the last closed; the server chooses this order and takes no other. */
+/** Lists runs, open ones first, then by close time. Temporal offers no other order. */
 export async function visibleRuns(
   client: Client,
   where: readonly string[],
@@ -64,41 +64,41 @@ export async function countRuns(
 }
 
 export const badCursor = (cause?: unknown): SecondwindError =>
-  new SecondwindError('bad_cursor', 'This is no cursor of this list.', 'Start again without a cursor.', cause);
+  new SecondwindError('bad_cursor', 'The cursor does not belong to this list.', 'Start again without a cursor.', cause);
 
 function listedRun(execution: Listed): ListedRun[] {
   const runId = runIdOfWorkflow(execution.execution?.workflowId ?? '');
   if (runId === null) return [];
-  const memo = (name: string) => jsonOf(execution.memo?.fields?.[name]);
-  const attribute = (name: string) => jsonOf(execution.searchAttributes?.indexedFields?.[name]);
-  const endedAt = timeOf(execution.closeTime);
+  const memo = (name: string) => decodeJson(execution.memo?.fields?.[name]);
+  const attribute = (name: string) => decodeJson(execution.searchAttributes?.indexedFields?.[name]);
+  const endedAt = toTime(execution.closeTime);
   const question = (memo(MEMO.pendingQuestion) ?? null) as PendingQuestion | null;
   const isAsking = endedAt === null && question !== null;
   return [
     {
       run_id: runId,
-      agent: textOf(attribute(SEARCH_ATTRIBUTE.agent)) || textOf(memo(MEMO.agent)),
-      goal: textOf(memo(MEMO.goal)),
+      agent: asText(attribute(SEARCH_ATTRIBUTE.agent)) || asText(memo(MEMO.agent)),
+      goal: asText(memo(MEMO.goal)),
       state: endedAt === null ? openState(attribute(SEARCH_ATTRIBUTE.state), isAsking) : 'ended',
-      ...(endedAt === null ? {} : { outcome: outcomeOf(memo(MEMO.outcome), execution.status) }),
-      labels: textsOf(attribute(SEARCH_ATTRIBUTE.label)),
-      attempts: countOf(attribute(SEARCH_ATTRIBUTE.attempts)),
+      ...(endedAt === null ? {} : { outcome: readOutcome(memo(MEMO.outcome), execution.status) }),
+      labels: asTexts(attribute(SEARCH_ATTRIBUTE.label)),
+      attempts: asCount(attribute(SEARCH_ATTRIBUTE.attempts)),
       ...(isAsking ? { pending_question: question } : {}),
-      started_at: timeOf(execution.startTime) ?? '1970-01-01T00:00:00.000Z',
+      started_at: toTime(execution.startTime) ?? '1970-01-01T00:00:00.000Z',
       ended_at: endedAt,
     },
   ];
 }
 
 function openState(published: unknown, isAsking: boolean): RunLifeState {
-  // Without our search attributes the memo still shows whether somebody is asked.
-  const state = textOf(published) as RunLifeState | '';
+  // Without our search attributes, the memo still shows whether a question is open.
+  const state = asText(published) as RunLifeState | '';
   if (state === '') return isAsking ? 'waiting_for_human' : 'running';
   // The end is published a moment before the workflow closes.
   return state === 'ended' ? 'stopping' : state;
 }
 
-/** Temporal's numbers for cancelled and terminated. */
+/** Temporal's status numbers for cancelled and terminated. */
 const STOPPED_FROM_OUTSIDE = new Set<unknown>([4, 5]);
-const outcomeOf = (published: unknown, status: unknown): RunOutcome =>
-  (textOf(published) || (STOPPED_FROM_OUTSIDE.has(status) ? 'cancelled' : 'system_error')) as RunOutcome;
+const readOutcome = (published: unknown, status: unknown): RunOutcome =>
+  (asText(published) || (STOPPED_FROM_OUTSIDE.has(status) ? 'cancelled' : 'system_error')) as RunOutcome;

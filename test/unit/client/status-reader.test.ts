@@ -1,17 +1,17 @@
 import { describe, expect, it } from 'vitest';
-import type { ToldStatus } from '../../../src/client/temporal/run-status.ts';
+import type { StatusReading } from '../../../src/client/temporal/run-status.ts';
 import { createStatusReader } from '../../../src/client/temporal/status-reader.ts';
 import type { RunStatus } from '../../../src/protocol/run.ts';
 
-const told = (state: RunStatus['state'], why = '', byRun = true): ToldStatus => ({
+const told = (state: RunStatus['state'], why = '', byRun = true): StatusReading => ({
   status: { run_id: 'r', state, why } as RunStatus,
   byRun,
 });
 
 /** Questions that are answered when the test says so. */
 function openQuestions() {
-  const asked: { runId: string; answer(told: ToldStatus): void; fail(error: Error): void }[] = [];
-  const ask = (runId: string): Promise<ToldStatus> =>
+  const asked: { runId: string; answer(told: StatusReading): void; fail(error: Error): void }[] = [];
+  const ask = (runId: string): Promise<StatusReading> =>
     new Promise((answer, fail) => void asked.push({ runId, answer, fail }));
   return { asked, ask };
 }
@@ -65,7 +65,7 @@ describe('a reader of statuses', () => {
 
   it('keeps no more than fits, and drops what nobody asked for the longest', async () => {
     const asked: string[] = [];
-    const ask = async (runId: string): Promise<ToldStatus> => {
+    const ask = async (runId: string): Promise<StatusReading> => {
       asked.push(runId);
       return told('ended', 'x'.repeat(100));
     };

@@ -50,6 +50,8 @@ describe('a typed result', () => {
   });
 
   it('is an error with a next step where a completed run does not fit', () => {
-    expect(() => typedResult(ended({ cost: 7 }), priced)).toThrow(/does not fit the agent priced: \$\.price/);
+    expect(() => typedResult(ended({ cost: 7 }), priced)).toThrow(
+      /does not match the schema of the agent priced: \$\.price/,
+    );
   });
 });

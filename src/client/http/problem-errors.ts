@@ -12,17 +12,17 @@ import {
   SecondwindError,
 } from '../../protocol/errors.ts';
 
-/** What a call was about. */
-export interface ProblemOf {
+/** The subject of a call, for its error. */
+export interface ProblemSubject {
   runId?: string | undefined;
   loopId?: string | undefined;
-  /** A message to a run: an invalid one is a refused message, as it is over Temporal. */
+  /** True for a message to a run: an invalid one is then a `MessageRefusedError`, as it is over Temporal. */
   isMessage?: boolean;
-  /** A message to a guard: an invalid one is refused by the guard, as it is over Temporal. */
+  /** For a message to a guard: an invalid one is then a `GuardRefusedError` with this problem, as it is over Temporal. */
   refusedAs?: 'invalid_report' | 'invalid_override';
 }
 
-/** RFC 9457, as the API writes it. */
+/** A problem document (RFC 9457), as the API sends it. */
 interface ProblemBody {
   type?: unknown;
   title?: unknown;
@@ -32,14 +32,14 @@ interface ProblemBody {
 
 const TYPE = 'urn:secondwind:problem:';
 
-/** The error class that the same mistake has without HTTP; the answer itself is its cause. */
-export function errorOfProblem(status: number, body: unknown, about: ProblemOf = {}): SecondwindError {
+/** Converts a problem document to the error that the same mistake has over Temporal. The document is its cause. */
+export function toError(status: number, body: unknown, about: ProblemSubject = {}): SecondwindError {
   const problem = (typeof body === 'object' && body !== null ? body : {}) as ProblemBody;
-  const type = textOf(problem.type);
+  const type = asText(problem.type);
   const code = type.startsWith(TYPE) ? type.slice(TYPE.length) : 'unexpected_answer';
   const cause = { status, ...problem };
-  const detail = textOf(problem.detail);
-  const errors = errorsOf(problem.errors);
+  const detail = asText(problem.detail);
+  const errors = readProblems(problem.errors);
   const { runId = '', loopId = 'of its loops', isMessage = false, refusedAs } = about;
   switch (code) {
     case 'run_exists':
@@ -54,7 +54,7 @@ export function errorOfProblem(status: number, body: unknown, about: ProblemOf =
       return new MessageRefusedError('limit_reached', [{ path: '$', message: detail }], cause);
     case 'bad_request':
       if (errors.length === 0) break;
-      if (refusedAs !== undefined) return refusalOf(refusedAs, detail, errors, cause);
+      if (refusedAs !== undefined) return toRefusal(refusedAs, detail, errors, cause);
       return isMessage ? new MessageRefusedError('bad_body', errors, cause) : new RunRequestError(errors, cause);
     case 'idempotency_conflict':
       return new IdempotencyConflictError(cause);
@@ -64,13 +64,13 @@ export function errorOfProblem(status: number, body: unknown, about: ProblemOf =
     case 'starting':
       return new NotReachableError('A part of the stack', detail, cause);
   }
-  if (isGuardProblem(code)) return refusalOf(code, detail, errors, cause);
+  if (isGuardProblem(code)) return toRefusal(code, detail, errors, cause);
   const told = errors.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  const title = textOf(problem.title) || `The API answered ${status}`;
+  const title = asText(problem.title) || `The API answered ${status}`;
   return new SecondwindError(code, told === '' ? `${title}.` : `${title} (${told}).`, detail, cause);
 }
 
-const refusalOf = (
+const toRefusal = (
   problem: GuardRefusedError['problem'],
   detail: string,
   errors: RequestProblem[],
@@ -79,19 +79,19 @@ const refusalOf = (
   new GuardRefusedError(
     {
       problem,
-      // The API ends its detail with the next step, which the error names by itself.
+      // The API appends the next step to the detail; the error has it in a field of its own.
       detail: detail.replace(GUARD_NEXT_STEP[problem], '').trim(),
       errors,
     },
     cause,
   );
 
-const textOf = (value: unknown): string => (typeof value === 'string' ? value : '');
+const asText = (value: unknown): string => (typeof value === 'string' ? value : '');
 
-const errorsOf = (value: unknown): RequestProblem[] =>
+const readProblems = (value: unknown): RequestProblem[] =>
   Array.isArray(value)
     ? value.map((entry: { path?: unknown; message?: unknown }) => ({
-        path: textOf(entry?.path),
-        message: textOf(entry?.message),
+        path: asText(entry?.path),
+        message: asText(entry?.message),
       }))
     : [];

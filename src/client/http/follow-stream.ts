@@ -1,39 +1,42 @@
 import { NotReachableError, SecondwindError } from '../../protocol/errors.ts';
 import type { FollowOptions } from '../secondwind-client.ts';
-import type { AskOptions, Door } from './door.ts';
+import type { AskOptions, ApiConnection } from './api-connection.ts';
 import { readEvents, type SentEvent } from './read-events.ts';
 
 export interface Following extends FollowOptions {
   path: string;
   about?: AskOptions['about'];
   isLast?: (event: SentEvent) => boolean;
-  /** Asked when a stream ended before anything new came: whether there is more to wait for. */
+  /** Called when a stream ended without a new event. Returns true if no more events can come. */
   isOver?: (signal: AbortSignal | undefined) => Promise<boolean>;
-  /** The server shows a sign of life every 15 s; after this long without one the line is dead. */
+  /** How long a connection may be silent until it counts as broken. The server sends a comment every 15 s. */
   silenceMs?: number;
 }
 
 const SILENCE_MS = 45_000;
-/** How often in a row nobody answers before a watcher is told so. */
+/** The number of failed connections in a row after which the stream fails. */
 const MAX_BREAKS = 6;
 const FIRST_WAIT_MS = 250;
 const MAX_WAIT_MS = 5_000;
 
 /**
- * A stream of events that goes on where it broke: nothing is missing and nothing comes twice, because each connection
- * begins after the last event that was seen. Ends with the last event, with the signal, or when nobody answers any more.
+ * Yields the events of a stream and reconnects when it breaks. Each connection starts after the last event that was received, so no
+ * event is missing or repeated. Ends with the last event or with the signal; throws when the API cannot be reached any more.
  */
-export async function* follow(door: Door, following: Following): AsyncGenerator<SentEvent, void, undefined> {
+export async function* followStream(
+  api: ApiConnection,
+  following: Following,
+): AsyncGenerator<SentEvent, void, undefined> {
   const { signal, isLast = () => false } = following;
   let { afterId } = following;
   let breaks = 0;
   let wasOpen = false;
   const isLeft = (): boolean => signal?.aborted === true;
   while (!isLeft()) {
-    const line = new Line(signal, following.silenceMs ?? SILENCE_MS);
+    const line = new WatchedConnection(signal, following.silenceMs ?? SILENCE_MS);
     let broke: unknown;
     try {
-      const response = await openAt(door, following, afterId, line.signal);
+      const response = await openAt(api, following, afterId, line.signal);
       if (response === null) return;
       wasOpen = true;
       for await (const event of readEvents(line.alive(response.body ?? emptyBody()))) {
@@ -45,8 +48,8 @@ export async function* follow(door: Door, following: Following): AsyncGenerator<
       }
     } catch (error) {
       if (isLeft()) return;
-      // Where nobody has answered yet, nothing is worth waiting for.
-      if (!wasOpen || !isPassing(error)) throw error;
+      // Reconnects only after a first success, so that a wrong address fails at once.
+      if (!wasOpen || !isTransient(error)) throw error;
       broke = error;
     } finally {
       line.close();
@@ -54,22 +57,22 @@ export async function* follow(door: Door, following: Following): AsyncGenerator<
     breaks += 1;
     if (broke === undefined && breaks > 1 && (await following.isOver?.(signal))) return;
     if (breaks >= MAX_BREAKS) {
-      throw broke instanceof SecondwindError ? broke : lost(door, broke);
+      throw broke instanceof SecondwindError ? broke : lost(api, broke);
     }
     await pause(Math.min(MAX_WAIT_MS, FIRST_WAIT_MS * 2 ** (breaks - 1)), signal);
   }
 }
 
 const openAt = (
-  door: Door,
+  api: ApiConnection,
   { path, about }: Following,
   afterId: string | undefined,
   signal: AbortSignal,
 ): Promise<Response | null> =>
-  door.open(path, afterId === undefined ? {} : { 'last-event-id': afterId }, { signal, ...(about && { about }) });
+  api.open(path, afterId === undefined ? {} : { 'last-event-id': afterId }, { signal, ...(about && { about }) });
 
-/** A connection that is given up when it has been silent for too long: half of a dead line looks like a quiet one. */
-class Line {
+/** Aborts a connection that has been silent for too long, because a broken one cannot be told from a quiet one. */
+class WatchedConnection {
   readonly #ending = new AbortController();
   readonly #silenceMs: number;
   readonly signal: AbortSignal;
@@ -100,12 +103,12 @@ class Line {
   }
 }
 
-/** What is worth another try: a broken line, and an API that says that it is not all there yet. */
-const isPassing = (error: unknown): boolean =>
+/** Whether another try may help: the connection broke, or the API is not ready yet. */
+const isTransient = (error: unknown): boolean =>
   !(error instanceof SecondwindError) || error instanceof NotReachableError || error.code === 'too_many';
 
-const lost = (door: Door, cause: unknown): NotReachableError =>
-  new NotReachableError(`The stream of the API at ${door.url}`, 'See that it runs, and watch again.', cause);
+const lost = (api: ApiConnection, cause: unknown): NotReachableError =>
+  new NotReachableError(`The stream of the API at ${api.url}`, 'Make sure that it runs, and watch again.', cause);
 
 function pause(ms: number, signal: AbortSignal | undefined): Promise<void> {
   return new Promise((resolve) => {
