@@ -1,6 +1,31 @@
 import type { FailureCategory } from '../protocol/failure-categories.ts';
 import type { Certainty } from '../protocol/tools.ts';
 
+const STATED = Symbol.for('secondwind.stated_certainty');
+
+interface Stated {
+  certainty: Certainty;
+  /** The tool whose attempt the statement is about; absent if the author of a tool made it. */
+  tool?: string;
+}
+
+/**
+ * Marks an error with what a kind of tool knows about its own attempt. The mark names the tool: thrown on by another tool that
+ * called this one on its way, it proves nothing about that other tool's attempt.
+ */
+export function stateCertainty(error: unknown, certainty: Certainty | undefined, tool: string): unknown {
+  if (typeof error !== 'object' || error === null) return error;
+  const stated: Stated | undefined = certainty === undefined ? undefined : { certainty, tool };
+  return Object.assign(error, { [STATED]: stated });
+}
+
+/** Returns what the error states about an attempt of this tool, or undefined if it states nothing about it. */
+export function readStatedCertainty(error: unknown, tool: string): Certainty | undefined {
+  if (typeof error !== 'object' || error === null) return undefined;
+  const stated = (error as { [STATED]?: Stated })[STATED];
+  return stated === undefined || (stated.tool !== undefined && stated.tool !== tool) ? undefined : stated.certainty;
+}
+
 /**
  * Thrown by a tool to say exactly how it failed. Any other error is classified by its code, its HTTP status and its message.
  *
@@ -25,6 +50,7 @@ export class ToolError extends Error {
     options: {
       category: FailureCategory;
       code?: string;
+      /** What is known of the effect. A side effect without it counts as `unknown`. */
       certainty?: Certainty;
       retryAfterMs?: number;
       /** What a check found missing. It becomes part of the retry context. */
@@ -47,5 +73,7 @@ export class ToolError extends Error {
     this.denied = options.denied;
     this.max_bytes = options.maxBytes;
     this.said = options.said;
+    // A symbol that all copies of this package share, and that no other error carries by chance.
+    if (options.certainty !== undefined) Object.assign(this, { [STATED]: { certainty: options.certainty } });
   }
 }

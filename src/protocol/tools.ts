@@ -111,8 +111,12 @@ export interface ToolCallRequest {
   waited_ms: number;
 }
 
-/** `unknown`: the call was started and gave no answer, so it is unknown whether its effect happened. */
-export type Certainty = 'not_started' | 'failed' | 'unknown';
+/**
+ * What is known of the effect of an attempt that did not succeed. `not_started`: nothing was asked of anyone. `failed`: the
+ * receiver refused, so nothing was done. `unknown`: the effect may have happened. `done`: it did happen, but its answer
+ * cannot be used.
+ */
+export type Certainty = 'not_started' | 'failed' | 'unknown' | 'done';
 export type Origin = 'tool' | 'infrastructure';
 
 /** What an attempt reports beside its outcome, whether it succeeded or failed. */

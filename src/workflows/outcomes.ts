@@ -47,8 +47,9 @@ function classifyTimeout(cause: TimeoutFailure, durationMs: number): CallFailed 
     case TimeoutType.HEARTBEAT:
       return { ...lost('HEARTBEAT_LOST', 'unknown', 'the worker stopped answering', durationMs), ...reserved };
     case TimeoutType.SCHEDULE_TO_START:
-    case TimeoutType.SCHEDULE_TO_CLOSE:
       return lost('NO_WORKER', 'not_started', 'no worker took the call', durationMs);
+    // The time from scheduling to the end may run out while a worker has the call.
+    case TimeoutType.SCHEDULE_TO_CLOSE:
     case TimeoutType.START_TO_CLOSE:
     default:
       return {

@@ -25,8 +25,8 @@ export async function checkOutput(
   notes: AttemptNotes,
   fail: BuildFailure,
 ): Promise<CallFailed | Omit<CallSucceeded, 'duration_ms'>> {
-  // The tool ran. If its output is unusable, repeating a side effect would apply it twice.
-  const certainty = tool.effect === 'side_effect' ? 'unknown' : 'failed';
+  // The tool returned, so a side effect is done. If its output is unusable, running it again would apply it twice.
+  const certainty = tool.effect === 'side_effect' ? 'done' : 'failed';
   const violated = (problems: Problem[]): CallFailed =>
     fail({ category: 'contract_violation', error_code: 'INVALID_OUTPUT', certainty }, joinProblems(problems), problems);
   const tooLarge = (bytes: number, max_bytes: number): CallFailed =>
@@ -50,7 +50,7 @@ export async function checkOutput(
     tool.manifest.kind === 'retrieval' ? findRetrievalProblem(answer, tool.manifest.min_confidence) : null;
   if (problem !== null) {
     const chunk_ids = chunkIdsOf(answer, env.redact);
-    const how = { category: 'retrieval_failure', error_code: problem.code, certainty: 'failed' } as const;
+    const how = { category: 'retrieval_failure', error_code: problem.code, certainty } as const;
     return fail({ ...how, ...(chunk_ids.length > 0 && { chunk_ids }) }, problem.message);
   }
   const clean = redactJson(checked.output, env.redact);

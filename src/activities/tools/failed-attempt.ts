@@ -1,7 +1,9 @@
+import { decideCertainty } from '../../core/retry/certainty.ts';
 import { classifyError } from '../../core/retry/classify-error.ts';
 import { readErrorFacts } from '../../core/retry/read-error-facts.ts';
 import { validationFailed } from '../../core/retry/log-events.ts';
 import type { Tool } from '../../define/define-tool.ts';
+import { readStatedCertainty } from '../../define/tool-error.ts';
 import type { CallFailed, CallOutcome } from '../../protocol/tools.ts';
 import type { LogEvent, ToolEnvironment } from './tool-environment.ts';
 import { preview } from './shorten-text.ts';
@@ -33,12 +35,15 @@ export function classifyThrown(
 ): CallOutcome {
   const stopped = env.stopped();
   const lost = { category: 'worker_lost', error_code: 'WORKER_SHUTDOWN', origin: 'infrastructure' } as const;
+  const stated = readStatedCertainty(error, tool.name);
   if (stopped === 'shutdown') {
-    return fail({ ...lost, certainty: 'unknown' }, `the worker shut down while ${tool.name} was running`);
+    const certainty = stated === 'not_started' ? stated : 'unknown';
+    return fail({ ...lost, certainty }, `the worker shut down while ${tool.name} was running`);
   }
   if (stopped === 'cancelled') return { class: 'cancelled', duration_ms: 0 };
   const facts = readErrorFacts(error);
-  const classified = classifyError(facts, env.now());
+  const guessed = classifyError(facts, env.now());
+  const classified = { ...guessed, certainty: decideCertainty(tool.effect, stated, guessed.certainty) };
   const told = readErrorDetails(error, env.redact);
   const exit_code = exitCodeOf(error);
   const isValidation = classified.category.startsWith('validation_');
@@ -56,7 +61,8 @@ export function classifyThrown(
 export function buildTimeoutFailure(error: unknown, tool: Tool, timeoutMs: number, fail: BuildFailure): CallFailed {
   const facts = readErrorFacts(error);
   const nothingSent = facts.request_sent === false || facts.certainty === 'not_started';
-  const certainty = nothingSent ? 'not_started' : 'unknown';
+  const stated = readStatedCertainty(error, tool.name);
+  const certainty = decideCertainty(tool.effect, stated, nothingSent ? 'not_started' : 'unknown');
   const message = `${tool.name} gave no answer within ${timeoutMs} ms`;
   return fail({ category: 'timeout', error_code: 'TIMEOUT', certainty }, message);
 }

@@ -57,6 +57,15 @@ export const ESCALATION_TABLE: readonly Row[] = [
     gives: () => askHuman('the call was started and it is unknown whether it took effect'),
   },
   {
+    // This row comes before the retries and the repairs, because both would do the effect again.
+    name: 'a side effect that is done, with an output that cannot be used',
+    holds: ({ effect, certainty }) => effect === 'side_effect' && certainty === 'done',
+    gives: ({ planner, occurrences_since_progress, escalate_at }) =>
+      planner === 'given' || occurrences_since_progress >= escalate_at
+        ? askHuman('the call took effect, and its output cannot be used')
+        : adapt('the call took effect, and whoever plans is told that its output cannot be used'),
+  },
+  {
     name: 'pressure and corrections',
     holds: ({ kind }) => kind === 'soft_limit' || kind === 'near_limit' || kind === 'correction',
     gives: () => adapt('nothing failed: the run goes on, knowing more'),

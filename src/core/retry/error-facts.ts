@@ -40,7 +40,7 @@ const string = (value: unknown): string | undefined => (typeof value === 'string
 const number = (value: unknown): number | undefined =>
   typeof value === 'number' && Number.isFinite(value) ? value : undefined;
 const isCertainty = (value: unknown): value is Certainty =>
-  value === 'not_started' || value === 'failed' || value === 'unknown';
+  value === 'not_started' || value === 'failed' || value === 'unknown' || value === 'done';
 
 const pick = (value: Bag): ErrorFacts => {
   const { category, certainty } = value;

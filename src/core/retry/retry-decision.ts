@@ -17,7 +17,12 @@ export interface RetryQuestion {
   seed: string;
 }
 
-export type NoRetryReason = 'limit_reached' | 'never_retried' | 'unknown_side_effect' | 'retry_after_beyond_max_wait';
+export type NoRetryReason =
+  | 'limit_reached'
+  | 'never_retried'
+  | 'unknown_side_effect'
+  | 'side_effect_done'
+  | 'retry_after_beyond_max_wait';
 export type RetryDecision =
   | { retry: true; wait_ms: number; enhancement: Enhancement }
   | { retry: false; reason: NoRetryReason };
@@ -31,9 +36,9 @@ const no = (reason: NoRetryReason): RetryDecision => ({ retry: false, reason });
  */
 export const decideRetry = (question: RetryQuestion): RetryDecision => {
   const { category, policy } = question;
-  // This rule comes first and holds for every category: it is not known whether the effect happened, so it must not be
-  // repeated automatically.
+  // Checked first, whatever the category: a side effect that happened, or may have happened, is never repeated by itself.
   if (question.effect === 'side_effect' && question.certainty === 'unknown') return no('unknown_side_effect');
+  if (question.effect === 'side_effect' && question.certainty === 'done') return no('side_effect_done');
 
   const strategy = strategyOf(category);
   if (strategy.limit === null) return no('never_retried');

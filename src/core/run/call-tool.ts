@@ -4,7 +4,7 @@ import type { CallFailed, CallOutcome, RetryContext, ToolCallRequest } from '../
 import { type Attempt, buildRetryContext, type Step } from './attempts.ts';
 import { millisecondsLeft } from './ledger.ts';
 import { type ResolvedPointers, resolvePointers } from './pointers.ts';
-import { isEffectUnknown, type Perform } from './run-step.ts';
+import { isEffectDone, isEffectUnknown, type Perform } from './run-step.ts';
 import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
 import { agentOfStep, runSubRun } from './sub-runs.ts';
@@ -35,7 +35,7 @@ async function reconcileUnknown(
   calling: Promise<CallOutcome>,
 ): Promise<CallOutcome> {
   const outcome = await calling;
-  if (outcome.class !== 'failed' || !isEffectUnknown(state, step, outcome)) return outcome;
+  if (outcome.class !== 'failed' || !isReconcilable(state, step, outcome)) return outcome;
   const timeLeftMs = Math.max(1_000, millisecondsLeft(state, ports.now()));
   const timeout_ms = Math.min(toolTimeoutMs(state, step, request.constraints) ?? timeLeftMs, timeLeftMs);
   const found = await ports.reconcile({ ...request, timeout_ms, time_left_ms: timeLeftMs });
@@ -51,6 +51,10 @@ async function reconcileUnknown(
       return outcome;
   }
 }
+
+/** Also asked about an effect that is done with an output that cannot be used: it may give a usable one. */
+const isReconcilable = (state: RunState, step: Step, failure: CallFailed): boolean =>
+  isEffectUnknown(state, step, failure) || isEffectDone(state, step, failure);
 
 function requestFor(
   state: RunState,

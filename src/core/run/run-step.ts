@@ -178,6 +178,10 @@ export const effectOf = ({ run }: RunState, { kind, call }: Step): ToolEffect =>
 export const isEffectUnknown = (state: RunState, step: Step, failure: CallFailed): boolean =>
   failure.certainty === 'unknown' && effectOf(state, step) === 'side_effect';
 
+/** The side effect happened, and its output cannot be used. */
+export const isEffectDone = (state: RunState, step: Step, failure: CallFailed): boolean =>
+  failure.certainty === 'done' && effectOf(state, step) === 'side_effect';
+
 const budgetOf = (step: Step): 'attempts' | 'model_calls' => (step.kind === 'planner' ? 'model_calls' : 'attempts');
 
 /** Returns the budget that leaves no room for this wait and another attempt, or null. */

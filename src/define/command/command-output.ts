@@ -41,8 +41,8 @@ export async function readCommandOutput(
 }
 
 function parseStdout({ stdout }: ProcessEnd, how: { effect: ToolEffect; maxOutputBytes: number }): unknown {
-  // The command ran to its end. The certainty `unknown` keeps a side effect from being repeated for its output.
-  const certainty = how.effect === 'side_effect' ? 'unknown' : 'failed';
+  // It ended with success, so a side effect is done: running it again for the sake of its answer would do it twice.
+  const certainty = how.effect === 'side_effect' ? 'done' : 'failed';
   if (stdout.leftOut > 0) {
     throw new ToolError(`the command printed more than ${how.maxOutputBytes} bytes; make it print less`, {
       category: 'unknown_error',

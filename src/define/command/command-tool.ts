@@ -6,14 +6,15 @@ import {
   type ToolContext,
   type ToolDefinition,
 } from '../define-tool.ts';
-import { ToolError } from '../tool-error.ts';
+import { stateCertainty, ToolError } from '../tool-error.ts';
 import type { Json } from '../../protocol/json.ts';
+import type { Certainty } from '../../protocol/tools.ts';
 import { type AttemptFolder, openAttemptFolder } from './attempt-folder.ts';
 import { readCommandOutput, type CommandOutput, commandOutputSchema } from './command-output.ts';
 import type { CommandExtras, CommandOptions, CommandToolDefinition, SharedOption } from './definition.ts';
 import { buildEnvironment } from './command-environment.ts';
 import { isolation, type Isolation } from './process-isolation.ts';
-import { runProcess } from './run-process.ts';
+import { type ProcessRequest, runProcess } from './run-process.ts';
 import { throwIfFailed } from './verdict.ts';
 
 const DEFAULT_STREAM_BYTES = 1024 * 1024;
@@ -54,11 +55,16 @@ export function commandTool<Input, Output>(definition: CommandToolDefinition<Inp
     detect: true,
     maxOutputBytes: Math.max(DEFAULT_MAX_OUTPUT_BYTES, 2 * JSON_GROWTH * maxOutputBytes + 1_000),
     run: async (input, context) => {
-      const folder = await openAttemptFolder();
       try {
-        return (await runCommand(definition, input, context, folder)) as Output;
-      } finally {
-        await folder.remove();
+        const folder = await openAttemptFolder();
+        try {
+          return (await runCommand(definition, input, context, folder)) as Output;
+        } finally {
+          await folder.remove();
+        }
+      } catch (error) {
+        // Each failure on the way says by itself whether the command ran; without a word of it nothing is known.
+        throw stateCertainty(error, (error as { certainty?: Certainty } | null)?.certainty, definition.name);
       }
     },
   });
@@ -71,19 +77,15 @@ async function runCommand<Input, Output>(
   folder: AttemptFolder,
 ): Promise<unknown> {
   const { protocol = false, maxOutputBytes = DEFAULT_STREAM_BYTES } = definition;
-  const extras = await prepareExtras(definition, input, context, folder);
-  const end = await runProcess({
-    argv: buildArgv(definition, input, extras),
-    cwd: typeof definition.cwd === 'function' ? definition.cwd(input) : (definition.cwd ?? process.cwd()),
-    env: buildEnvironment(definition.env, input, extras),
-    stdin: definition.stdin?.(input, extras),
-    maxOutputBytes,
-    isolation: await allowedIsolation(definition.ownNamespace !== false, context),
-    signal: context.signal,
+  const { request, reportDir } = await requestFor(definition, input, context, folder).catch((error: unknown) => {
+    throw Object.assign(error instanceof Error ? error : new Error(String(error)), { certainty: 'not_started' });
   });
+  const end = await runProcess(request);
   await throwIfFailed(end, context, {
+    effect: definition.effect,
     protocol,
-    reportDir: extras.reportDir,
+    refusals: definition.refusals ?? [],
+    reportDir,
     reportGraceMs: definition.reportGraceMs ?? (definition.reportDir === undefined ? 0 : undefined),
   });
   return readCommandOutput(end, context, {
@@ -91,6 +93,26 @@ async function runCommand<Input, Output>(
     effect: definition.effect,
     maxOutputBytes,
   });
+}
+
+/** Everything that comes before the start of the process: what fails here has done nothing. */
+async function requestFor<Input, Output>(
+  definition: CommandToolDefinition<Input, Output>,
+  input: Input,
+  context: ToolContext,
+  folder: AttemptFolder,
+): Promise<{ request: ProcessRequest; reportDir: string }> {
+  const extras = await prepareExtras(definition, input, context, folder);
+  const request = {
+    argv: buildArgv(definition, input, extras),
+    cwd: typeof definition.cwd === 'function' ? definition.cwd(input) : (definition.cwd ?? process.cwd()),
+    env: buildEnvironment(definition.env, input, extras),
+    stdin: definition.stdin?.(input, extras),
+    maxOutputBytes: definition.maxOutputBytes ?? DEFAULT_STREAM_BYTES,
+    isolation: await allowedIsolation(definition.ownNamespace !== false, context),
+    signal: context.signal,
+  };
+  return { request, reportDir: extras.reportDir };
 }
 
 async function prepareExtras<Input, Output>(
@@ -161,6 +183,7 @@ function shared<Input, Output>(
     env: _env,
     stdin: _stdin,
     protocol: _protocol,
+    refusals: _refusals,
     prompt: _prompt,
     ...rest
   } = definition;

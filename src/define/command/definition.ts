@@ -45,6 +45,11 @@ export interface CommandOptions<Input, Output> extends Pick<ToolDefinition<Input
   maxOutputBytes?: number;
   /** True if the command uses the exit codes and failure reports of docs/exit-codes.md. */
   protocol?: boolean;
+  /**
+   * Exit codes by which this command says that it did nothing; with `protocol` 1 to 4 say so too. After any other code, and
+   * after a signal, a side effect counts as unknown.
+   */
+  refusals?: readonly number[];
   prompt?: { text: (input: Input) => string; file?: true; provider?: string };
   /** A folder for failure reports that others write to as well. Default: each attempt has its own. */
   reportDir?: string;

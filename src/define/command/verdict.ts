@@ -2,13 +2,17 @@ import { salientLine } from '../../core/failures/salient-line.ts';
 import { classifyCommandEnd, type CommandVerdict } from '../../core/retry/exit-codes.ts';
 import { reportOverride } from '../../core/retry/log-events.ts';
 import { type IgnoredReport, REPORT_GRACE_MS } from '../../core/retry/failure-report.ts';
+import type { Certainty, ToolEffect } from '../../protocol/tools.ts';
 import type { ToolContext } from '../define-tool.ts';
 import { ToolError } from '../tool-error.ts';
 import { findReport, type FoundReport } from './reports.ts';
 import type { ProcessEnd } from './run-process.ts';
 
 export interface VerdictOptions {
+  effect: ToolEffect;
   protocol: boolean;
+  /** Exit codes that mean "nothing was done". */
+  refusals: readonly number[];
   reportDir: string;
   /** Undefined means the longest time that a report may take. */
   reportGraceMs: number | undefined;
@@ -20,10 +24,10 @@ class CommandFailed extends ToolError {
   constructor(
     message: string,
     verdict: Extract<CommandVerdict, { ok: false }>,
-    options: { missed: string[]; said: string },
+    options: { missed: string[]; said: string; certainty: Certainty },
   ) {
-    const { category, error_code: code, certainty, retry_after_ms } = verdict;
-    const { missed, said } = options;
+    const { category, error_code: code, retry_after_ms } = verdict;
+    const { missed, said, certainty } = options;
     super(message, {
       category,
       code,
@@ -60,7 +64,16 @@ export async function throwIfFailed(end: ProcessEnd, context: ToolContext, how: 
     context.log(event, fields);
   }
   await keepStreams(end, context);
-  throw new CommandFailed(messageOf(end, verdict, missed), verdict, { missed, said });
+  const certainty = certaintyOf(end, verdict, how);
+  throw new CommandFailed(messageOf(end, verdict, missed), verdict, { missed, said, certainty });
+}
+
+/** A command ran: only codes that are said to mean "nothing was done" prove that a side effect did not happen. */
+function certaintyOf(end: ProcessEnd, verdict: Extract<CommandVerdict, { ok: false }>, how: VerdictOptions): Certainty {
+  if (how.effect !== 'side_effect') return verdict.certainty;
+  if (how.protocol && verdict.category.startsWith('validation_')) return 'failed';
+  const { exit_code, signal } = end;
+  return signal === null && exit_code !== null && how.refusals.includes(exit_code) ? 'failed' : 'unknown';
 }
 
 async function findReportFor(

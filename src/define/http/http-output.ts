@@ -2,7 +2,7 @@ import { z } from 'zod';
 import { salientLine } from '../../core/failures/salient-line.ts';
 import type { ToolContext } from '../define-tool.ts';
 import { ToolError } from '../tool-error.ts';
-import type { ToolEffect } from '../../protocol/tools.ts';
+import type { Certainty, ToolEffect } from '../../protocol/tools.ts';
 import type { Answered } from './follow-redirects.ts';
 
 /** The output of an `httpTool` that declares none. */
@@ -50,8 +50,7 @@ function parseBody(text: string, effect: ToolEffect): unknown {
   try {
     return JSON.parse(text);
   } catch {
-    // The server has done its work. The certainty `unknown` keeps a side effect from being repeated.
-    const certainty = effect === 'side_effect' ? 'unknown' : 'failed';
+    const certainty = certaintyAfterSuccess(effect);
     throw new ToolError('the answer is not JSON', { category: 'contract_violation', code: 'BODY_NOT_JSON', certainty });
   }
 }
@@ -72,10 +71,10 @@ class HttpFailed extends Error {
   readonly headers: { 'retry-after'?: string };
   /** The `error` object of the body, in the format `{"error": {"type", "code"}}` of model providers. */
   readonly error: unknown;
-  readonly certainty: 'unknown' | undefined;
+  readonly certainty: Certainty | undefined;
   readonly said: string;
 
-  constructor(answer: Answered) {
+  constructor(answer: Answered, certainty: Certainty | undefined) {
     const said = decodeBody(answer);
     const line = salientLine(said);
     super(`HTTP ${answer.status} from ${answer.host}${line === '' ? '' : `: ${line}`}`);
@@ -83,7 +82,7 @@ class HttpFailed extends Error {
     this.http_status = answer.status;
     this.headers = retryAfter === undefined ? {} : { 'retry-after': retryAfter };
     this.error = errorIn(said);
-    this.certainty = answer.mayHaveActed ? 'unknown' : undefined;
+    this.certainty = certainty;
     this.said = said;
   }
 }
@@ -97,14 +96,33 @@ function errorIn(text: string): unknown {
   }
 }
 
-export function assertSuccess(answer: Answered, effect: ToolEffect): void {
-  if (answer.status < 200 || answer.status > 299) throw new HttpFailed(answer);
+/** Statuses by which a server says that it refused the request and did nothing. */
+const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 413, 415, 422, 429]);
+
+/** Throws unless the server answered with a success. `refusals` are further statuses that mean "nothing was done". */
+export function assertSuccess(answer: Answered, effect: ToolEffect, refusals: readonly number[]): void {
+  const { status } = answer;
+  if (status < 200 || status > 299) throw new HttpFailed(answer, certaintyOfStatus(answer, effect, refusals));
   const encoding = answer.headers['content-encoding'];
   if (encoding === undefined || encoding === 'identity') return;
-  const certainty = effect === 'side_effect' ? 'unknown' : 'failed';
+  const certainty = certaintyAfterSuccess(effect);
   const how = { category: 'contract_violation', code: 'ENCODING_UNKNOWN', certainty } as const;
   throw new ToolError(
     `the answer has the content encoding ${encoding.slice(0, 40)}, which the request did not accept`,
     how,
   );
 }
+
+/** Every status but a refusal leaves it open whether a side effect happened: an error may come after the work. */
+function certaintyOfStatus(
+  { status, mayHaveActed }: Answered,
+  effect: ToolEffect,
+  refusals: readonly number[],
+): Certainty | undefined {
+  if (mayHaveActed) return 'unknown';
+  if (effect !== 'side_effect') return undefined;
+  return REFUSALS.has(status) || refusals.includes(status) ? 'failed' : 'unknown';
+}
+
+/** The server answered with a success: a side effect is done, and only its answer cannot be used. */
+export const certaintyAfterSuccess = (effect: ToolEffect): Certainty => (effect === 'side_effect' ? 'done' : 'failed');

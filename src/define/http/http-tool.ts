@@ -7,12 +7,19 @@ import {
   type ToolContext,
   type ToolDefinition,
 } from '../define-tool.ts';
-import { ToolError } from '../tool-error.ts';
+import { stateCertainty, ToolError } from '../tool-error.ts';
 import type { Json } from '../../protocol/json.ts';
+import type { Certainty } from '../../protocol/tools.ts';
 import type { Resolve } from './destination.ts';
 import type { Sent } from './exchange.ts';
 import { followRedirects, isRead, withoutUser } from './follow-redirects.ts';
-import { assertSuccess, type HttpOutput, httpOutputSchema, readHttpOutput } from './http-output.ts';
+import {
+  assertSuccess,
+  certaintyAfterSuccess,
+  type HttpOutput,
+  httpOutputSchema,
+  readHttpOutput,
+} from './http-output.ts';
 
 /** One HTTP request, as the function `request` of an HTTP tool returns it. */
 export interface HttpRequest {
@@ -51,6 +58,11 @@ export interface HttpToolDefinition<Input, Output> extends Pick<ToolDefinition<I
   allowPrivate?: boolean | string[];
   /** The most bytes of a body; more is a failure. Default: 1 MB. */
   maxBytes?: number;
+  /**
+   * Statuses, beside 400, 401, 403, 404, 405, 413, 415, 422 and 429, by which this server says that it did nothing. After any
+   * other status a side effect counts as unknown.
+   */
+  refusals?: readonly number[];
   /** Resolves host names instead of DNS. */
   resolve?: Resolve;
 }
@@ -80,36 +92,53 @@ export function httpTool<Input, Output = HttpOutput>(
   definition: HttpToolDefinition<Input, Output>,
 ): Tool<Input, Output>;
 export function httpTool<Input, Output>(definition: HttpToolDefinition<Input, Output>): Tool<Input, Output> {
-  const { request, allowPrivate = false, maxBytes = DEFAULT_MAX_BYTES, resolve, output, ...shared } = definition;
+  const {
+    request,
+    allowPrivate = false,
+    maxBytes = DEFAULT_MAX_BYTES,
+    refusals = [],
+    resolve,
+    output,
+    ...shared
+  } = definition;
+  const send = async (asked: HttpRequest, context: ToolContext): Promise<unknown> => {
+    const { constraints, signal } = context;
+    const allowed = constraints.max_output_bytes ?? maxBytes;
+    const limits = {
+      maxBytes: Math.min(maxBytes, allowed),
+      // With a constraint on the size, the start of a text body is enough. JSON cannot be cut.
+      cut: constraints.max_output_bytes !== undefined && output === undefined,
+      ifTooLarge: certaintyAfterSuccess(definition.effect),
+      signal,
+    };
+    const sent = buildRequest(asked, context.idempotencyKey);
+    const answer = await followRedirects(withoutUser(asked.url), sent, { allowPrivate, constraints, resolve }, limits);
+    assertSuccess(answer, definition.effect, refusals);
+    return readHttpOutput(answer, context, { json: output !== undefined, effect: definition.effect });
+  };
   return defineTool<Input, Output>({
     ...shared,
     output: outputSchema(output),
     maxOutputBytes: Math.max(DEFAULT_MAX_OUTPUT_BYTES, JSON_GROWTH * maxBytes + 10_000),
     run: async (input, context) => {
-      const asked = request(input, context);
-      const { constraints, signal } = context;
-      const allowed = constraints.max_output_bytes ?? maxBytes;
-      const limits = {
-        maxBytes: Math.min(maxBytes, allowed),
-        // With a constraint on the size, the start of a text body is enough. JSON cannot be cut.
-        cut: constraints.max_output_bytes !== undefined && output === undefined,
-        ifTooLarge: definition.effect === 'side_effect' ? ('unknown' as const) : ('failed' as const),
-        signal,
-      };
-      const sent = buildRequest(asked, context.idempotencyKey);
-      const answer = await followRedirects(
-        withoutUser(asked.url),
-        sent,
-        { allowPrivate, constraints, resolve },
-        limits,
-      );
-      assertSuccess(answer, definition.effect);
-      return (await readHttpOutput(answer, context, {
-        json: output !== undefined,
-        effect: definition.effect,
-      })) as Output;
+      const asked = beforeSending(definition.name, () => request(input, context));
+      try {
+        return (await send(asked, context)) as Output;
+      } catch (error) {
+        // Each failure on the way says by itself what had left; without a word of it nothing is known.
+        throw stateCertainty(error, (error as { certainty?: Certainty } | null)?.certainty, definition.name);
+      }
     },
   });
+}
+
+/** Nothing has left yet, whatever the tool's own function throws. */
+function beforeSending<T>(tool: string, make: () => T): T {
+  try {
+    return make();
+  } catch (error) {
+    throw stateCertainty(error, 'not_started', tool);
+  }
 }
 
 /** Headers that Node sets for the connection. A tool cannot set them. */

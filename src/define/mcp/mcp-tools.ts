@@ -133,15 +133,17 @@ function makeTools(server: McpServer, connection: McpConnection, offered: McpToo
 
 function makeTool(server: McpServer, connection: McpConnection, info: McpToolInfo): Tool {
   const timeoutMs = server.timeoutMs ?? DEFAULT_TIMEOUT_MS;
+  const effect = server.effects?.[info.name] ?? effectOf(info);
   return defineTool({
     name: toolName(server.name, info.name),
     ...(info.description === undefined ? {} : { description: info.description }),
-    effect: server.effects?.[info.name] ?? effectOf(info),
+    effect,
     input: toInputSchema(info.inputSchema),
     output: outputSchema(info),
     timeoutMs,
     secrets: findServerSecrets(server),
-    run: (input, context) => callTool(server, connection, info, input as Record<string, unknown>, context, timeoutMs),
+    run: (input, context) =>
+      callTool({ server, connection, info, effect, timeoutMs }, input as Record<string, unknown>, context),
   });
 }
 
@@ -192,27 +194,32 @@ const outputSchema = ({ outputSchema: declared }: McpToolInfo) =>
   });
 type McpOutput = z.infer<ReturnType<typeof outputSchema>>;
 
+interface McpCall {
+  server: McpServer;
+  connection: McpConnection;
+  info: McpToolInfo;
+  effect: ToolEffect;
+  timeoutMs: number;
+}
+
 async function callTool(
-  server: McpServer,
-  connection: McpConnection,
-  info: McpToolInfo,
+  { server, connection, info, effect, timeoutMs }: McpCall,
   input: Record<string, unknown>,
   { signal, idempotencyKey, constraints }: ToolContext,
-  timeoutMs: number,
 ): Promise<McpOutput> {
   let result: McpResult;
   try {
     result = await connection.callTool(info, input, { signal, idempotencyKey, timeoutMs });
   } catch (error) {
     signal.throwIfAborted();
-    throw errorFromCall(error, server.name);
+    throw errorFromCall(error, server.name, effect);
   }
   const most = Math.min(
     server.maxOutputBytes ?? DEFAULT_OUTPUT_BYTES,
     constraints.max_output_bytes ?? Number.POSITIVE_INFINITY,
   );
   const output = boundedOutput(result, most);
-  if (result.isError === true) throw errorFromResult(output.text, server.name);
+  if (result.isError === true) throw errorFromResult(output.text, server.name, effect);
   return output;
 }
 

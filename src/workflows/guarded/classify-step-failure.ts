@@ -1,5 +1,6 @@
 import {
   ActivityFailure,
+  ApplicationFailure,
   CancelledFailure,
   ChildWorkflowFailure,
   NexusOperationFailure,
@@ -26,9 +27,12 @@ export function classifyStepFailure(
   }
   if (error instanceof WorkflowExecutionAlreadyStartedError) {
     const reason = { category: 'invalid_input', error_code: 'CHILD_ALREADY_STARTED' } as const;
-    return { ...failed(error.message, durationMs), ...reason, certainty: 'not_started' };
+    return { ...failed(error.message, durationMs), ...reason };
   }
-  return classifyCause(innermost(error), durationMs);
+  const outcome = classifyCause(innermost(error), durationMs);
+  // A step may call several activities: that one of them failed, or never started, says nothing about those before it. Only
+  // what the step throws itself can state that nothing was done.
+  return error instanceof ApplicationFailure ? outcome : { ...outcome, certainty: 'unknown' };
 }
 
 /** Finds the innermost cause, because a child workflow whose activity failed has failed for the activity's reason. */

@@ -251,7 +251,7 @@ describe('how a request failed', () => {
     const endless = tool(site.url, { maxBytes: 100_000 });
     expect(await failed(endless, request({}))).toMatchObject({ error_code: 'OUTPUT_TOO_LARGE', max_bytes: 100_000 });
     const paid = tool({ method: 'POST', url: site.url }, { maxBytes: 100_000, effect: 'side_effect' });
-    expect(await failed(paid, request({}))).toMatchObject({ certainty: 'unknown' });
+    expect(await failed(paid, request({}))).toMatchObject({ certainty: 'done' });
     // Once the run knows, it takes the start of it.
     const output = await succeeded(endless, request({}, { constraints: { max_output_bytes: 5_000 } }));
     expect(output.bytes).toBeLessThanOrEqual(5_000);

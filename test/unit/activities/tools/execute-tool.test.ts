@@ -315,7 +315,7 @@ describe('constraints of a run', () => {
       run: () => 'x'.repeat(5_000),
     });
     const outcome = await failed(fixed, request({}, { constraints: { max_output_bytes: 1_000 } }));
-    expect(outcome).toMatchObject({ error_code: 'OUTPUT_TOO_LARGE', max_bytes: 1_000, certainty: 'unknown' });
+    expect(outcome).toMatchObject({ error_code: 'OUTPUT_TOO_LARGE', max_bytes: 1_000, certainty: 'done' });
   });
 });
 

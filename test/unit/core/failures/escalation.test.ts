@@ -53,6 +53,16 @@ const TABLE: readonly (readonly [name: string, Partial<FailureToDecide>, Escalat
     { effect: 'side_effect', certainty: 'failed', exhausted: false },
     'retry',
   ],
+  [
+    'a side effect that is done goes back to the model, and is not repaired',
+    { effect: 'side_effect', certainty: 'done', category: 'contract_violation', exhausted: false },
+    'adapt',
+  ],
+  [
+    'a side effect that is done asks where the plan has no other way',
+    { effect: 'side_effect', certainty: 'done', kind: 'repair_exhausted', planner: 'given' },
+    'ask_human',
+  ],
   ['the first stall asks', { kind: 'repeated_call', stalls_of_fingerprint: 1 }, 'ask_human'],
   [
     'a second stall of the same fingerprint ends the run',
