@@ -1,7 +1,7 @@
 /** Measures how fast failures get their fingerprints, and how fast guidance is selected from many failures. */
 import { emptyFailureMemory } from '../src/core/failures/folded-failure.ts';
 import { fingerprintOf } from '../src/core/failures/fingerprint.ts';
-import { remember } from '../src/core/failures/failure-memory.ts';
+import { addFailure } from '../src/core/failures/failure-memory.ts';
 import { selectGuidance } from '../src/core/failures/guidance.ts';
 import type { FailureRecord, Severity } from '../src/protocol/schemas/failure-record.ts';
 import { measure, named } from './latency.ts';
@@ -52,7 +52,7 @@ export async function benchFailures(quick: boolean): Promise<Figures> {
 
   let memory = emptyFailureMemory();
   // Each `remember` copies the list, so this is slow; only the selection is measured.
-  for (let n = 0; n < FAILURES; n += 1) memory = remember(memory, record(n), { max_fingerprints: FAILURES });
+  for (let n = 0; n < FAILURES; n += 1) memory = addFailure(memory, record(n), { max_fingerprints: FAILURES });
   const situation = (n: number) => ({
     tool_name: `tool-${n % 50}`,
     phase: `phase ${n % 7}`,

@@ -1,5 +1,5 @@
 /** Lessons in the words that runs produce. Seeded, so that every benchmark uses the same texts. */
-import { describeFailure, lessonText } from '../src/core/lessons/lesson-text.ts';
+import { describeFailure, buildLessonText } from '../src/core/lessons/lesson-text.ts';
 import { seededRandom } from '../src/testing/simulator/seeded-random.ts';
 
 const TOOLS = [
@@ -54,7 +54,7 @@ export function lessonTexts(count: number, seed = 7): LessonToAsk[] {
     const tool = `${one(TOOLS)}.${one(VERBS)}`;
     const argument = one(ARGUMENTS);
     const description = describeFailure(tool, one(CODES));
-    const content = lessonText(description, {
+    const content = buildLessonText(description, {
       differences: ['arguments', 'reported'],
       tool_name: tool,
       args_before: { [argument]: number() },

@@ -1,7 +1,7 @@
 import { monitorFigures, type Evaluation, type MonitorFigures } from '../src/core/retry/monitors.ts';
 import type { PolicyPatch } from '../src/protocol/schemas/policy.ts';
-import { EndlessRunError, liveEvaluation, type Lived, type Subject } from './live-evaluation.ts';
-import type { Fate } from './provider.ts';
+import { EndlessRunError, runEvaluation, type EvaluationResult, type Subject } from './run-evaluation.ts';
+import type { Conditions } from './provider.ts';
 import { SEED } from './seed-figures.ts';
 
 /** Only the retries differ between the arms: no questions and no reruns. */
@@ -15,7 +15,7 @@ export type ArmName = keyof typeof ARMS;
 
 export interface Case {
   subject: Subject;
-  fate: Fate;
+  fate: Conditions;
 }
 
 export interface Arm extends MonitorFigures {
@@ -29,12 +29,12 @@ export interface Arm extends MonitorFigures {
 /** Concurrent runs that share each turn of the event loop. */
 const AT_ONCE = 50;
 
-export async function liveArm(cases: readonly Case[], arm: ArmName): Promise<Arm> {
-  const lived: Lived[] = [];
+export async function runArm(cases: readonly Case[], arm: ArmName): Promise<Arm> {
+  const lived: EvaluationResult[] = [];
   let endless = 0;
-  const live = async ({ subject, fate }: Case): Promise<Lived | null> => {
+  const live = async ({ subject, fate }: Case): Promise<EvaluationResult | null> => {
     try {
-      return await liveEvaluation(subject, fate, ARMS[arm]);
+      return await runEvaluation(subject, fate, ARMS[arm]);
     } catch (error) {
       if (!(error instanceof EndlessRunError)) throw error;
       endless += 1;
@@ -43,7 +43,7 @@ export async function liveArm(cases: readonly Case[], arm: ArmName): Promise<Arm
   };
   for (let first = 0; first < cases.length; first += AT_ONCE) {
     const batch = await Promise.all(cases.slice(first, first + AT_ONCE).map(live));
-    lived.push(...batch.filter((one): one is Lived => one !== null));
+    lived.push(...batch.filter((one): one is EvaluationResult => one !== null));
   }
   const evaluations: Evaluation[] = lived.map(({ evaluation }) => evaluation);
   const retries = evaluations.reduce((total, { attempts }) => total + attempts.length - 1, 0);

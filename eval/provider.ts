@@ -5,7 +5,7 @@ import { ASSUMED, SEED } from './seed-figures.ts';
 type Missing = 'grounding' | 'reasoning' | 'both';
 
 /** The given conditions of one evaluation, the same in every arm. */
-export interface Fate {
+export interface Conditions {
   /** null if the first attempt succeeds. */
   missing: Missing | null;
   exit_code: number;
@@ -14,11 +14,11 @@ export interface Fate {
   draws: number[];
 }
 
-const MENDED: Fate = { missing: null, exit_code: PROTOCOL_EXIT.ok, never: false, draws: [] };
-const MOST_RETRIES = 5;
+const MENDED: Conditions = { missing: null, exit_code: PROTOCOL_EXIT.ok, never: false, draws: [] };
+const MAX_RETRIES = 5;
 
 /** Ten failures: three of each kind, and one whose check does not say what is missing. */
-const KINDS: Pick<Fate, 'missing' | 'exit_code'>[] = [
+const KINDS: Pick<Conditions, 'missing' | 'exit_code'>[] = [
   ...Array.from({ length: 3 }, () => [
     { missing: 'grounding' as const, exit_code: PROTOCOL_EXIT.grounding },
     { missing: 'reasoning' as const, exit_code: PROTOCOL_EXIT.reasoning },
@@ -31,13 +31,13 @@ const KINDS: Pick<Fate, 'missing' | 'exit_code'>[] = [
  * Draws exactly the reported share of failures. The seed number decides which evaluations fail and how their retries
  * go.
  */
-export function drawFates(evaluations: number, seed: number): Fate[] {
+export function drawConditions(evaluations: number, seed: number): Conditions[] {
   const random = seededRandom(seed);
   const failures = Math.round((evaluations * SEED.failed_first) / SEED.evaluations);
-  const fates = Array.from({ length: evaluations }, (_, index): Fate => {
+  const fates = Array.from({ length: evaluations }, (_, index): Conditions => {
     const kind = KINDS[index % KINDS.length];
     if (index >= failures || kind === undefined) return MENDED;
-    const draws = Array.from({ length: MOST_RETRIES }, random);
+    const draws = Array.from({ length: MAX_RETRIES }, random);
     // Each group of ten uses another kind, so that no kind always fails.
     const turn = Math.floor(index / KINDS.length) % ASSUMED.never_in;
     return { ...kind, never: index % ASSUMED.never_in === turn, draws };
@@ -62,7 +62,7 @@ const namesWhatIsMissing = (prompt: string, missing: Missing): boolean => {
 };
 
 /** Reads the prompt and returns an exit code, as a command of the protocol does. */
-export function answer(fate: Fate, prompt: string, attempt: number): number {
+export function answer(fate: Conditions, prompt: string, attempt: number): number {
   if (fate.missing === null) return PROTOCOL_EXIT.ok;
   if (attempt === 1 || fate.never) return fate.exit_code;
   const chance = namesWhatIsMissing(prompt, fate.missing) ? ASSUMED.mends_when_told : ASSUMED.mends_when_not_told;

@@ -1,6 +1,6 @@
 import { report, type Bar, type Report } from '../bench/report.ts';
-import { liveArm, type Arm, type Case } from './arms.ts';
-import { drawFates } from './provider.ts';
+import { runArm, type Arm, type Case } from './arms.ts';
+import { drawConditions } from './provider.ts';
 import { seedCase } from './seed-case.ts';
 
 export const BARS: Bar[] = [
@@ -21,14 +21,14 @@ export interface EvalReport extends Report {
 }
 
 export async function runEval(evaluations: number, seed: number): Promise<EvalReport> {
-  const cases: Case[] = drawFates(evaluations, seed).map((fate, index) => ({
+  const cases: Case[] = drawConditions(evaluations, seed).map((fate, index) => ({
     subject: { id: `evaluation-${index + 1}`, model: 'scripted', document: `document-${index + 1}` },
     fate,
   }));
-  const none = await liveArm(cases, 'no_retry');
-  const plain = await liveArm(cases, 'plain_retry');
-  const ours = await liveArm(cases, 'ours');
-  const seedsOwn = await liveArm(seedCase('realistic'), 'ours');
+  const none = await runArm(cases, 'no_retry');
+  const plain = await runArm(cases, 'plain_retry');
+  const ours = await runArm(cases, 'ours');
+  const seedsOwn = await runArm(seedCase('realistic'), 'ours');
   const arms = { no_retry: none, plain_retry: plain, ours };
   const recovery = (arm: Arm): number => arm.recovery ?? 0;
   const figures = {

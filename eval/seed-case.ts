@@ -1,8 +1,8 @@
 import { PROTOCOL_EXIT } from '../src/core/retry/exit-codes.ts';
 import type { Case } from './arms.ts';
-import type { Fate } from './provider.ts';
+import type { Conditions } from './provider.ts';
 
-const right: Fate = { missing: null, exit_code: PROTOCOL_EXIT.ok, never: false, draws: [] };
+const right: Conditions = { missing: null, exit_code: PROTOCOL_EXIT.ok, never: false, draws: [] };
 
 /** Numbers below and above any chance: with these a retry succeeds or fails. */
 const MENDS = 0.05;
@@ -25,7 +25,7 @@ const draws = {
  */
 export function seedCase(account: keyof typeof draws): Case[] {
   const [first = [], second = []] = draws[account];
-  const failed: Record<string, [string, Fate]> = {
+  const failed: Record<string, [string, Conditions]> = {
     'document-1': [
       'ab2b6e81',
       { missing: 'grounding', exit_code: PROTOCOL_EXIT.grounding, never: false, draws: first },

@@ -6,7 +6,7 @@ import { familyOf } from '../../src/core/guardrails/loop-ids.ts';
 import { WORKFLOW_TYPE } from '../../src/protocol/names.ts';
 import type { Figures } from '../report.ts';
 import type { LoadedServer } from './server.ts';
-import { shoot } from './shoot.ts';
+import { sendLoad } from './send-load.ts';
 
 const PATH = '/orchestrator/loop-complete';
 /** How many families are queried at once at the end. */
@@ -52,7 +52,7 @@ class Reporters {
 /** Reports loops, and then compares what Temporal decided with the answers, family by family. */
 export async function loadLoops(server: LoadedServer, seconds: number): Promise<Figures> {
   const reporters = new Reporters();
-  const shots = await shoot({
+  const shots = await sendLoad({
     server,
     name: 'loop_complete',
     seconds,

@@ -1,7 +1,7 @@
 import type { RunStatus } from '../../src/protocol/run.ts';
 import type { Figures } from '../report.ts';
 import type { LoadedServer } from './server.ts';
-import { shoot } from './shoot.ts';
+import { sendLoad } from './send-load.ts';
 
 /**
  * Requests the status of a run that has ended, which comes from the store, and of an open run, which a worker answers.
@@ -13,8 +13,8 @@ export async function loadStatus(server: LoadedServer, seconds: number): Promise
   const open = await start(server, { plan: { steps: [step(1)] }, policy: patient }, 'backing_off');
   const get = (runId: string) => ({ method: 'GET' as const, path: `/v1/runs/${runId}` });
   return {
-    ...(await shoot({ server, name: 'status_of_ended', seconds, request: get(ended) })),
-    ...(await shoot({ server, name: 'status_of_open', seconds, request: get(open) })),
+    ...(await sendLoad({ server, name: 'status_of_ended', seconds, request: get(ended) })),
+    ...(await sendLoad({ server, name: 'status_of_open', seconds, request: get(open) })),
   };
 }
 

@@ -2,7 +2,7 @@ import type { PlannerChoice, PlannerOutcome, PlannerView } from '../core/run/por
 import type { Planner } from '../define/define-agent.ts';
 import type { Tool } from '../define/define-tool.ts';
 import { CAP } from '../protocol/caps.ts';
-import { pathTooDeep } from '../protocol/json.ts';
+import { findTooDeepPath } from '../protocol/json.ts';
 import type { RequestProblem } from '../protocol/run.ts';
 import { invalidChoice } from '../core/run/check-choice.ts';
 import { askWithTimeout, type TurnEnvironment } from './ask-with-timeout.ts';
@@ -37,7 +37,7 @@ export async function askPlanner(
  * planner is told instead. The workflow checks the parts of the choice, each with a smaller cap.
  */
 function problemOfSize(choice: unknown): RequestProblem | null {
-  const deep = pathTooDeep(choice);
+  const deep = findTooDeepPath(choice);
   if (deep !== null) return { path: deep, message: `nested deeper than ${CAP.jsonLevels} levels` };
   try {
     const size = JSON.stringify(choice).length;

@@ -1,5 +1,5 @@
 import { errorSignature } from '../core/lessons/signature.ts';
-import { storedForm } from '../core/lessons/stored-form.ts';
+import { toStoredLesson } from '../core/lessons/stored-lesson.ts';
 import type { LearntLesson } from '../protocol/lessons.ts';
 import { CAP } from '../protocol/caps.ts';
 
@@ -7,7 +7,7 @@ import { CAP } from '../protocol/caps.ts';
 export function lessonToKeep(lesson: LearntLesson, { run_id, agent }: { run_id: string; agent: string }) {
   const content = lesson.content.slice(0, CAP.textChars);
   const error_signature = errorSignature(lesson.error_type, content);
-  const { rationale, tags, context } = storedForm({ ...lesson, content, error_signature });
+  const { rationale, tags, context } = toStoredLesson({ ...lesson, content, error_signature });
   return {
     scope: lesson.scope,
     agent,

@@ -1,7 +1,7 @@
 import { MessageRefusedError, NotReachableError, RunRequestError, SecondwindError } from '../protocol/errors.ts';
 import { GuardRefusedError } from '../client/guard-errors.ts';
 import type { RequestProblem } from '../protocol/run.ts';
-import { inSentences } from '../protocol/text.ts';
+import { joinSentences } from '../protocol/well-formed-text.ts';
 import { isProblemCode, Problem } from './problem.ts';
 
 const RETRY_SOON = { 'retry-after': '2' };
@@ -14,9 +14,9 @@ export function problemOf(error: unknown, requestId: string): Problem {
     const errors = errorsOf(error);
     // A message that came too often is a conflict with what was sent before, not a mistake in itself.
     if (error instanceof MessageRefusedError && error.problem === 'limit_reached')
-      return new Problem('limit_reached', inSentences(error.message, LIMIT_NEXT), { cause: error });
+      return new Problem('limit_reached', joinSentences(error.message, LIMIT_NEXT), { cause: error });
     // What is wrong with which field stands in `errors`; saying it twice would bury what to do.
-    const detail = errors === undefined ? inSentences(error.message, error.nextStep) : error.nextStep;
+    const detail = errors === undefined ? joinSentences(error.message, error.nextStep) : error.nextStep;
     const headers = error instanceof NotReachableError ? { headers: RETRY_SOON } : {};
     return new Problem(error.code, detail, { ...(errors && { errors }), ...headers, cause: error });
   }

@@ -1,4 +1,4 @@
-import { inSentences } from '../protocol/text.ts';
+import { joinSentences } from '../protocol/well-formed-text.ts';
 
 /** What a command's end means to whoever called it. */
 export const EXIT = { ok: 0, failed: 1, usage: 2, notReachable: 3, guard: 10, budget: 11, person: 12 } as const;
@@ -41,7 +41,7 @@ export function reportError(error: unknown, options: { json?: boolean | undefine
   const told = toldError(error);
   if (options.json) process.stdout.write(`${JSON.stringify({ event: 'failed', ...told })}\n`);
   const foreseen = OURS.test(told.code) && told.code !== 'unexpected';
-  const text = inSentences(told.message, told.next_step);
+  const text = joinSentences(told.message, told.next_step);
   process.stderr.write(`${foreseen ? text : stackOf(error)}\n`);
   return told.exit_code;
 }

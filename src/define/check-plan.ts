@@ -5,7 +5,7 @@ import type { RequestProblem } from '../protocol/run.ts';
 import type { Json } from '../protocol/json.ts';
 import type { Plan, PlanStep } from '../protocol/schemas/plan.ts';
 import type { Tool } from './define-tool.ts';
-import { problemsOf, suggestion } from './zod-problems.ts';
+import { problemsOf, suggestName } from './zod-problems.ts';
 
 /** Returns every problem of a plan that can be found before it runs, so that an invalid plan starts no run. */
 export function checkPlan(plan: Plan, tools: readonly Tool[], root = '$.plan'): RequestProblem[] {
@@ -30,7 +30,7 @@ function checkIds(plan: Plan, root: string): RequestProblem[] {
       if (!ids.includes(id)) {
         const known = ids.filter((candidate) => candidate !== undefined);
         const path = `${root}.steps[${index}].after[${position}]`;
-        problems.push({ path, message: `no step has the id ${id}${suggestion(id, known)}` });
+        problems.push({ path, message: `no step has the id ${id}${suggestName(id, known)}` });
       }
     }
     return problems;
@@ -42,7 +42,7 @@ function checkTools(plan: Plan, tools: ReadonlyMap<string, Tool>, root: string):
     const at = `${root}.steps[${index}]`;
     const tool = tools.get(step.tool);
     if (tool === undefined) {
-      const message = `no tool named ${step.tool}${suggestion(step.tool, [...tools.keys()])}`;
+      const message = `no tool named ${step.tool}${suggestName(step.tool, [...tools.keys()])}`;
       return [{ path: `${at}.tool`, message }];
     }
     // An input with a pointer is complete only when the pointer is resolved, so the tool's activity checks it then.

@@ -2,8 +2,8 @@ import { computeRunBound } from '../core/bound/compute-bound.ts';
 import { isRerunId } from '../core/guardrails/loop-ids.ts';
 import { mergePolicy } from '../core/policy/merge-policy.ts';
 import { defaultLoopId, ID_PATTERN } from '../protocol/ids.ts';
-import { pathTooDeep } from '../protocol/json.ts';
-import { NOTHING_REMEMBERED } from '../protocol/lessons.ts';
+import { findTooDeepPath } from '../protocol/json.ts';
+import { EMPTY_START_MEMORY } from '../protocol/lessons.ts';
 import { CAP } from '../protocol/caps.ts';
 import { policyKeysAt } from '../protocol/policy.ts';
 import type { PreparedRun, PrepareOutcome, RequestProblem, RunRequest } from '../protocol/run.ts';
@@ -19,7 +19,7 @@ import {
   modelNameOf,
   thinks,
 } from './define-agent.ts';
-import { problemsOf, suggestion } from './zod-problems.ts';
+import { problemsOf, suggestName } from './zod-problems.ts';
 import type { Registry } from './registry.ts';
 
 /**
@@ -30,7 +30,7 @@ import type { Registry } from './registry.ts';
  */
 export function prepareRun(request: unknown, registry: Registry, runId: string): PrepareOutcome {
   const bytes = sizeOf(request);
-  const deep = bytes === null || bytes <= CAP.runInputBytes ? pathTooDeep(request) : null;
+  const deep = bytes === null || bytes <= CAP.runInputBytes ? findTooDeepPath(request) : null;
   if (deep !== null)
     return refused([{ path: deep, message: `nested deeper than ${CAP.jsonLevels} levels; flatten it` }]);
   if (bytes === null) return refused([{ path: '$', message: 'expected JSON' }]);
@@ -44,7 +44,7 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
 
   const agent = registry.agents.get(asked.agent);
   if (agent === undefined) {
-    const message = `no agent named ${asked.agent}${suggestion(asked.agent, [...registry.agents.keys()])}`;
+    const message = `no agent named ${asked.agent}${suggestName(asked.agent, [...registry.agents.keys()])}`;
     return refused([{ path: '$.agent', message }]);
   }
   const policy = mergePolicy(agent.policy, asked.policy);
@@ -96,7 +96,7 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
     loop_id: loopId,
     labels: asked.labels ?? [],
     parent_run_id: asked.parent_run_id ?? null,
-    memory: NOTHING_REMEMBERED,
+    memory: EMPTY_START_MEMORY,
   };
   return { ok: true, prepared: { ...run, bound: computeRunBound(run) } };
 }

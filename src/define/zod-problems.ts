@@ -1,8 +1,8 @@
 import type { z } from 'zod';
-import { suggestion } from '../protocol/nearest-name.ts';
+import { suggestName } from '../protocol/nearest-name.ts';
 import type { RequestProblem } from '../protocol/run.ts';
 
-export { suggestion };
+export { suggestName };
 
 /** Converts the issues of zod to problems with JSON paths. For an unknown key it suggests the nearest known one. */
 export function problemsOf(
@@ -15,7 +15,7 @@ export function problemsOf(
     if (issue.code !== 'unrecognized_keys') return [{ path, message: issue.message }];
     return issue.keys.map((key) => ({
       path: pathOf(path, [key]),
-      message: `unknown key${suggestion(key, knownKeysAt?.(issue.path) ?? [])}`,
+      message: `unknown key${suggestName(key, knownKeysAt?.(issue.path) ?? [])}`,
     }));
   });
 }

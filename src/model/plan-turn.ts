@@ -6,7 +6,7 @@ import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
 import { CAP } from '../protocol/caps.ts';
 import type { ModelAnswer, ModelFailed } from '../protocol/model.ts';
-import { wholeText } from '../protocol/text.ts';
+import { toWellFormed } from '../protocol/well-formed-text.ts';
 import type { CallFailed } from '../protocol/tools.ts';
 import { askModel } from './ask-model.ts';
 import { countedBefore, hashOfHead } from './input-tokens.ts';
@@ -187,7 +187,7 @@ function answered({ text = '', calls, state }: ModelAnswer, redact: Redact): Ass
   const wanted = state === undefined ? null : cleanState(state as unknown as ProviderState, redact);
   return {
     role: 'assistant',
-    text: text === '' && calls.length === 0 ? '…' : redact(wholeText(text)),
+    text: text === '' && calls.length === 0 ? '…' : redact(toWellFormed(text)),
     calls: calls.map(({ call_id, tool, input }) => ({
       call_id,
       tool,

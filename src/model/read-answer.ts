@@ -1,7 +1,7 @@
 import type { Message, MessageCall } from '../core/transcript/message.ts';
 import type { FailureCategory } from '../protocol/failure-categories.ts';
 import type { Json } from '../protocol/json.ts';
-import { pathTooDeep } from '../protocol/json.ts';
+import { findTooDeepPath } from '../protocol/json.ts';
 import type { ModelCall, ModelCallProblem, ModelUsage } from '../protocol/model.ts';
 import type { RequestProblem } from '../protocol/run.ts';
 import type { Generated } from './generate.ts';
@@ -56,7 +56,7 @@ const unusable = (
 function readOutput(text: string, check: JsonCheck): ReadAnswer {
   const output = jsonFromText(text);
   if (output === undefined) return unusable('OUTPUT_NOT_JSON', 'the answer is not JSON', [{ path: '$', message: '' }]);
-  const deep = pathTooDeep(output);
+  const deep = findTooDeepPath(output);
   const problems = deep === null ? check(output) : [{ path: deep, message: 'nested too deep' }];
   if (problems.length > 0) return unusable('INVALID_OUTPUT', sentenceOf(problems), problems);
   return { usable: true, text, calls: [], output };
@@ -106,7 +106,7 @@ function problemOfCall(tool: string, input: unknown, request: ModelRequest): Mod
   });
   // What could not be read as JSON comes as the text that it was.
   if (!isObject(input)) return unreadable('$', 'expected a JSON object');
-  const deep = pathTooDeep(input);
+  const deep = findTooDeepPath(input);
   if (deep !== null) return unreadable(deep, 'nested too deep');
   // A schema that cannot be read here is for the tool itself to check.
   const problems = jsonCheckOf(declared.input_schema)?.(input) ?? [];
@@ -118,7 +118,7 @@ const isObject = (input: unknown): input is MessageCall['input'] =>
 
 /** A conversation takes only objects as arguments: others are shown as the text that they were, and never executed. */
 function asObject(input: unknown): MessageCall['input'] {
-  if (isObject(input) && pathTooDeep(input) === null) return input;
+  if (isObject(input) && findTooDeepPath(input) === null) return input;
   return { unreadable_arguments: (typeof input === 'string' ? input : 'no JSON object').slice(0, 2_000) };
 }
 

@@ -3,9 +3,9 @@ import type { ModelPrices } from '../core/pricing/pricing.ts';
 import type { Redact } from '../core/redaction/redact.ts';
 import type { ReviewUse } from '../core/run/ports.ts';
 import type { Message } from '../core/transcript/message.ts';
-import { boundedText } from '../core/transcript/bounded-text.ts';
+import { shortenToBytes } from '../core/transcript/shorten-to-bytes.ts';
 import { replaceInvalidOutput } from '../core/transcript/failed-tail.ts';
-import { wholeText } from '../protocol/text.ts';
+import { toWellFormed } from '../protocol/well-formed-text.ts';
 import type { ReviewContext, Reviewer, ReviewOf } from '../define/define-agent.ts';
 import type { Json } from '../protocol/json.ts';
 import type { FailureCategory } from '../protocol/failure-categories.ts';
@@ -43,7 +43,7 @@ export function modelReviewer(options: ModelReviewerOptions = {}): Reviewer {
       summary_valid,
       reflection_persona: 'SAGE',
       ...(pessimist.ok ? { bias_tags: [...new Set(pessimist.said.bias_tags.map(({ tag }) => tag))] } : {}),
-      missed: missed.map((text) => wholeText(ask.redact(text)).slice(0, CAP.messagePreviewChars)),
+      missed: missed.map((text) => toWellFormed(ask.redact(text)).slice(0, CAP.messagePreviewChars)),
     };
   };
   return Object.assign(review, { asksModel: options.prices === undefined ? 'unpriced' : 'priced' } as const);
@@ -191,9 +191,9 @@ const STEPS_SHOWN = 50;
 
 /** What is judged, as JSON: words of tools and models cannot pass for the reviewer's instructions. */
 function material({ goal, steps, raw_output: output, by_rules, detected }: ReviewOf): string {
-  const result = boundedText(typeof output === 'string' ? output : JSON.stringify(output), RESULT_BYTES);
+  const result = shortenToBytes(typeof output === 'string' ? output : JSON.stringify(output), RESULT_BYTES);
   const shown = steps.slice(-STEPS_SHOWN).map(({ step_id: _id, artifact_id: _artifact, ...step }) => step);
-  return wholeText(
+  return toWellFormed(
     JSON.stringify({
       goal,
       steps: shown,

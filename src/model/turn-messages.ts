@@ -1,9 +1,9 @@
 import type { PlannerStep, PlannerView, RerunReason } from '../core/run/ports.ts';
 import type { AssistantMessage, Message, ToolMessage } from '../core/transcript/message.ts';
-import { boundedText } from '../core/transcript/bounded-text.ts';
+import { shortenToBytes } from '../core/transcript/shorten-to-bytes.ts';
 import { replaceFailedTail, replaceInvalidOutput } from '../core/transcript/failed-tail.ts';
 import type { Json } from '../protocol/json.ts';
-import { wholeText } from '../protocol/text.ts';
+import { toWellFormed } from '../protocol/well-formed-text.ts';
 
 /** One tool's output inside a conversation; the whole of it is an artifact. */
 const OUTPUT_BYTES = 24_000;
@@ -47,7 +47,7 @@ export function turnMessages({ view, messages, feedbackTold, repair, outputs }: 
 
 const opening = ({ prompt, input, rerun }: PlannerView): Message => ({
   role: 'user',
-  text: wholeText(
+  text: toWellFormed(
     [
       prompt,
       ...(input === null ? [] : [`Input:\n${JSON.stringify(input)}`]),
@@ -70,7 +70,7 @@ const again = ({ reason, missed, done = [] }: RerunReason): string =>
     'Do it again, and do better.',
   ].join('\n');
 
-const fromPerson = (text: string): Message => ({ role: 'user', text: wholeText(`A person says: ${text}`) });
+const fromPerson = (text: string): Message => ({ role: 'user', text: toWellFormed(`A person says: ${text}`) });
 
 /** Every call of the last answer gets its result; one that was never run is told so, or no provider would go on. */
 function withResults(messages: readonly Message[], view: PlannerView, outputs: ReadonlyMap<string, Json>): Message[] {
@@ -121,15 +121,15 @@ function outputOf(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Json {
 /** A large output is cut as text: its head and tail tell more than nothing. */
 function bounded(output: Json, bytes = OUTPUT_BYTES): Json {
   const text = typeof output === 'string' ? output : JSON.stringify(output);
-  return new TextEncoder().encode(text).length <= bytes ? output : boundedText(text, bytes);
+  return new TextEncoder().encode(text).length <= bytes ? output : shortenToBytes(text, bytes);
 }
 
 /** Half characters do not survive being stored, and then a message would no longer have its own hash. */
 export function wellFormed(value: Json): Json {
-  if (typeof value === 'string') return wholeText(value);
+  if (typeof value === 'string') return toWellFormed(value);
   if (typeof value !== 'object' || value === null) return value;
   if (Array.isArray(value)) return value.map(wellFormed);
-  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [wholeText(key), wellFormed(inner)]));
+  return Object.fromEntries(Object.entries(value).map(([key, inner]) => [toWellFormed(key), wellFormed(inner)]));
 }
 
 /**
@@ -175,8 +175,8 @@ function withoutFailedRounds(messages: readonly Message[], view: PlannerView): M
   const tried = new Map<string, number>();
   for (const message of messages.slice(-2 * 16)) {
     if (message.role !== 'tool' || message.failed !== true) continue;
-    const input = boundedText(JSON.stringify(calls.get(message.call_id)?.input ?? {}), 200);
-    const line = `${message.tool} ${input}: ${boundedText(JSON.stringify(message.output), 300)}`;
+    const input = shortenToBytes(JSON.stringify(calls.get(message.call_id)?.input ?? {}), 200);
+    const line = `${message.tool} ${input}: ${shortenToBytes(JSON.stringify(message.output), 300)}`;
     tried.set(line, (tried.get(line) ?? 0) + 1);
   }
   const lines = [...tried].slice(-5).map(([line, times]) => `- ${line}${times > 1 ? ` (${times} times)` : ''}`);

@@ -20,7 +20,7 @@ export const hashOfJson = (value: unknown): string => sha256Hex(canonicalJson(va
 /**
  * Ids have at most 128 characters. A long run id is shortened and gets its hash, to leave room for the rest of the id.
  */
-const runPart = (runId: string): string =>
+const shortenRunId = (runId: string): string =>
   runId.length <= 80 ? runId : `${runId.slice(0, 60)}-${sha256Hex(runId).slice(0, 16)}`;
 
 export const workflowIdOfRun = (runId: string): string => `agent-run/${runId}`;
@@ -34,17 +34,17 @@ export const familyOfGuardWorkflow = (workflowId: string): string | null =>
 
 /** `loop_<run>`. A run called `r7` must not get a loop id that looks like the seventh rerun of another loop. */
 export const defaultLoopId = (runId: string): string => {
-  const id = `loop_${runPart(runId)}`;
+  const id = `loop_${shortenRunId(runId)}`;
   return /_r\d+$/.test(id) ? `${id}:1` : id;
 };
-export const actionId = (runId: string, stepId: number): string => `${runPart(runId)}:s${stepId}`;
+export const actionId = (runId: string, stepId: number): string => `${shortenRunId(runId)}:s${stepId}`;
 export const toolCallId = (runId: string, stepId: number, attempt: number): string =>
-  `${runPart(runId)}:s${stepId}:a${attempt}`;
+  `${shortenRunId(runId)}:s${stepId}:a${attempt}`;
 export const failureId = (runId: string, stepId: number, attempt: number, ordinal: number): string =>
-  `${runPart(runId)}:s${stepId}:a${attempt}:f${ordinal}`;
+  `${shortenRunId(runId)}:s${stepId}:a${attempt}:f${ordinal}`;
 /** The id of a sub-run, which names its parent run, step and attempt. */
 export const subRunId = (runId: string, stepId: number, attempt: number): string =>
-  `${runPart(runId)}.s${stepId}.a${attempt}`;
-export const questionId = (runId: string, ordinal: number): string => `${runPart(runId)}:q${ordinal}`;
+  `${shortenRunId(runId)}.s${stepId}.a${attempt}`;
+export const questionId = (runId: string, ordinal: number): string => `${shortenRunId(runId)}:q${ordinal}`;
 /** The same for all attempts of a step, so that the receiver can recognize a repeated request. */
 export const idempotencyKey = (runId: string, stepId: number): string => `${runId}:${stepId}`;

@@ -3,7 +3,7 @@ import { CAP } from './caps.ts';
 export type Json = null | boolean | number | string | Json[] | { [key: string]: Json };
 
 /** True if the value is an object with a string in its own `field`. Checks values that come from outside. */
-export const isNamed = (value: unknown, field: string): boolean =>
+export const hasTextField = (value: unknown, field: string): boolean =>
   typeof value === 'object' && value !== null && typeof (value as Record<string, unknown>)[field] === 'string';
 
 export const isRecord = (value: unknown): value is Record<string, unknown> =>
@@ -13,7 +13,7 @@ export const isRecord = (value: unknown): value is Record<string, unknown> =>
  * Returns the path at which a value is nested more deeply than the cap allows, or null. The functions that hash and
  * check JSON are recursive, so deeper input would overflow the stack. For the same reason this function is a loop.
  */
-export function pathTooDeep(value: unknown): string | null {
+export function findTooDeepPath(value: unknown): string | null {
   // Depth first, so that a value that holds itself is found after as many steps as there are levels.
   const open: object[] = isOpen(value) ? [value] : [];
   const levels = [0];

@@ -89,4 +89,4 @@ export interface StartMemory {
   bias_elsewhere: Record<string, number> | null;
 }
 
-export const NOTHING_REMEMBERED: StartMemory = { lessons: [], enhancement: { on: true }, bias_elsewhere: null };
+export const EMPTY_START_MEMORY: StartMemory = { lessons: [], enhancement: { on: true }, bias_elsewhere: null };

@@ -1,6 +1,6 @@
 import { isRecord } from './json.ts';
 import { CAP } from './caps.ts';
-import { suggestion } from './nearest-name.ts';
+import { suggestName } from './nearest-name.ts';
 import { DECISIONS, type RequestProblem } from './run.ts';
 
 /**
@@ -115,28 +115,28 @@ export function parseMessage(type: MessageType, body: unknown): ParsedMessage {
   const known = Object.keys(fields);
   const unknown = Object.keys(body).filter((key) => !known.includes(key));
   const problems = [
-    ...unknown.map((key) => ({ path: `$.${key}`, message: `unknown field${suggestion(key, known)}` })),
-    ...problemsOfFields(fields, body),
+    ...unknown.map((key) => ({ path: `$.${key}`, message: `unknown field${suggestName(key, known)}` })),
+    ...checkFields(fields, body),
   ];
   if (problems.length > 0) return refused(problems);
   const given = known.filter((key) => Object.hasOwn(body, key) && body[key] !== undefined && body[key] !== null);
   const message = { type, ...Object.fromEntries(given.map((key) => [key, body[key]])) } as RunMessage;
-  const together = problemsTogether(message);
+  const together = checkTogether(message);
   return together.length > 0 ? refused(together) : { ok: true, message };
 }
 
 /** Checks each of these fields of a body by itself and returns the problems. */
-export function problemsOfFields(
+export function checkFields(
   fields: Readonly<Record<string, MessageField>>,
   body: Record<string, unknown>,
 ): RequestProblem[] {
   return Object.entries(fields).flatMap(([key, field]) => {
-    const message = problemOfField(field, Object.hasOwn(body, key) ? body[key] : undefined);
+    const message = checkField(field, Object.hasOwn(body, key) ? body[key] : undefined);
     return message === null ? [] : [{ path: `$.${key}`, message }];
   });
 }
 
-function problemOfField(field: MessageField, value: unknown): string | null {
+function checkField(field: MessageField, value: unknown): string | null {
   if (value === undefined || (value === null && field.type === 'text')) return field.optional ? null : 'required';
   switch (field.type) {
     case 'flag':
@@ -151,7 +151,7 @@ function problemOfField(field: MessageField, value: unknown): string | null {
 }
 
 /** Checks rules that concern several fields together. */
-function problemsTogether(message: RunMessage): RequestProblem[] {
+function checkTogether(message: RunMessage): RequestProblem[] {
   switch (message.type) {
     case 'override':
       return message.override_fatigue || message.override_max_reruns

@@ -1,5 +1,5 @@
 /** Returns `; did you mean …?`, or an empty text if no known name is similar. */
-export function suggestion(wrong: string, known: string[]): string {
+export function suggestName(wrong: string, known: string[]): string {
   const nearest = known
     .map((name) => ({ name, distance: editDistance(wrong.slice(0, 60), name) }))
     .sort((one, other) => one.distance - other.distance)[0];

@@ -1,4 +1,4 @@
-import { suggestion } from './nearest-name.ts';
+import { suggestName } from './nearest-name.ts';
 import { type ListSetting, POLICY_TABLE, type Setting, type SettingGroup } from './policy-table.ts';
 import type { Policy } from './schemas/policy.ts';
 
@@ -28,7 +28,7 @@ export function policyKeysAt(path: readonly PropertyKey[]): string[] {
 }
 
 /** Describes the expected value of a setting, as a problem message. `value` is the invalid value. */
-export function expectationOf(setting: Setting, value?: unknown): string {
+export function describeExpected(setting: Setting, value?: unknown): string {
   switch (setting.type) {
     case 'integer':
       return `expected a whole number from ${setting.min} to ${setting.max}`;
@@ -39,7 +39,7 @@ export function expectationOf(setting: Setting, value?: unknown): string {
     case 'boolean':
       return 'expected true or false';
     case 'choice': {
-      const nearest = typeof value === 'string' ? suggestion(value, [...setting.choices]) : '';
+      const nearest = typeof value === 'string' ? suggestName(value, [...setting.choices]) : '';
       return `expected one of ${setting.choices.join(', ')}${nearest}`;
     }
     case 'list':
@@ -47,7 +47,7 @@ export function expectationOf(setting: Setting, value?: unknown): string {
   }
 }
 
-export const expectationOfItem = ({ format, minChars, maxChars }: ListSetting['items']): string =>
+export const describeExpectedItem = ({ format, minChars, maxChars }: ListSetting['items']): string =>
   format === 'url'
     ? `expected a URL of at most ${maxChars} characters`
     : `expected a text of ${minChars} to ${maxChars} characters`;

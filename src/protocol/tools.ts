@@ -120,7 +120,7 @@ export type Certainty = 'not_started' | 'failed' | 'unknown' | 'done';
 export type Origin = 'tool' | 'infrastructure';
 
 /** What an attempt reports beside its outcome, whether it succeeded or failed. */
-export interface ToldByAttempt {
+export interface AttemptDetails {
   /** What the tool did differently this time, as it reported with `ctx.changed`. */
   changed?: string;
   prompt?: PromptUse;
@@ -142,7 +142,7 @@ export interface ToldByAttempt {
   person_ms?: number;
 }
 
-export interface CallSucceeded extends ToldByAttempt {
+export interface CallSucceeded extends AttemptDetails {
   class: 'ok';
   /** null if the output is too large to travel. Then the store has it under `artifact_id`. */
   output: Json;
@@ -153,7 +153,7 @@ export interface CallSucceeded extends ToldByAttempt {
   /** The store was unavailable, so a large output could not be kept. The step still succeeded. */
   unsaved?: true;
 }
-export interface CallFailed extends ToldByAttempt {
+export interface CallFailed extends AttemptDetails {
   class: 'failed';
   certainty: Certainty;
   origin: Origin;

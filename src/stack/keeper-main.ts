@@ -7,7 +7,7 @@ import { StackError } from './stack-error.ts';
 import { Keeper } from './keeper/keeper.ts';
 import type { FromKeeper, KeeperPlan, ToKeeper } from './keeper/messages.ts';
 import { encode } from './keeper/messages.ts';
-import { endAllGroupsForGood } from './machine/process-group.ts';
+import { killAllGroups } from './machine/process-group.ts';
 
 const LOOK_AT_LOGS = 'Look at the folder logs/ of the data folder, and start the stack again.';
 
@@ -27,7 +27,7 @@ async function end(options: { hurried: boolean; error?: StackError }): Promise<v
     await keeper?.stop(options);
   } finally {
     // This also ends a build, a download or the creation of a database.
-    endAllGroupsForGood();
+    killAllGroups();
     leave(options.error ? 1 : 0);
   }
 }

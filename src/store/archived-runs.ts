@@ -1,7 +1,7 @@
 import { sql } from 'kysely';
 import type { Kysely, Selectable } from 'kysely';
 import { cleanText, jsonParameter } from './clean-text.ts';
-import { decodeTimeCursor, pageOf, pageSize } from './cursor.ts';
+import { decodeTimeCursor, buildPage, pageSize } from './cursor.ts';
 import type { Page } from './cursor.ts';
 import type { Tables } from './tables.ts';
 import { isoMillis } from './validation.ts';
@@ -80,7 +80,7 @@ export const createArchivedRuns = (db: Kysely<Tables>) => ({
       .orderBy('run_id', 'desc')
       .limit(size + 1)
       .execute();
-    return pageOf(rows, size, toItem, (row) => [row.ended_at.toISOString(), row.run_id]);
+    return buildPage(rows, size, toItem, (row) => [row.ended_at.toISOString(), row.run_id]);
   },
 });
 

@@ -45,7 +45,7 @@ export const createBiasCounts = (db: Kysely<Tables>) => ({
   },
 
   /** Counts of the tags in all other families, the most frequent first. */
-  elsewhere: async (family: string, limit = MOST_TAGS): Promise<TagCounts> => {
+  elsewhere: async (family: string, limit = MAX_TAGS): Promise<TagCounts> => {
     const rows = await db
       .selectFrom('bias_counts')
       .select(['tag', (eb) => eb.fn.countAll<number>().as('count')])
@@ -61,7 +61,7 @@ export const createBiasCounts = (db: Kysely<Tables>) => ({
   },
 });
 
-const MOST_TAGS = 200;
+const MAX_TAGS = 200;
 const TAG_CHARS = 200;
 
 /** Trimmed; the case is kept. */

@@ -1,4 +1,4 @@
-import { wholeText } from '../protocol/text.ts';
+import { toWellFormed } from '../protocol/well-formed-text.ts';
 
 /**
  * Removes NUL, which Postgres text refuses, and replaces lone surrogates, which the driver's UTF-8 encoder would change
@@ -7,7 +7,7 @@ import { wholeText } from '../protocol/text.ts';
  */
 export const cleanText = (text: string): string =>
   // Nearly every text is clean already.
-  UNCLEAN.test(text) ? wholeText(text.replaceAll('\0', '')) : text;
+  UNCLEAN.test(text) ? toWellFormed(text.replaceAll('\0', '')) : text;
 
 const UNCLEAN = /\0|\p{Surrogate}/u;
 

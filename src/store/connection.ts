@@ -53,10 +53,10 @@ const createPool = (options: DatabaseOptions): PostgresPool => {
     connect: async () => {
       await slots.take();
       try {
-        return leaseOf(await pool.connect(), address, slots.give);
+        return createLease(await pool.connect(), address, slots.give);
       } catch (error) {
         slots.give();
-        throw translated(error, address);
+        throw translateError(error, address);
       }
     },
     end: () => pool.end(),
@@ -64,7 +64,7 @@ const createPool = (options: DatabaseOptions): PostgresPool => {
 };
 
 /** One checkout of a connection. Translates errors, and handles a connection that breaks while it is checked out. */
-const leaseOf = (client: PoolClient, address: string, onRelease: () => void): PostgresPoolClient => {
+const createLease = (client: PoolClient, address: string, onRelease: () => void): PostgresPoolClient => {
   let broken = false;
   const markBroken = () => {
     broken = true;
@@ -76,7 +76,7 @@ const leaseOf = (client: PoolClient, address: string, onRelease: () => void): Po
     } catch (error) {
       // After a read timeout the connection still waits for the old answer, so it must not be used again.
       if (isUnreachable(error)) broken = true;
-      throw translated(error, address);
+      throw translateError(error, address);
     }
   };
   function query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>;
@@ -95,7 +95,7 @@ const leaseOf = (client: PoolClient, address: string, onRelease: () => void): Po
   };
 };
 
-const translated = (error: unknown, address: string): unknown =>
+const translateError = (error: unknown, address: string): unknown =>
   isUnreachable(error) ? new StoreUnreachableError(address, error) : error;
 
 const createSlots = (count: number) => {

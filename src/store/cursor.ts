@@ -35,7 +35,7 @@ export const pageSize = (limit: number | undefined): number =>
   Math.min(MAX_PAGE, Math.max(1, Math.trunc(limit ?? DEFAULT_PAGE)));
 
 /** Builds a page from one row more than asked for, which tells whether there is a next page. */
-export const pageOf = <Row, Item>(
+export const buildPage = <Row, Item>(
   rows: readonly Row[],
   size: number,
   toItem: (row: Row) => Item,

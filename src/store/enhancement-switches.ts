@@ -5,14 +5,14 @@ import type { EnhancementSwitch } from '../core/retry/switch-off.ts';
 import type { Evaluation } from '../core/retry/monitors.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
 import { StoreInputError } from './store-errors.ts';
-import { evaluationOf } from './evaluation-rows.ts';
+import { toEvaluation } from './evaluation-rows.ts';
 import type { Tables } from './tables.ts';
 
 /** Caps for a person's name and note. */
 const BY_CHARS = 200;
 const NOTE_CHARS = 1_000;
 /** Evaluations that are read: the window, and those before it for the agent's own baseline. */
-const JUDGED = 10 * SWITCH_OFF.window;
+const EVALUATIONS_READ = 10 * SWITCH_OFF.window;
 
 type SwitchRow = Selectable<Tables['enhancement_switches']>;
 
@@ -119,11 +119,11 @@ const lockAgent = async (trx: Transaction<Tables>, agent: string): Promise<void>
  * Applies the rollback rule to an agent's latest evaluations, in the transaction that wrote them. Because writers are
  * serialized, the last one sees all evaluations, so the switch is changed exactly once.
  */
-export const judgeAgent = async (trx: Transaction<Tables>, agent: string): Promise<void> => {
+export const applyRollbackRule = async (trx: Transaction<Tables>, agent: string): Promise<void> => {
   await lockAgent(trx, agent);
   const current = await currentSwitch(trx, agent);
   if (current.enhancement === 'off') return;
-  const evaluations = await evaluationsOf(trx, agent, current.since, JUDGED);
+  const evaluations = await evaluationsOf(trx, agent, current.since, EVALUATIONS_READ);
   const next = nextSwitch(current, evaluations, new Date().toISOString());
   if (next.enhancement === 'on') return;
   await trx
@@ -154,5 +154,5 @@ export const evaluationsOf = async (
     .where(sql<boolean>`attempt_list <> '[]'::jsonb`);
   if (since !== null) query = query.where(sql<boolean>`created_at >= ${since}::timestamptz`);
   const rows = await query.orderBy('id', 'desc').limit(limit).execute();
-  return rows.map(evaluationOf).reverse();
+  return rows.map(toEvaluation).reverse();
 };

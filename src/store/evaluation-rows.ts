@@ -5,7 +5,7 @@ import { actionId } from '../protocol/ids.ts';
 import type { StepEvaluation } from '../protocol/lessons.ts';
 import { CAP } from '../protocol/caps.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
-import { checked, isoMillis } from './validation.ts';
+import { parseInput, isoMillis } from './validation.ts';
 
 /** More attempts than any policy allows for a step. The list is capped because everything in the store is. */
 const MAX_ATTEMPTS = 500;
@@ -43,8 +43,8 @@ export type NewEvaluation = StepEvaluation & Partial<Pick<Evaluation, 'other_ms'
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
-export const rowOfEvaluation = (input: NewEvaluation) => {
-  const one = checked(evaluationSchema, input);
+export const toEvaluationRow = (input: NewEvaluation) => {
+  const one = parseInput(evaluationSchema, input);
   const [first, ...retries] = one.attempts;
   const okAt = one.attempts.findIndex((attempt) => attempt.ok);
   return {
@@ -84,7 +84,7 @@ interface EvaluationRow {
 }
 
 /** Converts a row to core's form. */
-export const evaluationOf = (row: EvaluationRow): Evaluation => ({
+export const toEvaluation = (row: EvaluationRow): Evaluation => ({
   evaluation_id: actionId(row.run_id, row.step_id),
   agent: row.agent,
   model: row.model ?? NO_MODEL,

@@ -3,7 +3,7 @@ import type { Kysely, Selectable } from 'kysely';
 import { failureRecordSchema } from '../protocol/schemas/failure-record.ts';
 import type { FailureRecord } from '../protocol/schemas/failure-record.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
-import { decodeTimeCursor, pageOf, pageSize } from './cursor.ts';
+import { decodeTimeCursor, buildPage, pageSize } from './cursor.ts';
 import type { Page } from './cursor.ts';
 import { isRefusedRow, messageOf } from './store-errors.ts';
 import type { Tables } from './tables.ts';
@@ -39,7 +39,7 @@ export const createFailureRecords = (db: Kysely<Tables>) => ({
    * written.
    */
   append: async (records: readonly FailureRecord[], options: { agent?: string | null } = {}): Promise<AppendResult> => {
-    const { accepted, refused } = sift(records);
+    const { accepted, refused } = separateValid(records);
     const agent = options.agent === undefined || options.agent === null ? null : cleanText(options.agent);
     try {
       const written = await insert(db, accepted, agent);
@@ -101,7 +101,7 @@ export const createFailureRecords = (db: Kysely<Tables>) => ({
       .orderBy('failure_id', 'desc')
       .limit(size + 1)
       .execute();
-    return pageOf(rows, size, toRecord, (row) => [row.created_at.toISOString(), row.failure_id]);
+    return buildPage(rows, size, toRecord, (row) => [row.created_at.toISOString(), row.failure_id]);
   },
 
   /** Failures of all runs grouped by UTC day, for people. Guidance and escalation do not use this. */
@@ -141,7 +141,7 @@ type RecordRow = Pick<Selectable<Tables['failure_records']>, (typeof RECORD_COLU
 
 const toRecord = (row: RecordRow): FailureRecord => ({ ...row, created_at: row.created_at.toISOString() });
 
-const sift = (records: readonly unknown[]) => {
+const separateValid = (records: readonly unknown[]) => {
   const accepted: FailureRecord[] = [];
   const refused: AppendResult['refused'] = [];
   for (const record of records) {

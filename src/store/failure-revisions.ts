@@ -4,7 +4,7 @@ import { hashOfJson } from '../protocol/ids.ts';
 import { idSchema } from '../protocol/schemas/failure-record.ts';
 import { cleanText } from './clean-text.ts';
 import type { Tables } from './tables.ts';
-import { checked, isoMillis } from './validation.ts';
+import { parseInput, isoMillis } from './validation.ts';
 
 const newRevisionSchema = z.strictObject({
   run_id: idSchema,
@@ -22,7 +22,7 @@ const newRevisionSchema = z.strictObject({
 });
 export type NewFailureRevision = z.infer<typeof newRevisionSchema>;
 
-export type FailureRevision = Omit<Selectable<Tables['failure_revisions']>, 'created_at' | 'recorded_at'> & {
+export type StoredFailureRevision = Omit<Selectable<Tables['failure_revisions']>, 'created_at' | 'recorded_at'> & {
   created_at: string;
 };
 
@@ -41,7 +41,7 @@ export const createFailureRevisions = (db: Kysely<Tables>) => ({
   },
 
   /** Oldest first. */
-  forRun: async (runId: string): Promise<FailureRevision[]> => {
+  forRun: async (runId: string): Promise<StoredFailureRevision[]> => {
     const rows = await db
       .selectFrom('failure_revisions')
       .selectAll()
@@ -69,7 +69,7 @@ const revisionIdOf = (revision: NewFailureRevision): string =>
   ]);
 
 const toRow = (input: NewFailureRevision) => {
-  const revision = checked(newRevisionSchema, input);
+  const revision = parseInput(newRevisionSchema, input);
   return {
     ...revision,
     revision_id: revisionIdOf(revision),

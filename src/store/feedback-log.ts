@@ -2,16 +2,16 @@ import { randomUUID } from 'node:crypto';
 import type { Kysely } from 'kysely';
 import type { FeedbackEntry } from '../protocol/lessons.ts';
 import { cleanText } from './clean-text.ts';
-import { decodeCursor, pageOf, pageSize } from './cursor.ts';
+import { decodeCursor, buildPage, pageSize } from './cursor.ts';
 import type { Page } from './cursor.ts';
 import { StoreInputError } from './store-errors.ts';
 import type { Tables } from './tables.ts';
 import { isoMillis } from './validation.ts';
 
 /** An entry as it is read. An imported entry has no run. */
-export type FeedbackLogEntry = Omit<FeedbackEntry, 'entry_id' | 'run_id'> & { run_id: string | null };
+export type StoredFeedbackEntry = Omit<FeedbackEntry, 'entry_id' | 'run_id'> & { run_id: string | null };
 
-export interface NewFeedbackLogEntry extends FeedbackLogEntry {
+export interface NewFeedbackLogEntry extends StoredFeedbackEntry {
   /** Writing an entry with the same id again has no effect. Without an id, every call adds an entry. */
   entry_id?: string;
 }
@@ -30,7 +30,7 @@ export const createFeedbackLog = (db: Kysely<Tables>) => ({
   /** Latest first. */
   list: async (
     filter: { run_id?: string; feedback_type?: string; cursor?: string; limit?: number } = {},
-  ): Promise<Page<FeedbackLogEntry>> => {
+  ): Promise<Page<StoredFeedbackEntry>> => {
     const size = pageSize(filter.limit);
     let query = db.selectFrom('feedback_log').selectAll();
     if (filter.run_id !== undefined) query = query.where('run_id', '=', cleanText(filter.run_id));
@@ -40,7 +40,7 @@ export const createFeedbackLog = (db: Kysely<Tables>) => ({
       .orderBy('id', 'desc')
       .limit(size + 1)
       .execute();
-    return pageOf(
+    return buildPage(
       rows,
       size,
       ({ id: _id, entry_id: _entryId, timestamp, ...entry }) => ({ ...entry, timestamp: timestamp.toISOString() }),

@@ -7,7 +7,7 @@ type Rates = Omit<MonitorFigures, 'remaining_failures'>;
 const share = (part: number, whole: number): number | null => (whole === 0 ? null : part / whole);
 
 /** Computes from totals what core's `monitorFigures` computes from evaluations. */
-export const ratesOf = (totals: MonitorTotals): Rates => {
+export const computeRates = (totals: MonitorTotals): Rates => {
   const failedFirst = totals.evaluations - totals.first_ok;
   const retry = (tried: number, succeeded: number) => ({
     tried,
@@ -65,12 +65,12 @@ export const readMonitors = async (
     enhancement.all({ agent: filter.agent }),
   ]);
   return {
-    overall: overall.map((totals) => ({ agent: totals.agent, model: totals.model, ...ratesOf(totals) })),
+    overall: overall.map((totals) => ({ agent: totals.agent, model: totals.model, ...computeRates(totals) })),
     by_day: days.map((totals) => ({
       agent: totals.agent,
       model: totals.model,
       day: totals.day,
-      ...ratesOf(totals),
+      ...computeRates(totals),
     })),
     remaining_failures,
     switches,

@@ -3,7 +3,7 @@ import type { Kysely } from 'kysely';
 import type { RemainingFailure } from '../core/retry/monitors.ts';
 import { cleanText } from './clean-text.ts';
 import { pageSize } from './cursor.ts';
-import { evaluationOf } from './evaluation-rows.ts';
+import { toEvaluation } from './evaluation-rows.ts';
 import type { StepEvaluation } from '../protocol/lessons.ts';
 import type { Tables } from './tables.ts';
 import { isoMillis } from './validation.ts';
@@ -99,7 +99,7 @@ export const createMonitorTotals = (db: Kysely<Tables>) => ({
       order by id desc
       limit ${pageSize(filter.limit)}`.execute(db);
     return rows.map((row) => {
-      const { evaluation_id, agent, model, subject, attempts } = evaluationOf(row);
+      const { evaluation_id, agent, model, subject, attempts } = toEvaluation(row);
       return {
         evaluation_id,
         agent,

@@ -2,12 +2,12 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { sql } from 'kysely';
 import type { Kysely, Transaction } from 'kysely';
-import { sameRemedy } from '../core/lessons/same-remedy.ts';
+import { hasSameRemedy } from '../core/lessons/same-remedy.ts';
 import { CAP } from '../protocol/caps.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
 import { prepareSearch, scopeKey } from './reflection-scope.ts';
 import type { Tables } from './tables.ts';
-import { checked } from './validation.ts';
+import { parseInput } from './validation.ts';
 
 const name = z.string().min(1).max(CAP.nameChars);
 
@@ -60,7 +60,7 @@ export interface PersistedReflection {
 export const persistReflection =
   (db: Kysely<Tables>) =>
   async (input: NewReflection): Promise<PersistedReflection> => {
-    const reflection = checked(newReflectionSchema, input);
+    const reflection = parseInput(newReflectionSchema, input);
     const occurrenceId = cleanText(reflection.occurrence_id ?? randomUUID());
     return db.transaction().execute(async (trx) => {
       // One writer at a time per scope and type, because no unique index can prevent near-identical lessons.
@@ -117,7 +117,7 @@ const sameSignature = async (
 };
 
 /** How many similar lessons are compared. Beyond that, none is similar enough to matter. */
-const ALIKE = 20;
+const SIMILAR_CANDIDATES = 20;
 
 /** The best match, and of equal matches the oldest. Retired lessons are ignored. */
 const mostSimilar = async (
@@ -136,9 +136,9 @@ const mostSimilar = async (
         select from reflection_revisions as v where v.reflection_id = reflection_texts.reflection_id and v.action = 'retire'
       )
     order by similarity desc, id
-    limit ${ALIKE}`.execute(trx);
+    limit ${SIMILAR_CANDIDATES}`.execute(trx);
   // Similar is not the same: a lesson that corrects another one has nearly all its words.
-  const match = rows.find((row) => sameRemedy(row.content, content));
+  const match = rows.find((row) => hasSameRemedy(row.content, content));
   return match && { id: match.id, similarity: match.similarity };
 };
 

@@ -1,6 +1,6 @@
 import { sql } from 'kysely';
 import type { Kysely, RawBuilder, Selectable } from 'kysely';
-import { byWorth, MAX_LESSONS } from '../core/lessons/rank-lessons.ts';
+import { compareLessons, MAX_LESSONS } from '../core/lessons/rank-lessons.ts';
 import type { Lesson } from '../core/lessons/rank-lessons.ts';
 import { cleanText } from './clean-text.ts';
 import { pageSize } from './cursor.ts';
@@ -50,7 +50,7 @@ export interface FailureQuery extends Reader {
 }
 
 /** How many equally good matches are ranked. */
-const WEIGHED = 200;
+const RANKED_CANDIDATES = 200;
 
 /** Reads lessons. Retired ones are never returned. */
 export const createReflectionRecall = (db: Kysely<Tables>) => {
@@ -92,14 +92,14 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
         where: sql`and r.fingerprint = ${cleanText(query.fingerprint)}`,
         score: sql`1`,
         order: sql`r.pinned desc, r.id desc`,
-        limit: WEIGHED,
+        limit: RANKED_CANDIDATES,
       });
       if (same.length > 0) return best(same, limit).map((row) => toRecalled(row, 'same_fingerprint'));
       const description = cleanText(query.description);
       const alike = await selectByText(trx, query, {
         where: sql`and t.content %> ${description} and t.error_type = ${cleanText(query.error_type)}`,
         score: sql`word_similarity(${description}, t.content)`,
-        limit: WEIGHED,
+        limit: RANKED_CANDIDATES,
       });
       return best(alike, limit).map((row) => toRecalled(row, 'similar'));
     });
@@ -206,7 +206,7 @@ const selectByText = async (
 const best = (rows: readonly Scored[], limit: number): Scored[] =>
   rows
     .map((row) => ({ row, lesson: toLesson(row) }))
-    .sort((a, b) => b.row.score - a.row.score || byWorth(a.lesson, b.lesson))
+    .sort((a, b) => b.row.score - a.row.score || compareLessons(a.lesson, b.lesson))
     .slice(0, limit)
     .map(({ row }) => row);
 

@@ -6,7 +6,7 @@ import { isMissingReference, StoreInputError } from './store-errors.ts';
 import { persistReflection } from './reflection-persist.ts';
 import { createReflectionRecall } from './reflection-recall.ts';
 import type { ReflectionAction, Tables } from './tables.ts';
-import { checked } from './validation.ts';
+import { parseInput } from './validation.ts';
 
 export interface ReflectionUse {
   /** Derived from run, step and attempt, so that a repeated report counts as one use. */
@@ -62,7 +62,7 @@ export const createReflections = (db: Kysely<Tables>) => ({
 
   /** Retires, pins, unpins or edits a lesson for a person. */
   revise: async (input: NewReflectionRevision): Promise<ReflectionRevision> => {
-    const revision = checked(newRevisionSchema, input);
+    const revision = parseInput(newRevisionSchema, input);
     const { created_at, ...row } = await db
       .insertInto('reflection_revisions')
       .values({

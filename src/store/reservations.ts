@@ -22,7 +22,7 @@ export interface StartNames {
   key?: StartKey | undefined;
 }
 
-export interface Reservation {
+export interface StartReservation {
   /**
    * Releases what this call reserved, after a start that was refused. Earlier reservations stay. With `keepName` only
    * the key is released, because another start of the same run has succeeded and its loops have this name.
@@ -38,7 +38,7 @@ export interface Reservations {
    * Reserves run id, family and key together, permanently. A repeated start finds its own reservation. Throws
    * `IdempotencyConflictError`, `RunExistsError` or `FamilyTakenError` if another start has one of the three.
    */
-  reserve(wanted: StartNames, isKnownRun: IsKnownRun): Promise<Reservation>;
+  reserve(wanted: StartNames, isKnownRun: IsKnownRun): Promise<StartReservation>;
   /** The owner of a family: a run, a guard (`run_id: null`), or null if it is free. */
   ownerOf(family: string): Promise<{ run_id: string | null } | null>;
 }
@@ -60,7 +60,7 @@ const ABANDONED_MS = 60_000;
 /** Each try fails only if another start comes or goes between two statements of this one. */
 const MAX_TRIES = 5;
 
-const NOTHING_RESERVED: Reservation = { release: () => Promise.resolve() };
+const NOTHING_RESERVED: StartReservation = { release: () => Promise.resolve() };
 
 export const createReservations = (db: Kysely<Tables>): Reservations => ({
   reserve: async (wanted, isKnownRun) => {
@@ -68,18 +68,18 @@ export const createReservations = (db: Kysely<Tables>): Reservations => ({
     try {
       for (let tries = 0; tries < MAX_TRIES; tries += 1) {
         if (await insert(db, row)) return { release: ({ keepName }) => release(db, row, keepName) };
-        const held = await heldRows(db, row);
+        const held = await findHeldRows(db, row);
         const rivals = held.filter((other) => !covers(other, row));
         const [own] = held;
         if (own !== undefined && rivals.length === 0 && (await renew(db, own))) return NOTHING_RESERVED;
         for (const rival of rivals) {
-          if (!(await isAbandoned(rival, isKnownRun))) throw conflictOf(row, rival);
+          if (!(await isAbandoned(rival, isKnownRun))) throw buildConflict(row, rival);
           await removeAbandoned(db, rival);
         }
       }
       throw new FamilyTakenError(row.family, 'another start');
     } catch (error) {
-      if (error instanceof StoreUnreachableError && isNobodyElses(wanted)) return NOTHING_RESERVED;
+      if (error instanceof StoreUnreachableError && isUniqueInTemporal(wanted)) return NOTHING_RESERVED;
       throw error;
     }
   },
@@ -99,7 +99,7 @@ const rowOf = ({ run_id, loop_id, key }: StartNames): Row => ({
  * True if Temporal alone can keep these names unique: a default family contains the run's id, and an id derived from a
  * key belongs to that key only. Such a run can start even if the store is unavailable.
  */
-const isNobodyElses = ({ run_id, loop_id, key }: StartNames): boolean =>
+const isUniqueInTemporal = ({ run_id, loop_id, key }: StartNames): boolean =>
   run_id !== null && loop_id === defaultLoopId(run_id) && (key === undefined || key.run_id === run_id);
 
 async function insert(db: Kysely<Tables>, row: Row): Promise<boolean> {
@@ -112,7 +112,7 @@ async function insert(db: Kysely<Tables>, row: Row): Promise<boolean> {
 }
 
 /** The rows that hold the family, the run id or the key, with the row of the key first. */
-async function heldRows(db: Kysely<Tables>, row: Row): Promise<HeldRow[]> {
+async function findHeldRows(db: Kysely<Tables>, row: Row): Promise<HeldRow[]> {
   const { rows } = await sql<HeldRow>`
     select family, run_id, start_key, request_hash,
       (extract(epoch from clock_timestamp() - reserved_at) * 1000)::bigint as age_ms,
@@ -133,7 +133,7 @@ const covers = (held: Row, { family, run_id, start_key, request_hash }: Row): bo
 const isAbandoned = async ({ run_id, age_ms, is_archived }: HeldRow, isKnownRun: IsKnownRun): Promise<boolean> =>
   run_id !== null && age_ms > ABANDONED_MS && !is_archived && !(await isKnownRun(run_id));
 
-function conflictOf(row: Row, rival: HeldRow): Error {
+function buildConflict(row: Row, rival: HeldRow): Error {
   if (row.start_key !== null && rival.start_key === row.start_key) return new IdempotencyConflictError();
   if (row.run_id !== null && rival.run_id === row.run_id) return new RunExistsError(row.run_id);
   return new FamilyTakenError(row.family, rival.run_id === null ? 'a guard' : `the run ${rival.run_id}`);

@@ -2,8 +2,8 @@ import type { Kysely } from 'kysely';
 import type { Evaluation } from '../core/retry/monitors.ts';
 import { cleanText } from './clean-text.ts';
 import { pageSize } from './cursor.ts';
-import { evaluationsOf, judgeAgent } from './enhancement-switches.ts';
-import { rowOfEvaluation } from './evaluation-rows.ts';
+import { evaluationsOf, applyRollbackRule } from './enhancement-switches.ts';
+import { toEvaluationRow } from './evaluation-rows.ts';
 import type { NewEvaluation } from './evaluation-rows.ts';
 import { createMonitorTotals } from './monitor-totals.ts';
 import type { Tables } from './tables.ts';
@@ -40,7 +40,7 @@ export const createRetryMonitors = (db: Kysely<Tables>) => ({
   append: async (evaluations: readonly NewEvaluation[]): Promise<{ written: number }> => {
     if (evaluations.length === 0) return { written: 0 };
     const rows = evaluations
-      .map(rowOfEvaluation)
+      .map(toEvaluationRow)
       .sort((left, right) =>
         left.run_id === right.run_id ? left.step_id - right.step_id : left.run_id < right.run_id ? -1 : 1,
       );
@@ -51,7 +51,7 @@ export const createRetryMonitors = (db: Kysely<Tables>) => ({
         .onConflict((conflict) => conflict.columns(['run_id', 'step_id']).doNothing())
         .executeTakeFirst();
       // All writers use the same order, so that they do not wait for each other.
-      for (const agent of [...new Set(rows.map((row) => row.agent))].sort()) await judgeAgent(trx, agent);
+      for (const agent of [...new Set(rows.map((row) => row.agent))].sort()) await applyRollbackRule(trx, agent);
       return { written: Number(result.numInsertedOrUpdatedRows ?? 0) };
     });
   },

@@ -2,8 +2,8 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { familyOf } from '../core/guardrails/loop-ids.ts';
 import { type Lesson, MAX_LESSONS, rankLessons } from '../core/lessons/rank-lessons.ts';
-import { firstCodePoints } from '../core/lessons/text.ts';
-import { NOTHING_REMEMBERED } from '../protocol/lessons.ts';
+import { firstCodePoints } from '../core/lessons/unicode-text.ts';
+import { EMPTY_START_MEMORY } from '../protocol/lessons.ts';
 import type { RunLesson, StartMemory } from '../protocol/lessons.ts';
 import { CAP } from '../protocol/caps.ts';
 import type { PreparedRun } from '../protocol/run.ts';
@@ -30,7 +30,7 @@ export async function loadStartMemory(
     return await within(deadlineMs, () => memory.read(prepared));
   } catch (error) {
     log?.(error instanceof Error ? error.message : String(error));
-    return NOTHING_REMEMBERED;
+    return EMPTY_START_MEMORY;
   }
 }
 
@@ -64,13 +64,13 @@ export const createStartMemory = (db: Kysely<Tables>): StartMemoryReader => {
   };
 };
 
-const MOST_TOOLS = 20;
+const MAX_TOOLS = 20;
 
 /** A lesson as a run carries it, capped because it is part of the run's state. */
 export const toRunLesson = ({ id, content, tools, fingerprint }: KnownLesson): RunLesson => ({
   reflection_id: id,
   content: firstCodePoints(content, CAP.lessonChars),
-  tools: tools.slice(0, MOST_TOOLS),
+  tools: tools.slice(0, MAX_TOOLS),
   fingerprint,
 });
 

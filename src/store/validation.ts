@@ -7,7 +7,7 @@ export const firstIssue = (error: z.ZodError): { path: string; reason: string } 
   return { path: issue?.path.map(String).join('.') || '(value)', reason: issue?.message ?? 'invalid' };
 };
 
-export const checked = <T>(schema: z.ZodType<T>, value: unknown): T => {
+export const parseInput = <T>(schema: z.ZodType<T>, value: unknown): T => {
   const result = schema.safeParse(value);
   if (result.success) return result.data;
   const { path, reason } = firstIssue(result.error);

@@ -4,12 +4,12 @@ import type { ActivityInterceptorsFactory } from '@temporalio/worker';
 import type { CallFailed } from '../protocol/tools.ts';
 import { ERROR_TYPE, SECONDWIND, TEMPORAL } from './attributes.ts';
 import { describeActivity } from './describe-activity.ts';
-import { tellItsClass, type Tracing } from './tracing.ts';
-import type { Wording } from './wording.ts';
+import { recordErrorClass, type Tracing } from './tracing.ts';
+import type { AttributeBuilder } from './attribute-builder.ts';
 
 /** Creates one span for each attempt of each activity, as a child of the workflow's span. */
 export const traceActivities =
-  (tracing: Tracing, words: Wording): ActivityInterceptorsFactory =>
+  (tracing: Tracing, words: AttributeBuilder): ActivityInterceptorsFactory =>
   ({ info }) => {
     let ids: Record<string, string> = {};
     return {
@@ -30,8 +30,8 @@ export const traceActivities =
             return result;
           };
           const options = { attributes: { ...seen.attributes, ...temporal } };
-          return tracing.around(seen.name, options, tracing.fromHeaders(input.headers), work, (span, error) =>
-            tellFailure(span, error, words),
+          return tracing.runInSpan(seen.name, options, tracing.fromHeaders(input.headers), work, (span, error) =>
+            recordFailedAttempt(span, error, words),
           );
         },
       },
@@ -42,7 +42,7 @@ export const traceActivities =
   };
 
 /** Records a failed attempt with its whole outcome. A cancelled attempt is not an error. */
-function tellFailure(span: Span, error: unknown, { plain, content }: Wording): void {
+function recordFailedAttempt(span: Span, error: unknown, { plain, content }: AttributeBuilder): void {
   if (error instanceof CancelledFailure) {
     span.setAttribute(SECONDWIND.outcome, 'cancelled');
     return;
@@ -51,7 +51,7 @@ function tellFailure(span: Span, error: unknown, { plain, content }: Wording): v
     error instanceof ApplicationFailure ? (error.details?.[0] as Partial<CallFailed> | undefined) : undefined;
   if (told?.class !== 'failed') {
     span.setAttribute(SECONDWIND.outcome, 'failed');
-    tellItsClass(span, error);
+    recordErrorClass(span, error);
     return;
   }
   span.setStatus({ code: SpanStatusCode.ERROR });

@@ -5,10 +5,10 @@ import { WORKFLOW_TYPE } from '../protocol/names.ts';
 import type { AgentRunInput } from '../workflows/agent-run-input.ts';
 import { GEN_AI, SECONDWIND, TEMPORAL } from './attributes.ts';
 import type { Tracing } from './tracing.ts';
-import type { Wording } from './wording.ts';
+import type { AttributeBuilder } from './attribute-builder.ts';
 
 /** Creates the span of a start. It is the first span of a run's trace, or a child of the caller's span. */
-export const traceStarts = (tracing: Tracing, { plain, content }: Wording): WorkflowClientInterceptor => ({
+export const traceStarts = (tracing: Tracing, { plain, content }: AttributeBuilder): WorkflowClientInterceptor => ({
   startWithDetails: (input, next) => {
     const { workflowType, headers } = input;
     const { workflowId, args } = input.options;
@@ -26,7 +26,7 @@ export const traceStarts = (tracing: Tracing, { plain, content }: Wording): Work
       }),
       ...content({ [GEN_AI.inputMessages]: run && [{ role: 'user', parts: [{ type: 'text', content: run.goal }] }] }),
     };
-    return tracing.around(name, { kind: SpanKind.CLIENT, attributes }, context.active(), (span) =>
+    return tracing.runInSpan(name, { kind: SpanKind.CLIENT, attributes }, context.active(), (span) =>
       next({ ...input, headers: tracing.withHeader(headers, span) }),
     );
   },

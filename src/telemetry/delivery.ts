@@ -7,23 +7,23 @@ export interface DeliveryOptions {
   host: string;
   warn: (fields: object, message: string) => void;
 }
-export interface Delivery {
+export interface SpanDelivery {
   exporter: SpanExporter;
   /** Warns that spans are not delivered, once until a delivery succeeds again. */
-  tell: (reason: string) => void;
+  warnOnce: (reason: string) => void;
 }
 
 /** Sends spans over HTTP. OpenTelemetry itself reads headers, timeouts and certificates from `OTEL_EXPORTER_OTLP_*`. */
-export async function openDelivery({ url, protocol, host, warn }: DeliveryOptions): Promise<Delivery> {
+export async function createDelivery({ url, protocol, host, warn }: DeliveryOptions): Promise<SpanDelivery> {
   const { OTLPTraceExporter } =
     protocol === 'http/json'
       ? await import('@opentelemetry/exporter-trace-otlp-http')
       : await import('@opentelemetry/exporter-trace-otlp-proto');
   const sending: SpanExporter = new OTLPTraceExporter({ url });
-  let isTold = false;
-  const tell = (reason: string): void => {
-    if (isTold) return;
-    isTold = true;
+  let isWarned = false;
+  const warnOnce = (reason: string): void => {
+    if (isWarned) return;
+    isWarned = true;
     warn(
       { event: 'telemetry_not_delivered', endpoint: host, reason },
       'Spans cannot be delivered. Runs go on without.',
@@ -32,14 +32,14 @@ export async function openDelivery({ url, protocol, host, warn }: DeliveryOption
   const exporter: SpanExporter = {
     export: (spans, done) =>
       sending.export(spans, (result) => {
-        if (result.error === undefined) isTold = false;
-        else tell(reasonOf(result.error));
+        if (result.error === undefined) isWarned = false;
+        else warnOnce(reasonOf(result.error));
         done({ code: 0 });
       }),
     shutdown: () => sending.shutdown(),
     forceFlush: async () => sending.forceFlush?.(),
   };
-  return { exporter, tell };
+  return { exporter, warnOnce };
 }
 
 /** Leaves out the body of the response, which may contain anything. */

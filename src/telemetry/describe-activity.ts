@@ -5,7 +5,7 @@ import { ACTIVITY, toolOfActivity } from '../protocol/names.ts';
 import type { RecordBatch, RunArchive } from '../protocol/records.ts';
 import type { ToolCallRequest } from '../protocol/tools.ts';
 import { FAILURE_EVENT, GEN_AI, SECONDWIND } from './attributes.ts';
-import type { Wording } from './wording.ts';
+import type { AttributeBuilder } from './attribute-builder.ts';
 
 export interface DescribedActivity {
   name: string;
@@ -23,7 +23,7 @@ export interface ActivityKind {
 }
 
 /** Describes one activity. Its argument may come from a user's own workflow and have any shape. */
-export function describeActivity(info: ActivityKind, argument: unknown, words: Wording): DescribedActivity {
+export function describeActivity(info: ActivityKind, argument: unknown, words: AttributeBuilder): DescribedActivity {
   try {
     return described(info, argument, words);
   } catch {
@@ -34,7 +34,7 @@ export function describeActivity(info: ActivityKind, argument: unknown, words: W
 function described(
   { activityType: type, attempt }: ActivityKind,
   argument: unknown,
-  words: Wording,
+  words: AttributeBuilder,
 ): DescribedActivity {
   const asked = (typeof argument === 'object' && argument !== null ? argument : {}) as Asked;
   const tool = toolOfActivity(type);

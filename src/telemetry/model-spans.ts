@@ -3,10 +3,10 @@ import type { Message } from '../core/transcript/message.ts';
 import { MODEL_CALLS, type ModelCallSeen } from '../model/seen.ts';
 import { ERROR_TYPE, GEN_AI, SECONDWIND, SERVER_ADDRESS } from './attributes.ts';
 import type { Tracing } from './tracing.ts';
-import type { Wording } from './wording.ts';
+import type { AttributeBuilder } from './attribute-builder.ts';
 
 /** Creates a span for each model call, as a child of the activity that made it. Returns a function that stops this. */
-export function watchModelCalls(tracing: Tracing, words: Wording): () => void {
+export function watchModelCalls(tracing: Tracing, words: AttributeBuilder): () => void {
   const onCall = (message: unknown): void => {
     const call = message as ModelCallSeen;
     const attributes = { ...attributesOf(call, words), ...contentOf(call, words) };
@@ -21,7 +21,10 @@ export function watchModelCalls(tracing: Tracing, words: Wording): () => void {
   };
 }
 
-function attributesOf({ model, provider, server, request, outcome }: ModelCallSeen, { plain }: Wording): Attributes {
+function attributesOf(
+  { model, provider, server, request, outcome }: ModelCallSeen,
+  { plain }: AttributeBuilder,
+): Attributes {
   const usage = outcome.class === 'cancelled' ? null : outcome.usage;
   return plain({
     [GEN_AI.operation]: 'chat',
@@ -41,7 +44,7 @@ function attributesOf({ model, provider, server, request, outcome }: ModelCallSe
   });
 }
 
-function contentOf({ request, outcome }: ModelCallSeen, { content }: Wording): Attributes {
+function contentOf({ request, outcome }: ModelCallSeen, { content }: AttributeBuilder): Attributes {
   const said: Message[] =
     outcome.class === 'ok' ? [{ role: 'assistant', text: outcome.text ?? '', calls: outcome.calls }] : [];
   return content({

@@ -6,15 +6,15 @@ import { BatchSpanProcessor, TracerProvider } from '@opentelemetry/sdk-trace';
 import { within } from '../protocol/within.ts';
 import { traceActivities } from './activity-spans.ts';
 import { traceStarts } from './client-spans.ts';
-import { openDelivery } from './delivery.ts';
+import { createDelivery } from './delivery.ts';
 import type { Telemetry, TelemetryOptions } from './start-telemetry.ts';
 import { watchModelCalls } from './model-spans.ts';
 import { hostOf, type TelemetrySettings } from './settings.ts';
-import { samplerOf } from './sampler.ts';
+import { readSampler } from './sampler.ts';
 import { traceRuns } from './run-spans.ts';
-import { createTracing, GivenIds } from './tracing.ts';
+import { createTracing, PresetIdGenerator } from './tracing.ts';
 import { readTraceParent, writeTraceParent } from './trace-header.ts';
-import { createWording } from './wording.ts';
+import { createAttributeBuilder } from './attribute-builder.ts';
 
 const SERVICE = 'secondwind';
 /** The longest that the end of a process waits for the last spans. */
@@ -26,9 +26,9 @@ export async function openTelemetry(
   settings: On,
   { env = process.env, redact, warn }: TelemetryOptions,
 ): Promise<Telemetry> {
-  const { exporter, tell } = await openDelivery({ ...settings, host: hostOf(settings.url), warn });
-  const ids = new GivenIds();
-  const sampler = samplerOf(env);
+  const { exporter, warnOnce } = await createDelivery({ ...settings, host: hostOf(settings.url), warn });
+  const ids = new PresetIdGenerator();
+  const sampler = readSampler(env);
   const provider = new TracerProvider({
     sampler,
     idGenerator: ids,
@@ -43,7 +43,7 @@ export async function openTelemetry(
   trace.setGlobalTracerProvider(provider);
 
   const tracing = createTracing({ tracer: provider.getTracer(SERVICE), sampler, ids });
-  const wording = createWording(redact, settings.content);
+  const wording = createAttributeBuilder(redact, settings.content);
   const stopWatching = watchModelCalls(tracing, wording);
   let ended: Promise<void> | undefined;
   return {
@@ -52,22 +52,22 @@ export async function openTelemetry(
     sinks: traceRuns(tracing, wording),
     answer: (request, answer) => {
       const caller = readTraceParent(request.headers.get('traceparent'));
-      return caller === null ? answer() : context.with(tracing.below(caller), answer);
+      return caller === null ? answer() : context.with(tracing.contextBelow(caller), answer);
     },
-    inSpan: (name, work) => tracing.around(name, { attributes: {} }, context.active(), work),
+    inSpan: (name, work) => tracing.runInSpan(name, { attributes: {} }, context.active(), work),
     headers: (): Record<string, string> => {
-      const here = tracing.here();
+      const here = tracing.currentParent();
       return here === null ? {} : { traceparent: writeTraceParent(here) };
     },
     logFields: (): Record<string, string> => {
-      const here = tracing.here();
+      const here = tracing.currentParent();
       return here === null ? {} : { trace_id: here.traceId, span_id: here.spanId };
     },
     shutdown: () => {
       stopWatching();
       // The process ends, whether or not the last spans are delivered.
       const sent = (): Promise<void> => provider.shutdown().catch(() => {});
-      return (ended ??= within(SHUTDOWN_MS, sent, () => tell('no answer before the end')));
+      return (ended ??= within(SHUTDOWN_MS, sent, () => warnOnce('no answer before the end')));
     },
   };
 }

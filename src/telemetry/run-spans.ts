@@ -5,19 +5,20 @@ import { WORKFLOW_TYPE } from '../protocol/names.ts';
 import { ERROR_TYPE, GEN_AI, SECONDWIND, TEMPORAL } from './attributes.ts';
 import type { RunSpanSink } from './run-span.ts';
 import type { Tracing } from './tracing.ts';
-import type { Wording } from './wording.ts';
+import type { AttributeBuilder } from './attribute-builder.ts';
 
 /**
  * Creates the span of a workflow when it ends, with the id that its activities already use as their parent. So no
  * worker has to stay alive for it, and a replay creates none.
  */
-export const traceRuns = (tracing: Tracing, { plain }: Wording): InjectedSinks<RunSpanSink> => ({
+export const traceRuns = (tracing: Tracing, { plain }: AttributeBuilder): InjectedSinks<RunSpanSink> => ({
   secondwindTrace: {
     ended: {
       callDuringReplay: false,
       fn: (info, run) => {
         const { traceId, spanId, parentSpanId, sampled } = run;
-        const parent = parentSpanId === null ? ROOT_CONTEXT : tracing.below({ traceId, spanId: parentSpanId, sampled });
+        const parent =
+          parentSpanId === null ? ROOT_CONTEXT : tracing.contextBelow({ traceId, spanId: parentSpanId, sampled });
         const isRun = info.workflowType === WORKFLOW_TYPE.agentRun;
         const runId = isRun ? runIdOfWorkflow(info.workflowId) : null;
         const error = run.error ?? (run.outcome === 'system_error' ? (run.reason ?? '_OTHER') : null);

@@ -10,7 +10,7 @@ import {
  * Reads `OTEL_TRACES_SAMPLER` and its argument as specified. Default: follow the parent's decision, else sample
  * everything.
  */
-export function samplerOf(env: Record<string, string | undefined>): Sampler {
+export function readSampler(env: Record<string, string | undefined>): Sampler {
   const named = env['OTEL_TRACES_SAMPLER']?.trim().toLowerCase() ?? '';
   const root = rootSampler(named.replace(/^parentbased_/, ''), env['OTEL_TRACES_SAMPLER_ARG']);
   const followsParent =

@@ -22,7 +22,7 @@ import {
 } from './trace-header.ts';
 
 /** Generates random ids, except for the span of a workflow, whose id its activities already use as their parent. */
-export class GivenIds implements IdGenerator {
+export class PresetIdGenerator implements IdGenerator {
   readonly #random = new RandomIdGenerator();
   #given: { traceId: string; spanId: string } | null = null;
 
@@ -42,27 +42,27 @@ export class GivenIds implements IdGenerator {
 
 export interface Tracing {
   tracer: Tracer;
-  ids: GivenIds;
+  ids: PresetIdGenerator;
   /** A context with a remote span as the parent. */
-  below(parent: TraceParent): Context;
+  contextBelow(parent: TraceParent): Context;
   /** A context with the parent that Temporal's headers name; without one, a new trace. */
   fromHeaders(headers: Headers): Context;
   withHeader(headers: Headers, span: Span): Headers;
   /** The current span, if any. */
-  here(): TraceParent | null;
+  currentParent(): TraceParent | null;
   /** Runs work inside a span, which ends when the work ends or fails. */
-  around<T>(
+  runInSpan<T>(
     name: string,
     options: SpanOptions,
     parent: Context,
     work: (span: Span) => Promise<T>,
-    tellError?: (span: Span, error: unknown) => void,
+    recordError?: (span: Span, error: unknown) => void,
   ): Promise<T>;
 }
 
-export function createTracing(options: { tracer: Tracer; sampler: Sampler; ids: GivenIds }): Tracing {
+export function createTracing(options: { tracer: Tracer; sampler: Sampler; ids: PresetIdGenerator }): Tracing {
   const { tracer, sampler, ids } = options;
-  const below = ({ traceId, spanId, sampled }: TraceParent): Context =>
+  const contextBelow = ({ traceId, spanId, sampled }: TraceParent): Context =>
     trace.setSpanContext(ROOT_CONTEXT, {
       traceId,
       spanId,
@@ -76,27 +76,27 @@ export function createTracing(options: { tracer: Tracer; sampler: Sampler; ids: 
   return {
     tracer,
     ids,
-    below,
+    contextBelow,
     fromHeaders: (headers) => {
       const carrier = carrierIn(headers);
       const parent = readTraceParent(carrier?.traceparent);
       if (parent === null) return ROOT_CONTEXT;
-      return below(carrier?.undecided === '1' ? { ...parent, sampled: decide(parent) } : parent);
+      return contextBelow(carrier?.undecided === '1' ? { ...parent, sampled: decide(parent) } : parent);
     },
     withHeader: (headers, span) => {
       const carrier: TraceCarrier = { traceparent: writeTraceParent(parentOf(span)) };
       return { ...headers, [TRACE_HEADER]: defaultPayloadConverter.toPayload(carrier) };
     },
-    here: () => {
+    currentParent: () => {
       const span = trace.getSpan(context.active());
       return span !== undefined && trace.isSpanContextValid(span.spanContext()) ? parentOf(span) : null;
     },
-    around: async (name, spanOptions, parent, work, tellError = tellItsClass) => {
+    runInSpan: async (name, spanOptions, parent, work, recordError = recordErrorClass) => {
       const span = tracer.startSpan(name, spanOptions, parent);
       try {
         return await context.with(trace.setSpan(parent, span), () => work(span));
       } catch (error) {
-        tellError(span, error);
+        recordError(span, error);
         throw error;
       } finally {
         span.end();
@@ -106,7 +106,7 @@ export function createTracing(options: { tracer: Tracer; sampler: Sampler; ids: 
 }
 
 /** Records the class of an error but not its message, which may contain secrets. */
-export function tellItsClass(span: Span, error: unknown): void {
+export function recordErrorClass(span: Span, error: unknown): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
   span.setAttribute(ERROR_TYPE, error instanceof Error ? error.name : '_OTHER');
 }

@@ -49,7 +49,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   });
   try {
     const worker = await createWorker({ ...options, connection });
-    const ended = runToTheEnd(worker, connection);
+    const ended = runUntilStopped(worker, connection);
     return {
       ended,
       stop: async () => {
@@ -74,7 +74,7 @@ async function connectionTo(address: string, env: NodeJS.ProcessEnv): Promise<Na
   };
 }
 
-async function runToTheEnd(worker: Worker, connection: NativeConnection): Promise<WorkerEnd> {
+async function runUntilStopped(worker: Worker, connection: NativeConnection): Promise<WorkerEnd> {
   try {
     await worker.run();
     return { reason: 'stopped' };

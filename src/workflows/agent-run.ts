@@ -12,8 +12,8 @@ import {
 } from '@temporalio/workflow';
 import { computeRunBound } from '../core/bound/compute-bound.ts';
 import { withinGrant } from '../core/bound/within-grant.ts';
-import { guardrailsStatus } from '../core/guardrails/guardrails-status.ts';
-import { loopTrace } from '../core/guardrails/loop-trace.ts';
+import { buildGuardrailsStatus } from '../core/guardrails/guardrails-status.ts';
+import { buildLoopTrace } from '../core/guardrails/loop-trace.ts';
 import { beginRun, openUnprepared, refuseRun } from '../core/run/begin-run.ts';
 import { resultOfRun } from '../core/run/life.ts';
 import { apply } from '../core/run/messages.ts';
@@ -121,7 +121,7 @@ async function prepareRun(state: RunState, input: AgentRunInput, onStop: (stop: 
 function answerQueries(state: RunState): void {
   setHandler(defineQuery(QUERY.status), () => statusOf(state));
   setHandler(defineQuery(QUERY.result), () => resultOfRun(state));
-  setHandler(defineQuery(QUERY.guardrails), () => guardrailsStatus(state.guard));
-  setHandler(defineQuery(QUERY.trace), () => ({ trace: loopTrace(state.guard) }));
+  setHandler(defineQuery(QUERY.guardrails), () => buildGuardrailsStatus(state.guard));
+  setHandler(defineQuery(QUERY.trace), () => ({ trace: buildLoopTrace(state.guard) }));
   setHandler(defineQuery(QUERY.failures), () => ({ failures: failuresOf(state) }));
 }

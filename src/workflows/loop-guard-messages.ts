@@ -1,11 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
-import { applyOverride, overrideAudit } from '../core/guardrails/family-overrides.ts';
+import { applyOverride, listOverrides } from '../core/guardrails/family-overrides.ts';
 import { completeLoop } from '../core/guardrails/guard-family.ts';
-import { errorsOfReport } from '../core/guardrails/loop-report.ts';
+import { checkReport } from '../core/guardrails/loop-report.ts';
 import { familyOf } from '../core/guardrails/loop-ids.ts';
-import { guardrailsStatus } from '../core/guardrails/guardrails-status.ts';
-import { loopTrace } from '../core/guardrails/loop-trace.ts';
+import { buildGuardrailsStatus } from '../core/guardrails/guardrails-status.ts';
+import { buildLoopTrace } from '../core/guardrails/loop-trace.ts';
 import type { GuardPolicy, GuardState } from '../core/guardrails/guard-state.ts';
 import { refuse, type Refusal } from '../core/guardrails/refusal.ts';
 import type { GuardrailsStatus } from '../core/guardrails/guardrails-status.ts';
@@ -65,7 +65,7 @@ function accept<Answer>(guard: Guard, at: () => string, name: string, applyMessa
 }
 
 function applyReport(guard: Guard, body: unknown, extras: unknown, at: string): Applied<LoopAnswer> {
-  const errors = [...errorsOfReport(body), ...checkExtras(extras)];
+  const errors = [...checkReport(body), ...checkExtras(extras)];
   if (errors.length > 0) return refuse('invalid_report', 'Correct the named fields and report again.', errors);
   const report = body as LoopReport;
   const { body_hash: bodyHash, bias_elsewhere: biasElsewhere } = (extras ?? {}) as ReportExtras;
@@ -140,12 +140,12 @@ export function answerGuardQueries(guard: Guard): void {
     defineQuery<GuardrailsStatus | null, [unknown]>(QUERY.guardrails),
     (loopId: unknown): GuardrailsStatus | null => {
       if (guard.state === null) return null;
-      return guardrailsStatus(guard.state, typeof loopId === 'string' ? loopId : undefined);
+      return buildGuardrailsStatus(guard.state, typeof loopId === 'string' ? loopId : undefined);
     },
   );
   setHandler(defineQuery<GuardTrace & { ignored: IgnoredSignal[] }>(QUERY.trace), () => ({
-    trace: guard.state === null ? [] : loopTrace(guard.state),
-    overrides: guard.state === null ? [] : overrideAudit(guard.state),
+    trace: guard.state === null ? [] : buildLoopTrace(guard.state),
+    overrides: guard.state === null ? [] : listOverrides(guard.state),
     ignored: guard.ignored,
   }));
 }

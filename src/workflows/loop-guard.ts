@@ -1,6 +1,6 @@
 import { ApplicationFailure } from '@temporalio/common';
 import { allHandlersFinished, CancellationScope, condition, workflowInfo } from '@temporalio/workflow';
-import { closeFamily, type GuardPolicy, guardPolicyOf } from '../core/guardrails/guard-state.ts';
+import { closeFamily, type GuardPolicy, pickGuardPolicy } from '../core/guardrails/guard-state.ts';
 import { checkPolicy } from '../core/policy/check-policy.ts';
 import { mergePolicy } from '../core/policy/merge-policy.ts';
 import { familyOfGuardWorkflow } from '../protocol/ids.ts';
@@ -50,7 +50,7 @@ function endWhenCancelled(guard: Guard): void {
 function resolveGuardPolicy({ policy, max_reruns }: LoopGuardInput): GuardPolicy {
   const patches = [policy ?? undefined, max_reruns === undefined ? undefined : { reruns: { max_reruns } }];
   const problems = patches.flatMap((patch) => checkPolicy(patch));
-  if (problems.length === 0) return guardPolicyOf(mergePolicy(...patches));
+  if (problems.length === 0) return pickGuardPolicy(mergePolicy(...patches));
   const told = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
   throw ApplicationFailure.nonRetryable(told, 'invalid_policy', problems);
 }

@@ -6,9 +6,9 @@
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { workflowIdOfRun } from '../../src/protocol/ids.ts';
 import type { RunResult } from '../../src/protocol/run.ts';
-import { hostileAgents } from '../../src/testing/simulator/hostile/agents.ts';
-import { liveScene } from '../../src/testing/simulator/hostile/live-scene.ts';
-import { repliesTo } from '../../src/testing/simulator/hostile/people.ts';
+import { createHostileAgents } from '../../src/testing/simulator/hostile/agents.ts';
+import { runScene } from '../../src/testing/simulator/hostile/run-scene.ts';
+import { drawReplies } from '../../src/testing/simulator/hostile/people.ts';
 import { portable } from '../support/portable.ts';
 import { drawScene, type Scene } from '../../src/testing/simulator/hostile/scene.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
@@ -21,7 +21,7 @@ const MOST_CALLS = 40;
 
 let world: RunWorld;
 beforeAll(async () => {
-  world = await openRunWorld(hostileAgents((seed) => portable(drawScene(seed))));
+  world = await openRunWorld(createHostileAgents((seed) => portable(drawScene(seed))));
   await world.startWorker();
 });
 afterAll(() => world.close());
@@ -51,7 +51,7 @@ async function shortScenes(): Promise<{ scene: Scene; result: RunResult }[]> {
     // People of a sub-run are asked elsewhere: test/stack/sub-runs shows those.
     if (drawn.character.asks) continue;
     const scene = portable(drawn);
-    const { result, used } = await liveScene(scene);
+    const { result, used } = await runScene(scene);
     if (used.attempts + used.model_calls <= MOST_CALLS) found.push({ scene, result });
   }
   return found;
@@ -69,7 +69,7 @@ async function liveOnTemporal(scene: Scene): Promise<RunEnd> {
     if (question !== undefined && !answered.has(question.question_id)) {
       answered.add(question.question_id);
       // The second of two answers may find that the first has ended the run.
-      for (const { type, body } of repliesTo(scene, question)) await handle.signal(type, body).catch(() => undefined);
+      for (const { type, body } of drawReplies(scene, question)) await handle.signal(type, body).catch(() => undefined);
     }
     const result = await Promise.race([ended, new Promise<null>((resolve) => setTimeout(resolve, 100, null))]);
     if (result !== null) return result;

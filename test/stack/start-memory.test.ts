@@ -4,7 +4,7 @@ import { z } from 'zod';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
 import { ToolError } from '../../src/define/tool-error.ts';
-import { NOTHING_REMEMBERED } from '../../src/protocol/lessons.ts';
+import { EMPTY_START_MEMORY } from '../../src/protocol/lessons.ts';
 import type { PolicyPatch } from '../../src/protocol/schemas/policy.ts';
 import { loadStartMemory } from '../../src/store/start-memory.ts';
 import { createStore } from '../../src/store/store.ts';
@@ -158,7 +158,7 @@ describe('a memory that cannot be read', () => {
     const slow = { read: () => new Promise<never>(() => {}) };
     const told: string[] = [];
     const memory = await loadStartMemory(slow, ready('slow'), { deadlineMs: 50, log: (reason) => told.push(reason) });
-    expect(memory).toEqual(NOTHING_REMEMBERED);
+    expect(memory).toEqual(EMPTY_START_MEMORY);
     expect(told).toEqual(['no answer within 50 ms']);
   });
 });

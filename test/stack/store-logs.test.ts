@@ -1,6 +1,6 @@
 /** Needs Postgres. Shows the feedback log and the counts of bias tags. */
 import { beforeAll, describe, expect, it } from 'vitest';
-import type { FeedbackLogEntry } from '../../src/store/feedback-log.ts';
+import type { StoredFeedbackEntry } from '../../src/store/feedback-log.ts';
 import { openTestStore, timeAt } from './store-fixtures.ts';
 import type { StoreUnderTest } from './store-fixtures.ts';
 
@@ -9,7 +9,7 @@ beforeAll(async () => {
   test = await openTestStore();
 });
 
-const entry = (over: Partial<FeedbackLogEntry> = {}): FeedbackLogEntry => ({
+const entry = (over: Partial<StoredFeedbackEntry> = {}): StoredFeedbackEntry => ({
   timestamp: timeAt(0),
   original_prompt: 'review the code',
   feedback_type: 'user_rejection',

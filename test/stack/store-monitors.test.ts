@@ -4,7 +4,7 @@ import { beforeAll, describe, expect, it } from 'vitest';
 import { monitorFigures } from '../../src/core/retry/monitors.ts';
 import type { Evaluation } from '../../src/core/retry/monitors.ts';
 import type { NewEvaluation } from '../../src/store/evaluation-rows.ts';
-import { ratesOf, readMonitors } from '../../src/store/monitor-figures.ts';
+import { computeRates, readMonitors } from '../../src/store/monitor-figures.ts';
 import { attemptsOf } from '../unit/core/retry/evaluations.ts';
 import { openTestStore, timeAt } from './store-fixtures.ts';
 import type { StoreUnderTest } from './store-fixtures.ts';
@@ -105,7 +105,7 @@ describe('evaluations', () => {
         for (const totals of await test.store.retryMonitors.overall(filter)) {
           const mine = all.filter((item) => item.model === totals.model).map(asCore);
           const { remaining_failures: remaining, ...rates } = monitorFigures(mine, all.map(asCore));
-          expect(ratesOf(totals)).toEqual(rates);
+          expect(computeRates(totals)).toEqual(rates);
           const left = await test.store.retryMonitors.remainingFailures({ ...filter, model: totals.model ?? '' });
           expect(left.toReversed()).toEqual(remaining);
         }

@@ -5,7 +5,7 @@
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { failuresOf } from '../../src/core/run/read-failures.ts';
 import { statusOf } from '../../src/core/run/status.ts';
-import { loopTrace } from '../../src/core/guardrails/loop-trace.ts';
+import { buildLoopTrace } from '../../src/core/guardrails/loop-trace.ts';
 import { liveInSimulator } from '../scenarios/live-in-simulator.ts';
 import { liveOnTemporal } from '../scenarios/live-on-temporal.ts';
 import { withoutTimes } from '../scenarios/normalise.ts';
@@ -33,7 +33,7 @@ describe.concurrent.each(scenarios)('$name', { timeout: 120_000 }, (scenario) =>
         result: resultOfRun(state),
         status: statusOf(state),
         failures: failuresOf(state),
-        trace: loopTrace(state.guard),
+        trace: buildLoopTrace(state.guard),
       }),
     );
     const batches = [...simulated.records, ...simulated.archives.map((archive) => archive.pending)];

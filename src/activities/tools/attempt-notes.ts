@@ -3,8 +3,8 @@ import type { Tool, ToolContext } from '../../define/define-tool.ts';
 import { hashOfJson } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';
-import type { KeptArtifact, ToldByAttempt, ToolCallRequest } from '../../protocol/tools.ts';
-import { wholeText } from '../../protocol/text.ts';
+import type { KeptArtifact, AttemptDetails, ToolCallRequest } from '../../protocol/tools.ts';
+import { toWellFormed } from '../../protocol/well-formed-text.ts';
 import { keepBytes } from './artifacts.ts';
 import type { LogEvent, ToolEnvironment } from './tool-environment.ts';
 import { createPromptBuilder } from './prompt-builder.ts';
@@ -23,7 +23,7 @@ export interface AttemptNotes {
    * Returns everything collected, for the outcome. `ran` is set if the tool was really called, so that its probe makes
    * sense.
    */
-  report(ended: 'ok' | 'failed', ran: { input: unknown } | null): Promise<ToldByAttempt>;
+  report(ended: 'ok' | 'failed', ran: { input: unknown } | null): Promise<AttemptDetails>;
 }
 
 export function createAttemptNotes(tool: Tool, request: ToolCallRequest, env: ToolEnvironment): AttemptNotes {
@@ -103,7 +103,7 @@ function problemOfDetails(details: Json | undefined): string | null {
 const isCount = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 const short = (text: string, env: ToolEnvironment): string =>
-  truncate(wholeText(env.redact(text)), CAP.messagePreviewChars);
+  truncate(toWellFormed(env.redact(text)), CAP.messagePreviewChars);
 
 /** Runs the tool's probe after the call. A probe that fails or takes too long counts as no probe. */
 async function probeHash(

@@ -3,7 +3,7 @@ import { redactJson } from '../../core/redaction/redact.ts';
 import { DEFAULT_MAX_OUTPUT_BYTES, type Tool } from '../../define/define-tool.ts';
 import { problemsOf } from '../../define/zod-problems.ts';
 import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
-import { type Json, pathTooDeep } from '../../protocol/json.ts';
+import { type Json, findTooDeepPath } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { CallFailed, CallSucceeded, ToolCallRequest } from '../../protocol/tools.ts';
 import { saveWithRetries } from './artifacts.ts';
@@ -35,7 +35,7 @@ export async function checkOutput(
       `the output of ${tool.name} is larger than ${max_bytes} bytes (${bytes}); ask for less of it`,
     );
 
-  const deep = pathTooDeep(value);
+  const deep = findTooDeepPath(value);
   if (deep !== null) return violated([{ path: deep, message: `nested deeper than ${CAP.jsonLevels} levels` }]);
   const text = jsonText(value);
   if (text === undefined) return violated([{ path: '$', message: 'the output is not JSON' }]);

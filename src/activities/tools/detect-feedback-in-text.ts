@@ -2,7 +2,7 @@ import { detectFeedback } from '../../core/feedback/detect.ts';
 import type { Redact } from '../../core/redaction/redact.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { DetectedFeedback } from '../../protocol/tools.ts';
-import { wholeText } from '../../protocol/text.ts';
+import { toWellFormed } from '../../protocol/well-formed-text.ts';
 import { truncate, headAndTail } from './shorten-text.ts';
 
 const SCANNED_CHARS = 64 * 1024;
@@ -37,7 +37,9 @@ function extractSignal(text: string, words: string[], type: string): string {
 /* oxlint-disable no-control-regex -- control characters are what is to be removed */
 const clean = (text: string): string =>
   truncate(
-    wholeText(text.replaceAll(/\u001b\[[0-9;:?]{0,40}[A-Za-z]/g, '').replaceAll(/[\u0000-\u0009\u000b-\u001f]/g, ' ')),
+    toWellFormed(
+      text.replaceAll(/\u001b\[[0-9;:?]{0,40}[A-Za-z]/g, '').replaceAll(/[\u0000-\u0009\u000b-\u001f]/g, ' '),
+    ),
     SIGNAL_CHARS,
   );
 /* oxlint-enable no-control-regex */

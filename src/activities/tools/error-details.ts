@@ -1,6 +1,6 @@
 import type { Redact } from '../../core/redaction/redact.ts';
 import type { CallFailed } from '../../protocol/tools.ts';
-import { wholeText } from '../../protocol/text.ts';
+import { toWellFormed } from '../../protocol/well-formed-text.ts';
 import { truncate } from './shorten-text.ts';
 
 const MAX_MISSED = 20;
@@ -16,7 +16,7 @@ export function readErrorDetails(error: unknown, redact: Redact): ErrorDetails {
   if (typeof error !== 'object' || error === null) return {};
   const { missed, denied, max_bytes } = error as Record<string, unknown>;
   const text = (value: unknown): string | undefined =>
-    typeof value === 'string' && value !== '' ? truncate(wholeText(redact(value)), MISSED_CHARS) : undefined;
+    typeof value === 'string' && value !== '' ? truncate(toWellFormed(redact(value)), MISSED_CHARS) : undefined;
   const listed = Array.isArray(missed) ? missed.slice(0, MAX_MISSED).flatMap((entry) => text(entry) ?? []) : [];
   const { argument, host } = (typeof denied === 'object' && denied !== null ? denied : {}) as Record<string, unknown>;
   const ruledOut = {

@@ -2,7 +2,7 @@ import type { Redact } from '../../core/redaction/redact.ts';
 import type { Tool } from '../../define/define-tool.ts';
 import { sha256Hex } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
-import { wholeText } from '../../protocol/text.ts';
+import { toWellFormed } from '../../protocol/well-formed-text.ts';
 import { truncate } from './shorten-text.ts';
 
 /**
@@ -29,7 +29,7 @@ const QUERY_CHARS = 500;
 export function queryOf(tool: Tool, input: unknown, redact: Redact): string | undefined {
   if (tool.manifest.kind !== 'retrieval') return undefined;
   const query = tool.queryOf === undefined ? queryIn(input) : orUndefined(() => tool.queryOf?.(input));
-  return typeof query === 'string' && query !== '' ? truncate(wholeText(redact(query)), QUERY_CHARS) : undefined;
+  return typeof query === 'string' && query !== '' ? truncate(toWellFormed(redact(query)), QUERY_CHARS) : undefined;
 }
 
 function queryIn(input: unknown): unknown {
@@ -56,7 +56,7 @@ const CHUNK_CHARS = 128;
 export function chunkIdsOf(output: Json, redact: Redact): string[] {
   const ids = (resultsOf(output) ?? []).flatMap((result) => {
     const id = isObject(result) ? (result['id'] ?? result['chunk_id']) : undefined;
-    return typeof id === 'string' || typeof id === 'number' ? [wholeText(redact(String(id)))] : [];
+    return typeof id === 'string' || typeof id === 'number' ? [toWellFormed(redact(String(id)))] : [];
   });
   const sorted = [...new Set(ids)].sort();
   const travelling = sorted.slice(0, MAX_CHUNKS).map((id) => truncate(id, CHUNK_CHARS));

@@ -1,7 +1,7 @@
 import { salientLine } from '../../core/failures/salient-line.ts';
 import type { Redact } from '../../core/redaction/redact.ts';
 import { CAP } from '../../protocol/caps.ts';
-import { wholeText } from '../../protocol/text.ts';
+import { toWellFormed } from '../../protocol/well-formed-text.ts';
 
 /** Cuts a text to a number of characters, never in the middle of a surrogate pair. */
 export function truncate(text: string, chars: number): string {
@@ -16,7 +16,7 @@ export function truncate(text: string, chars: number): string {
  * of a secret.
  */
 export const preview = (message: string, redact: Redact): string =>
-  truncate(wholeText(redact(salientLine(redact(message)))), CAP.messagePreviewChars);
+  truncate(toWellFormed(redact(salientLine(redact(message)))), CAP.messagePreviewChars);
 
 /**
  * Keeps the start and the end of a long text, because test runners report a failure at the end and compilers at the

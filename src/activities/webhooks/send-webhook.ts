@@ -21,10 +21,10 @@ export interface Webhook {
   body: string;
 }
 
-export type Delivery = { ok: true; tries: number } | { ok: false; tries: number; reason: string };
+export type WebhookDelivery = { ok: true; tries: number } | { ok: false; tries: number; reason: string };
 
 /** Sends a webhook, with a few retries. Redirects are not followed, because they could lead to a private address. */
-export async function sendWebhook(webhook: Webhook, settings: WebhookSettings): Promise<Delivery> {
+export async function sendWebhook(webhook: Webhook, settings: WebhookSettings): Promise<WebhookDelivery> {
   for (let tries = 1; ; tries += 1) {
     const outcome = await tryOnce(webhook, settings);
     if (outcome.ok) return { ok: true, tries };

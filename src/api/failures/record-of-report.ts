@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import { adjustmentFor } from '../../core/failures/adjustment.ts';
+import { recommendAdjustment } from '../../core/failures/adjustment.ts';
 import { defaultSeverity } from '../../core/failures/severity.ts';
 import { fingerprintOf } from '../../core/failures/fingerprint.ts';
 import { salientLine } from '../../core/failures/salient-line.ts';
@@ -59,7 +59,7 @@ export function recordOfReport(
       ...(message === '' ? {} : { message_preview: preview(message) }),
       duration_ms: 0,
     },
-    recommended_adjustment: adjustmentFor({ signal_type, kind, tool_name, error_code }),
+    recommended_adjustment: recommendAdjustment({ signal_type, kind, tool_name, error_code }),
     context_refs: withReport(clean.context_refs ?? {}, report.id),
     created_at: now.toISOString(),
   };

@@ -1,12 +1,12 @@
 import { v7 as uuidV7 } from 'uuid';
 import { emptyFailureMemory, type FailureMemory } from '../../core/failures/folded-failure.ts';
-import { escalationOfRepeats } from '../../core/failures/escalation.ts';
-import { failureOf, remember } from '../../core/failures/failure-memory.ts';
+import { escalateRepeats } from '../../core/failures/escalation.ts';
+import { findFailure, addFailure } from '../../core/failures/failure-memory.ts';
 import { foldFailures } from '../../core/failures/fold-failures.ts';
 import { selectGuidance } from '../../core/failures/guidance.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
-import type { FailureRevision } from '../../store/failure-revisions.ts';
+import type { StoredFailureRevision } from '../../store/failure-revisions.ts';
 import type { ApiDeps } from '../context.ts';
 import { Problem } from '../problem.ts';
 import type { Redact } from '../../core/redaction/redact.ts';
@@ -21,7 +21,7 @@ export interface TakenFailure {
   occurrence_count: number;
   seen_before: boolean;
   guidance: ReturnType<typeof selectGuidance>['rows'];
-  escalation: ReturnType<typeof escalationOfRepeats>;
+  escalation: ReturnType<typeof escalateRepeats>;
 }
 
 /** Keeps a failure that was seen elsewhere, and says what the next attempt there should know. */
@@ -80,7 +80,7 @@ async function answerFor(store: ApiDeps['store'], record: FailureRecord): Promis
     revisions.filter((revision) => revision.created_at <= record.created_at),
   );
   const { escalate_at, guidance_k: k, guidance_max_chars: maxChars } = DEFAULT_POLICY.failures;
-  const count = failureOf(memory, record.fingerprint)?.occurrence_count ?? 1;
+  const count = findFailure(memory, record.fingerprint)?.occurrence_count ?? 1;
   const { kind, error_code } = record.observed_outcome;
   const situation = { ...record.attempted_action, ...record, error_code };
   return {
@@ -89,14 +89,14 @@ async function answerFor(store: ApiDeps['store'], record: FailureRecord): Promis
     occurrence_count: count,
     seen_before: count > 1 || (await wasLearnt(store, record)),
     guidance: selectGuidance(memory, situation, { k, maxChars }).rows,
-    escalation: escalationOfRepeats({ kind, occurrences: count, escalate_at }),
+    escalation: escalateRepeats({ kind, occurrences: count, escalate_at }),
   };
 }
 
 /** The run's failures as a run of our own would hold them in its state. */
-function memoryOf(records: readonly FailureRecord[], revisions: readonly FailureRevision[]): FailureMemory {
+function memoryOf(records: readonly FailureRecord[], revisions: readonly StoredFailureRevision[]): FailureMemory {
   let memory = emptyFailureMemory();
-  for (const record of records) memory = remember(memory, record);
+  for (const record of records) memory = addFailure(memory, record);
   const folded = foldFailures(
     records,
     revisions.map((revision) => ({ ...revision, failure_id: revision.failure_id ?? '' })),

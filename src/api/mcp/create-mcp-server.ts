@@ -1,7 +1,7 @@
 import { type CallToolResult, McpServer } from '@modelcontextprotocol/server';
 import { SecondwindError } from '../../protocol/errors.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
-import { inSentences } from '../../protocol/text.ts';
+import { joinSentences } from '../../protocol/well-formed-text.ts';
 import { MCP_TOOLS } from './offered-tools.ts';
 
 export interface McpServerOptions {
@@ -38,5 +38,5 @@ function refusal(error: unknown, log: (line: string) => void): CallToolResult {
     message: string;
     nextStep?: string;
   };
-  return { isError: true, content: [{ type: 'text', text: inSentences(message, nextStep) }] };
+  return { isError: true, content: [{ type: 'text', text: joinSentences(message, nextStep) }] };
 }

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { FEEDBACK_TYPES } from '../../core/feedback/types.ts';
 import { refinePrompt } from '../../core/feedback/refine.ts';
-import { refinementActions } from '../../core/feedback/actions.ts';
+import { selectActions } from '../../core/feedback/actions.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { runTask } from '../../threads/run-task.ts';
 import { answerJson, page } from '../answers.ts';
@@ -25,7 +25,7 @@ export const detect: Route = {
     const { text } = await readBody(c, SCHEMAS.DetectRequest, DETECT_BYTES);
     const detection = await runTask('detectFeedback', text);
     const { feedback_type, confidence, matches } = detection;
-    return answerJson(c, { feedback_type, confidence, matches, actions: refinementActions(detection) });
+    return answerJson(c, { feedback_type, confidence, matches, actions: selectActions(detection) });
   },
 };
 

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import type { EnhancementSwitch } from '../../core/retry/switch-off.ts';
-import { suggestion } from '../../define/zod-problems.ts';
+import { suggestName } from '../../define/zod-problems.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { readMonitors } from '../../store/monitor-figures.ts';
 import { answerJson } from '../answers.ts';
@@ -45,7 +45,7 @@ export const switchEnhancement: Route = {
     const { agent, enhancement, by, reason } = await readBody(c, SCHEMAS.SwitchRequest);
     // An agent that only other workers have is known here once it was measured.
     if (!registry.agents.has(agent) && (await store.enhancement.all({ agent })).length === 0) {
-      const message = `no agent named ${agent}${suggestion(agent, [...registry.agents.keys()])}`;
+      const message = `no agent named ${agent}${suggestName(agent, [...registry.agents.keys()])}`;
       throw new Problem('bad_request', 'Correct the named fields and send it again.', {
         errors: [{ path: '$.agent', message }],
       });

@@ -3,7 +3,7 @@ import { GuardRefusedError } from '../../client/guard-errors.ts';
 import { DECISION_DEADLINE_MS } from '../../client/temporal/temporal-guards.ts';
 import { mayAct } from '../access.ts';
 import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
-import { errorsOfReport, type LoopReport } from '../../core/guardrails/loop-report.ts';
+import { checkReport, type LoopReport } from '../../core/guardrails/loop-report.ts';
 import { hashOfJson } from '../../protocol/ids.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { ApiContext, ApiDeps } from '../context.ts';
@@ -39,7 +39,7 @@ export const loopComplete: Route = {
     const body = await readJson(c, MESSAGE_BYTES);
     const report = checked(SCHEMAS.LoopReport, body) as LoopReport;
     // The rules that hold for every sender, also one past our doors; they know more than a shape can say.
-    const errors = errorsOfReport(body);
+    const errors = checkReport(body);
     if (errors.length > 0)
       throw new Problem('invalid_report', 'Correct the named fields and report again.', { errors });
     needOperator(c, report);
@@ -89,7 +89,7 @@ const REASON_CHARS = 300;
 /** A judgement that cannot be used is the reviewer's mistake, not that of whoever reports. */
 async function judged(report: LoopReport, reviewer: NonNullable<ApiDeps['reviewer']>): Promise<LoopReport> {
   const reviewed = { ...report, reflection_result: await reviewer(report) };
-  const [error] = errorsOfReport(reviewed);
+  const [error] = checkReport(reviewed);
   if (error !== undefined) throw new TypeError(`${error.path}: ${error.message}`);
   return reviewed;
 }

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { errorSignature } from '../../core/lessons/signature.ts';
-import { storedForm } from '../../core/lessons/stored-form.ts';
+import { toStoredLesson } from '../../core/lessons/stored-lesson.ts';
 import { redactJson } from '../../core/redaction/redact.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
@@ -33,7 +33,7 @@ export const postReflection: Route = {
       const nothing = { id: null, stored: false, deduplicated: false, occurrence_count: 0 };
       return answerJson(c, { ...nothing, error_signature });
     }
-    const { category: _always, ...kept } = storedForm({ ...lesson, error_signature });
+    const { category: _always, ...kept } = toStoredLesson({ ...lesson, error_signature });
     const { id, stored, deduplicated, occurrence_count } = await store.reflections.persist({
       ...kept,
       scope,

@@ -12,7 +12,7 @@ export function addDetect(program: Command): void {
     .option('--file <file>', 'read the text from a file')
     .option('--json', 'as JSON')
     .action(async (text: string | undefined, flags: DetectFlags) => {
-      const [{ detectFeedback }, { refinementActions }, { readText }, { print }, { oneLine }] = await Promise.all([
+      const [{ detectFeedback }, { selectActions }, { readText }, { print }, { oneLine }] = await Promise.all([
         import('../../core/feedback/detect.ts'),
         import('../../core/feedback/actions.ts'),
         import('../read-input.ts'),
@@ -21,7 +21,7 @@ export function addDetect(program: Command): void {
       ]);
       const detection = detectFeedback(await readText(text, flags.file ?? '-'));
       const { feedback_type, confidence, matches } = detection;
-      const actions = refinementActions(detection);
+      const actions = selectActions(detection);
       print(flags, { feedback_type, confidence, matches, actions }, () =>
         feedback_type === null
           ? ['Nothing was detected.']

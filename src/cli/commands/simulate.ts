@@ -1,5 +1,5 @@
 import type { Command } from 'commander';
-import type { ManySimulated } from '../../testing/simulator/hostile/simulate-many.ts';
+import type { SimulationSummary } from '../../testing/simulator/hostile/simulate-many.ts';
 
 interface SimulateFlags {
   runs: string;
@@ -55,7 +55,7 @@ function progressOf(runs: number): (done: number) => void {
   };
 }
 
-function table(simulated: ManySimulated, seed: number): string[] {
+function table(simulated: SimulationSummary, seed: number): string[] {
   const { runs, ended, exceeded_bound: exceeded, outcomes, closest, reached, violations } = simulated;
   const column = (text: string | number, width: number): string => String(text).padStart(width);
   const row = (name: string, ...cells: string[]): string => `  ${name.padEnd(18)}${cells.join('')}`;

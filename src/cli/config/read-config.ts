@@ -3,7 +3,7 @@ import { defaultDataDir } from './data-dir.ts';
 import { ConfigError } from './config-error.ts';
 import type { Grant } from '../../api/access.ts';
 import { readTokens } from './read-tokens.ts';
-import { suggestion } from '../../define/zod-problems.ts';
+import { suggestName } from '../../define/zod-problems.ts';
 import { cacheDir } from '../../stack/machine/cache-dir.ts';
 
 export { ConfigError } from './config-error.ts';
@@ -111,7 +111,7 @@ function refuseTypos(env: NodeJS.ProcessEnv): void {
 
 /** Compared without the prefix that all share, which would make everything look near. */
 const nearest = (name: string): string =>
-  suggestion(
+  suggestName(
     name.slice(PREFIX.length),
     KNOWN.map((known) => known.slice(PREFIX.length)),
   ).replace('mean ', `mean ${PREFIX}`);

@@ -1,7 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { tagsOfLoop } from '../../core/guardrails/bias-echo.ts';
-import { answerGivenBefore, completeLoop } from '../../core/guardrails/guard-family.ts';
-import { type GuardPolicy, guardPolicyOf } from '../../core/guardrails/guard-state.ts';
+import { distinctTags } from '../../core/guardrails/bias-echo.ts';
+import { findEarlierAnswer, completeLoop } from '../../core/guardrails/guard-family.ts';
+import { type GuardPolicy, pickGuardPolicy } from '../../core/guardrails/guard-state.ts';
 import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
 import type { GuardEnding, ReportExtras } from '../../core/guardrails/loop-guard.ts';
 import { familyOf } from '../../core/guardrails/loop-ids.ts';
@@ -54,7 +54,7 @@ async function open(deps: ReportDeps, report: LoopReport, update: GuardUpdate, b
   const { client, store, taskQueue, policy } = deps;
   const { family } = update;
   await store?.reservations.reserve({ run_id: null, loop_id: family }, (runId) => isKnownRun(client, runId));
-  const start = { taskQueue, input: { policy: guardPolicyOf(policy) } };
+  const start = { taskQueue, input: { policy: pickGuardPolicy(policy) } };
   const answer = await openGuard<LoopAnswer>(client, update, start);
   if (answer !== NOT_OPEN) return answer;
   // Another reporter has opened and ended the family in the meantime.
@@ -67,7 +67,7 @@ async function open(deps: ReportDeps, report: LoopReport, update: GuardUpdate, b
 export const isEnding = (found: Found): found is GuardEnding => typeof found !== 'string';
 
 function answerFromEnding({ state }: GuardEnding, loopId: string, family: string, bodyHash: string): LoopAnswer {
-  const given = answerGivenBefore(state, loopId, bodyHash);
+  const given = findEarlierAnswer(state, loopId, bodyHash);
   if (given?.ok === true) return given.answer;
   const stopped = { problem: 'ended', detail: `The guard of ${family} was stopped; its name stays taken.` } as const;
   throw new GuardRefusedError(given ?? stopped);
@@ -80,7 +80,7 @@ async function readBiasCounts(
   family: string,
   bodyHash: string,
 ): Promise<ReportExtras> {
-  const tags = tagsOfLoop(report.reflection_result?.bias_tags);
+  const tags = distinctTags(report.reflection_result?.bias_tags);
   if (policy.bias.scope !== 'global' || store === undefined || tags.length === 0) return { body_hash: bodyHash };
   const [all, own] = await Promise.all([store.biasCounts.acrossFamilies(tags), store.biasCounts.ofFamily(family)]);
   const elsewhere = tags.map((tag): [string, number] => [tag, (all[tag] ?? 0) - (own[tag] ?? 0)]);

@@ -1,12 +1,12 @@
 import { v7 as uuidV7 } from 'uuid';
-import { applyOverride, overrideAudit, type OverrideAnswer } from '../../core/guardrails/family-overrides.ts';
+import { applyOverride, listOverrides, type OverrideAnswer } from '../../core/guardrails/family-overrides.ts';
 import type { GuardState } from '../../core/guardrails/guard-state.ts';
-import { guardrailsStatus, type GuardrailsStatus } from '../../core/guardrails/guardrails-status.ts';
+import { buildGuardrailsStatus, type GuardrailsStatus } from '../../core/guardrails/guardrails-status.ts';
 import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
 import type { GuardTrace } from '../../core/guardrails/loop-guard.ts';
 import { familyOf } from '../../core/guardrails/loop-ids.ts';
-import { errorsOfReport, type LoopReport } from '../../core/guardrails/loop-report.ts';
-import { loopTrace } from '../../core/guardrails/loop-trace.ts';
+import { checkReport, type LoopReport } from '../../core/guardrails/loop-report.ts';
+import { buildLoopTrace } from '../../core/guardrails/loop-trace.ts';
 import type { OverrideRequest } from '../../core/guardrails/overrides.ts';
 import { NotReachableError } from '../../protocol/errors.ts';
 import { defaultLoopId, hashOfJson, isId, workflowIdOfGuard } from '../../protocol/ids.ts';
@@ -43,7 +43,7 @@ export interface GuardDeps extends ReportDeps {
 }
 
 export async function completeLoop(deps: GuardDeps, report: LoopReport, reportedHash?: string): Promise<LoopAnswer> {
-  const errors = errorsOfReport(report);
+  const errors = checkReport(report);
   if (errors.length > 0) {
     throw new GuardRefusedError({ problem: 'invalid_report', detail: 'The report is invalid.', errors });
   }
@@ -58,13 +58,13 @@ export async function completeLoop(deps: GuardDeps, report: LoopReport, reported
 export async function guardStatus(deps: GuardDeps, loopId: string): Promise<GuardrailsStatus> {
   const owner = await findOwner(deps, loopId);
   if (owner.kind === 'run') return readOwnStatus(deps.runs, owner.runId, loopId);
-  const status = await askGuard(deps, loopId, QUERY.guardrails, guardrailsStatus);
+  const status = await askGuard(deps, loopId, QUERY.guardrails, buildGuardrailsStatus);
   if (status === null) throw unknownLoop(loopId);
   return status;
 }
 
 export const guardTrace = (deps: GuardDeps, loopId: string): Promise<GuardTrace> =>
-  askGuard(deps, loopId, QUERY.trace, (state) => ({ trace: loopTrace(state), overrides: overrideAudit(state) }));
+  askGuard(deps, loopId, QUERY.trace, (state) => ({ trace: buildLoopTrace(state), overrides: listOverrides(state) }));
 
 export async function overrideLoop(
   deps: GuardDeps,

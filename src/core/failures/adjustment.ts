@@ -14,7 +14,7 @@ const NO_TOOL = 'plan';
 const TOO_LARGE = ['OUTPUT_TOO_LARGE', 'RESPONSE_TOO_LARGE', 'PAYLOAD_TOO_LARGE', 'HTTP_413'];
 
 /** What is known about a failed attempt when its record is made. */
-export interface SeenForAdjustment {
+export interface AdjustmentInput {
   signal_type: SignalType;
   kind: OutcomeKind;
   category?: FailureCategory | undefined;
@@ -38,10 +38,10 @@ export interface SeenForAdjustment {
   denied?: { argument?: string; host?: string } | undefined;
 }
 
-const cutPaths = (paths: readonly string[] | undefined): string[] =>
+const capPaths = (paths: readonly string[] | undefined): string[] =>
   (paths ?? []).slice(0, MAX_PATHS).map((path) => path.slice(0, PATH_CHARS));
 
-const longerTimeout = (seen: SeenForAdjustment, tool_name: string): RecommendedAdjustment => {
+const longerTimeout = (seen: AdjustmentInput, tool_name: string): RecommendedAdjustment => {
   const now = seen.timeout_ms ?? DEFAULT_TIMEOUT_MS;
   const longest = seen.max_timeout_ms ?? Math.max(LONGEST_TIMEOUT_MS, now);
   const timeout_ms = Math.min(Math.ceil(now * 2), longest);
@@ -51,13 +51,13 @@ const longerTimeout = (seen: SeenForAdjustment, tool_name: string): RecommendedA
     : { type: 'reduce_scope', budget: 'seconds' };
 };
 
-const lessOutput = (seen: SeenForAdjustment, tool_name: string): RecommendedAdjustment =>
+const lessOutput = (seen: AdjustmentInput, tool_name: string): RecommendedAdjustment =>
   seen.page_size === undefined
     ? { type: 'cap_output', tool_name, max_bytes: seen.max_bytes ?? DEFAULT_MAX_BYTES }
     : { type: 'paginate', tool_name, page_size: Math.max(1, Math.floor(seen.page_size / 2)) || DEFAULT_PAGE_SIZE };
 
-const byCategory = (seen: SeenForAdjustment, tool_name: string): RecommendedAdjustment => {
-  const paths = cutPaths(seen.paths);
+const byCategory = (seen: AdjustmentInput, tool_name: string): RecommendedAdjustment => {
+  const paths = capPaths(seen.paths);
   const category = seen.category ?? 'unknown_error';
   switch (category) {
     case 'timeout':
@@ -101,7 +101,7 @@ const byCategory = (seen: SeenForAdjustment, tool_name: string): RecommendedAdju
  * Decides what to do differently after a failure. The runtime derives it from the outcome, never a model, so the same
  * outcome always gives the same adjustment. The outcome's kind takes precedence over the category of an exception.
  */
-export const adjustmentFor = (seen: SeenForAdjustment): RecommendedAdjustment => {
+export const recommendAdjustment = (seen: AdjustmentInput): RecommendedAdjustment => {
   const tool_name = seen.tool_name ?? NO_TOOL;
   if (seen.denied) return { type: 'deny', tool_name, ...seen.denied };
   switch (seen.kind) {
@@ -116,15 +116,15 @@ export const adjustmentFor = (seen: SeenForAdjustment): RecommendedAdjustment =>
     case 'schema_violation':
       // The caller can change bad arguments; a bad output or plan has to be corrected by its author.
       return seen.category === 'invalid_input'
-        ? { type: 'change_arguments', tool_name, paths: cutPaths(seen.paths) }
+        ? { type: 'change_arguments', tool_name, paths: capPaths(seen.paths) }
         : byCategory({ ...seen, category: seen.category ?? 'contract_violation' }, tool_name);
     case 'repair_exhausted':
-      return { type: 'fix_schema', tool_name, paths: cutPaths(seen.paths) };
+      return { type: 'fix_schema', tool_name, paths: capPaths(seen.paths) };
     case 'repeated_call':
       return { type: 'use_other_tool', tool_name };
     case 'pointer_unresolved':
     case 'correction':
-      return { type: 'change_arguments', tool_name, paths: cutPaths(seen.paths) };
+      return { type: 'change_arguments', tool_name, paths: capPaths(seen.paths) };
     case 'soft_limit':
     case 'near_limit':
       return { type: 'reduce_scope', budget: (seen.budget ?? 'run').slice(0, 40) };

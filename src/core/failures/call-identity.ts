@@ -1,9 +1,9 @@
 import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
-import { oneSpace } from './clean-text.ts';
+import { collapseSpaces } from './clean-text.ts';
 import { HEX, ISO_TIME, TIME_OF_DAY, UUID } from './volatile-parts.ts';
 
 /** A call that an agent chose, with the fields that decide whether it repeats another call. */
-export interface ChosenCall {
+export interface CallToIdentify {
   tool_name: string;
   args: unknown;
   /** The result of the tool's own `loopKey`, if it has one. It then replaces the arguments. */
@@ -31,7 +31,7 @@ const isEpochMs = (value: number): boolean => Number.isInteger(value) && value >
  * numbers, dates, names and paths stay, because they are part of what is asked for. A hex id is recognized by its
  * letters.
  */
-export const steadyText = (text: string): string =>
+export const stripGeneratedText = (text: string): string =>
   text.length > SCANNED_CHARS
     ? `<long ${sha256Hex(text)}>`
     : text
@@ -42,19 +42,19 @@ export const steadyText = (text: string): string =>
         .replace(EPOCH_MS, '<time>')
         .replace(HEX, (hex) => (/[a-f]/i.test(hex) ? '<hex>' : hex));
 
-const steadyValue = (value: unknown, depth: number): unknown => {
-  if (typeof value === 'string') return steadyText(value);
+const stripGeneratedValue = (value: unknown, depth: number): unknown => {
+  if (typeof value === 'string') return stripGeneratedText(value);
   if (typeof value === 'number') return isEpochMs(value) ? '<time>' : Number.isFinite(value) ? value : `<${value}>`;
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= MAX_DEPTH) return '<deep>';
-  if (Array.isArray(value)) return value.map((item) => steadyValue(item, depth + 1));
+  if (Array.isArray(value)) return value.map((item) => stripGeneratedValue(item, depth + 1));
   return Object.fromEntries(
     Object.entries(value).map(([key, member]) => [
       key,
       // `null` and booleans are not nonces, whatever the name of the argument is.
       NONCE_KEY.test(key) && (typeof member === 'string' || typeof member === 'number')
         ? '<nonce>'
-        : steadyValue(member, depth + 1),
+        : stripGeneratedValue(member, depth + 1),
     ]),
   );
 };
@@ -63,11 +63,11 @@ const steadyValue = (value: unknown, depth: number): unknown => {
  * Identifies a call: equal for two calls with the same tool and arguments (RFC 8785), ignoring nonces, times and random
  * ids.
  */
-export const callIdentity = ({ tool_name, args, loop_key }: ChosenCall): string => {
-  const asked = typeof loop_key === 'string' ? { loop_key } : { args: steadyValue(args, 0) };
+export const callIdentity = ({ tool_name, args, loop_key }: CallToIdentify): string => {
+  const asked = typeof loop_key === 'string' ? { loop_key } : { args: stripGeneratedValue(args, 0) };
   return sha256Hex(canonicalJson({ tool_name, ...asked })).slice(0, IDENTITY_CHARS);
 };
 
 /** Identifies an agent's message. It is only compared, never shown and never part of a name. */
 export const messageIdentity = (text: string): string =>
-  sha256Hex(steadyText(oneSpace(text).toLowerCase())).slice(0, IDENTITY_CHARS);
+  sha256Hex(stripGeneratedText(collapseSpaces(text).toLowerCase())).slice(0, IDENTITY_CHARS);

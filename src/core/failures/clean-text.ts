@@ -20,10 +20,10 @@ const OTHER_CONTROL = /[\u0000-\u0009\u000b-\u001f\u007f-\u009f]/g;
 /* oxlint-enable no-control-regex */
 
 /** Removes colours, cursor moves and control characters. A lone CR, as progress bars print it, becomes a line break. */
-export const withoutControls = (text: string): string =>
+export const stripControls = (text: string): string =>
   text.replace(ANSI_COMMAND, '').replace(ANSI_TITLE, '').replace(LINE_BREAK, '\n').replace(OTHER_CONTROL, ' ');
 
-export const oneSpace = (text: string): string => text.replace(/\s+/g, ' ').trim();
+export const collapseSpaces = (text: string): string => text.replace(/\s+/g, ' ').trim();
 
 /**
  * Cleans a name for identifiers and for sentences that a model reads. It has no spaces, so it cannot contain an

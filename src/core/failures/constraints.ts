@@ -7,7 +7,7 @@ const NONE: Constraints = {};
  * The constraints that follow from a tool's failures; the run enforces them. A resolved failure still counts, because
  * its constraint may be what resolved it. A superseded one does not, because it is about an old version of the tool.
  */
-export function constraintsFor(memory: FailureMemory, toolName: string): Constraints {
+export function deriveConstraints(memory: FailureMemory, toolName: string): Constraints {
   const told = memory.by_fingerprint.filter(
     ({ recommended_adjustment: advice, status }) =>
       status !== 'superseded' && 'tool_name' in advice && advice.tool_name === toolName,

@@ -109,7 +109,7 @@ export const escalate = (failure: FailureToDecide): Escalation => {
  * Decides about failures that another system reports. Its retries and planner are unknown, so only the number of
  * occurrences counts, and the kind decides whether a person's answer could help.
  */
-export const escalationOfRepeats = (seen: {
+export const escalateRepeats = (seen: {
   kind: OutcomeKind;
   occurrences: number;
   escalate_at: number;

@@ -16,11 +16,11 @@ export interface RememberOptions {
   max_fingerprints?: number | undefined;
 }
 
-export const failureOf = (memory: FailureMemory, fingerprint: string): FoldedFailure | undefined =>
+export const findFailure = (memory: FailureMemory, fingerprint: string): FoldedFailure | undefined =>
   memory.by_fingerprint.find((failure) => failure.fingerprint === fingerprint);
 
 /** Sorts the least useful failure first: resolved ones, then the least severe, then the longest unseen. */
-const lessUseful = (a: FoldedFailure, b: FoldedFailure): number =>
+const compareUsefulness = (a: FoldedFailure, b: FoldedFailure): number =>
   Number(a.status === 'active') - Number(b.status === 'active') ||
   severityRank(a.severity) - severityRank(b.severity) ||
   a.last_ordinal - b.last_ordinal ||
@@ -29,17 +29,17 @@ const lessUseful = (a: FoldedFailure, b: FoldedFailure): number =>
 /** The memory is part of the run's state and may take about a third of it, however long names and paths are. */
 const MEMORY_CHARS = 64 * 1024;
 /** This few always fit, so they are not measured. */
-const SURELY_FIT = 25;
+const ALWAYS_FITS = 25;
 
 const withinCap = (memory: FailureMemory, latest: FoldedFailure, max: number): FailureMemory => {
   const { by_fingerprint } = memory;
-  const measured = max === CAP.fingerprintsInState && by_fingerprint.length > SURELY_FIT;
+  const measured = max === CAP.fingerprintsInState && by_fingerprint.length > ALWAYS_FITS;
   const chars = (failure: FoldedFailure): number => (measured ? JSON.stringify(failure).length : 0);
   let tooMany = by_fingerprint.length - max;
   let tooLong = by_fingerprint.reduce((sum, failure) => sum + chars(failure), 0) - MEMORY_CHARS;
   if (tooMany <= 0 && tooLong <= 0) return memory;
   const gone = new Set<FoldedFailure>();
-  for (const failure of by_fingerprint.filter((failure) => failure !== latest).sort(lessUseful)) {
+  for (const failure of by_fingerprint.filter((failure) => failure !== latest).sort(compareUsefulness)) {
     if (tooMany <= 0 && tooLong <= 0) break;
     gone.add(failure);
     tooMany -= 1;
@@ -59,12 +59,12 @@ const replaced = (memory: FailureMemory, known: FoldedFailure | undefined, next:
     : [...memory.by_fingerprint, next];
 
 /** Adds a record. The same record twice in a row counts once, because a handler may be called again with it. */
-export const remember = (
+export const addFailure = (
   memory: FailureMemory,
   record: FailureRecord,
   options: RememberOptions = {},
 ): FailureMemory => {
-  const known = failureOf(memory, record.fingerprint);
+  const known = findFailure(memory, record.fingerprint);
   if (known?.last_failure_id === record.failure_id) return memory;
   const { tool_name, input_hash } = record.attempted_action;
   const folded = foldOccurrence(known, {
@@ -96,7 +96,7 @@ export const noteProgress = (memory: FailureMemory): FailureMemory =>
  * hopeless run going.
  */
 export const noteHumanAnswer = (memory: FailureMemory, fingerprint: string): FailureMemory => {
-  const failure = failureOf(memory, fingerprint);
+  const failure = findFailure(memory, fingerprint);
   if (!failure || failure.human_answered) return memory;
   return {
     ...memory,

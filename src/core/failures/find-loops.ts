@@ -1,7 +1,7 @@
 import type { LoopCall, LoopOutcome } from './loop-detector.ts';
 import { afterCall } from './loop-detector.ts';
 import type { LoopPolicy, Stall } from './loop-watch.ts';
-import { openLoopWatch } from './loop-watch.ts';
+import { createLoopWatch } from './loop-watch.ts';
 
 export interface FoundLoop extends Stall {
   /** The call that completed the stall. With the detector active, the next equal call would not run. */
@@ -14,7 +14,7 @@ export const findLoops = (
   policy: LoopPolicy,
 ): FoundLoop[] => {
   const found: FoundLoop[] = [];
-  let state = openLoopWatch();
+  let state = createLoopWatch();
   for (const { call, outcome } of transcript) {
     const after = afterCall(state, call, outcome, policy);
     state = after.state;

@@ -1,6 +1,6 @@
 import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
 import type { SignalType } from '../../protocol/schemas/failure-record.ts';
-import { cleanName, oneSpace } from './clean-text.ts';
+import { cleanName, collapseSpaces } from './clean-text.ts';
 import { normaliseMessage } from './normalise-message.ts';
 import { salientLine } from './salient-line.ts';
 
@@ -22,7 +22,7 @@ export interface FingerprintFields {
   message?: string | null | undefined;
 }
 
-export const normaliseQuery = (query: string): string => oneSpace(query.normalize('NFC').toLowerCase());
+export const normaliseQuery = (query: string): string => collapseSpaces(query.normalize('NFC').toLowerCase());
 
 const chunkSet = (ids: readonly string[]): string[] => [...new Set(ids)].sort();
 

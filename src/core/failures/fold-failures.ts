@@ -1,9 +1,9 @@
 import type { FailureRecord, FailureStatus } from '../../protocol/schemas/failure-record.ts';
-import type { MadeRevision } from './folded-failure.ts';
+import type { NewRevision } from './folded-failure.ts';
 
 /** The part of a record that status and counts depend on. */
 export type RecordToFold = Pick<FailureRecord, 'failure_id' | 'run_id' | 'step_id' | 'fingerprint' | 'created_at'>;
-export type RevisionToFold = Pick<MadeRevision, 'revision_id' | 'fingerprint' | 'kind'> & {
+export type RevisionToFold = Pick<NewRevision, 'revision_id' | 'fingerprint' | 'kind'> & {
   run_id: string;
   step_id: number;
   /** Missing if a person made the revision. */
@@ -25,14 +25,14 @@ export interface FailureStanding {
 const compare = <T>(a: T, b: T): number => (a < b ? -1 : a > b ? 1 : 0);
 
 /** Compares which record is later. Ids end in a counter, so of two ids the shorter one is earlier. */
-const laterRecord = (a: RecordToFold, b: RecordToFold): number =>
+const compareRecords = (a: RecordToFold, b: RecordToFold): number =>
   compare(a.created_at, b.created_at) ||
   a.step_id - b.step_id ||
   a.failure_id.length - b.failure_id.length ||
   compare(a.failure_id, b.failure_id);
 
 /** Compares which revision of a status is later. At the same moment, superseded comes before resolved. */
-const laterWord = (a: RevisionToFold, b: RevisionToFold): number =>
+const compareRevisions = (a: RevisionToFold, b: RevisionToFold): number =>
   compare(a.created_at, b.created_at) ||
   a.step_id - b.step_id ||
   (a.attempt ?? 0) - (b.attempt ?? 0) ||
@@ -58,15 +58,15 @@ const statusOf = (last: RecordToFold, word: RevisionToFold | undefined): Failure
 };
 
 const standingOf = (records: readonly RecordToFold[], revisions: readonly RevisionToFold[]): FailureStanding[] => {
-  const last = latest(records, laterRecord);
+  const last = latest(records, compareRecords);
   if (last === undefined) return [];
-  const count = (kind: MadeRevision['kind']): number => revisions.filter((one) => one.kind === kind).length;
+  const count = (kind: NewRevision['kind']): number => revisions.filter((one) => one.kind === kind).length;
   const words = revisions.filter((one) => one.kind === 'resolved' || one.kind === 'superseded');
   return [
     {
       run_id: last.run_id,
       fingerprint: last.fingerprint,
-      status: statusOf(last, latest(words, laterWord)),
+      status: statusOf(last, latest(words, compareRevisions)),
       occurrence_count: records.length,
       last_seen_step_id: last.step_id,
       last_failure_id: last.failure_id,

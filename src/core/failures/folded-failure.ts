@@ -62,7 +62,7 @@ export const emptyFailureMemory = (): FailureMemory => ({
 });
 
 /** A revision as the memory makes it. The caller adds run, step, attempt and time. */
-export interface MadeRevision {
+export interface NewRevision {
   /** Derived, so that storing it twice has no effect. */
   revision_id: string;
   fingerprint: string;
@@ -72,9 +72,9 @@ export interface MadeRevision {
 }
 
 /** A changed memory, together with the revisions to store. */
-export interface Revised {
+export interface RevisedMemory {
   memory: FailureMemory;
-  revisions: MadeRevision[];
+  revisions: NewRevision[];
 }
 
 const PREVIEW_CHARS = 120;

@@ -1,5 +1,5 @@
 import type { ToolEffect } from '../../protocol/tools.ts';
-import type { ChosenCall } from './call-identity.ts';
+import type { CallToIdentify } from './call-identity.ts';
 import { callIdentity } from './call-identity.ts';
 import { findStall } from './loop-rules.ts';
 import type { LoopPolicy, LoopWatch, OpenStall, SeenCall, Stall } from './loop-watch.ts';
@@ -8,7 +8,7 @@ import { GUIDED_CALLS, LONGEST_CYCLE, SHORTEST_CYCLE } from './loop-watch.ts';
 /** How many distinct calls and results are remembered. A call that comes back after more others counts as new. */
 const REMEMBERED = 64;
 
-export interface LoopCall extends ChosenCall {
+export interface LoopCall extends CallToIdentify {
   /**
    * For a tool that can change something, a call with new arguments counts as progress. For a `read`, only a new result
    * does.

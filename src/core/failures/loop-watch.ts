@@ -72,7 +72,7 @@ export interface LoopWatch {
   stalls: OpenStall[];
 }
 
-export const openLoopWatch = (): LoopWatch => ({
+export const createLoopWatch = (): LoopWatch => ({
   calls: 0,
   messages: 0,
   stretch: 0,

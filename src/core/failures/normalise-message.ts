@@ -1,4 +1,4 @@
-import { headAndTail, oneSpace, withoutControls } from './clean-text.ts';
+import { headAndTail, collapseSpaces, stripControls } from './clean-text.ts';
 import { stripFolders, stripTempNames } from './strip-folders.ts';
 import { replaceRequestIds, replaceVolatileParts } from './volatile-parts.ts';
 
@@ -12,8 +12,8 @@ const NORMALISED_CHARS = 600;
  * missing modules, or two constraints with one SQL code, are different failures.
  */
 export const normaliseMessage = (line: string): string => {
-  const text = oneSpace(withoutControls(headAndTail(line)));
+  const text = collapseSpaces(stripControls(headAndTail(line)));
   // Request ids come first, because some contain slashes and would look like paths.
   const named = stripTempNames(stripFolders(replaceRequestIds(text)));
-  return oneSpace(replaceVolatileParts(named)).slice(0, NORMALISED_CHARS);
+  return collapseSpaces(replaceVolatileParts(named)).slice(0, NORMALISED_CHARS);
 };

@@ -1,5 +1,5 @@
 import { changeFailures } from './failure-memory.ts';
-import type { FailureMemory, MadeRevision, FoldedFailure, Revised } from './folded-failure.ts';
+import type { FailureMemory, NewRevision, FoldedFailure, RevisedMemory } from './folded-failure.ts';
 import { triggerKeys } from './trigger.ts';
 import type { Trigger } from './trigger.ts';
 
@@ -9,7 +9,7 @@ const countRevision = (
   failure: FoldedFailure,
   kind: 'shown_helpful' | 'shown_harmful',
   count: number,
-): MadeRevision => ({
+): NewRevision => ({
   revision_id: `${failure.first_failure_id}:${kind}:${count}`,
   fingerprint: failure.fingerprint,
   failure_id: failure.last_failure_id,
@@ -20,8 +20,12 @@ const countRevision = (
  * Rates the guidance that was shown before an attempt: helpful if the attempt succeeded, harmful if it failed with the
  * same fingerprint, otherwise neither.
  */
-export const creditGuidance = (memory: FailureMemory, shown: readonly string[], outcome: AttemptOutcome): Revised => {
-  const revisions: MadeRevision[] = [];
+export const creditGuidance = (
+  memory: FailureMemory,
+  shown: readonly string[],
+  outcome: AttemptOutcome,
+): RevisedMemory => {
+  const revisions: NewRevision[] = [];
   const credited = changeFailures(memory, (failure) => {
     if (!shown.includes(failure.fingerprint)) return failure;
     if (outcome.ok) {
@@ -37,7 +41,7 @@ export const creditGuidance = (memory: FailureMemory, shown: readonly string[], 
   return revisions.length === 0 ? { memory, revisions } : { memory: credited, revisions };
 };
 
-const statusRevision = (failure: FoldedFailure, kind: 'resolved' | 'superseded'): MadeRevision => ({
+const statusRevision = (failure: FoldedFailure, kind: 'resolved' | 'superseded'): NewRevision => ({
   revision_id: `${failure.last_failure_id}:${kind}`,
   fingerprint: failure.fingerprint,
   failure_id: failure.last_failure_id,
@@ -48,9 +52,9 @@ const statusRevision = (failure: FoldedFailure, kind: 'resolved' | 'superseded')
  * Notes that a trigger has succeeded. A fingerprint is resolved when every trigger that caused it has succeeded since;
  * the absence of failures alone proves nothing.
  */
-export const resolveByProof = (memory: FailureMemory, trigger: Trigger): Revised => {
+export const resolveByProof = (memory: FailureMemory, trigger: Trigger): RevisedMemory => {
   const passed = triggerKeys(trigger);
-  const revisions: MadeRevision[] = [];
+  const revisions: NewRevision[] = [];
   const touched = memory.by_fingerprint.some(
     (failure) => failure.status === 'active' && failure.open_triggers.some((key) => passed.includes(key)),
   );
@@ -69,8 +73,8 @@ export const resolveByProof = (memory: FailureMemory, trigger: Trigger): Revised
  * Marks failures of a tool's old schema as superseded, because they no longer apply. Failures whose schema is unknown
  * stay.
  */
-export const supersede = (memory: FailureMemory, toolName: string, newSchemaHash: string): Revised => {
-  const revisions: MadeRevision[] = [];
+export const supersede = (memory: FailureMemory, toolName: string, newSchemaHash: string): RevisedMemory => {
+  const revisions: NewRevision[] = [];
   const next = changeFailures(memory, (failure) => {
     const old = failure.tool_schema_hash;
     if (failure.status !== 'active' || failure.tool_name !== toolName || old === null || old === newSchemaHash) {

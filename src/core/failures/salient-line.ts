@@ -1,4 +1,4 @@
-import { headAndTail, oneSpace, withoutControls } from './clean-text.ts';
+import { headAndTail, collapseSpaces, stripControls } from './clean-text.ts';
 
 const TRACEBACK = 'Traceback (most recent call last):';
 /** The part of a compiler's line before its message: a place, a kind of error, a code. */
@@ -47,7 +47,7 @@ const hasWord = (line: string): boolean => WORD.test(line);
  * because a preview may lack the end of a traceback.
  */
 export const salientLine = (message: string): string => {
-  const text = withoutControls(headAndTail(message));
+  const text = stripControls(headAndTail(message));
   const lines = text.split('\n').map((line) => line.trimEnd());
   const line =
     pythonLine(lines) ??
@@ -56,7 +56,7 @@ export const salientLine = (message: string): string => {
     lines.find((line) => ERROR_HEADING.test(line)) ??
     titleOfPage(text) ??
     firstLine(text, lines);
-  return oneSpace(line);
+  return collapseSpaces(line);
 };
 
 /** Printed JSON begins with a lone bracket; then the whole text counts as the line. */

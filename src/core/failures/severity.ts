@@ -23,13 +23,13 @@ const BY_SIGNAL: Record<SignalType, Severity> = {
   budget_pressure: 'low',
 };
 
-export interface SeenForSeverity {
+export interface SeverityInput {
   signal_type: SignalType;
   kind: OutcomeKind;
   category?: FailureCategory | undefined;
 }
 
-export const defaultSeverity = ({ signal_type, kind, category }: SeenForSeverity): Severity =>
+export const defaultSeverity = ({ signal_type, kind, category }: SeverityInput): Severity =>
   BY_KIND[kind] ?? (category && BY_CATEGORY[category]) ?? BY_SIGNAL[signal_type];
 
 const RANK: Record<Severity, number> = { low: 0, medium: 1, high: 2, critical: 3 };

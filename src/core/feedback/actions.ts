@@ -1,4 +1,4 @@
-import { oneLine } from './text.ts';
+import { toOneLine } from './scanned-text.ts';
 import type { Detection, FeedbackContext, FeedbackType } from './types.ts';
 
 export type ActionType =
@@ -63,7 +63,7 @@ function fill(template: string, slots: Slots): string | null {
   return unknown ? null : text;
 }
 
-function slotsOf(context: FeedbackContext): Slots {
+function collectSlots(context: FeedbackContext): Slots {
   const { expected, actual, test_name, error_message, remark, requested_change } = context;
   const behaviour =
     expected === undefined
@@ -84,13 +84,13 @@ function slotsOf(context: FeedbackContext): Slots {
 }
 
 /** The actions of the detected type whose slots can all be filled; none if nothing was detected. */
-export function refinementActions(detection: Detection): RefinementAction[] {
+export function selectActions(detection: Detection): RefinementAction[] {
   if (detection.feedback_type === null) return [];
-  const slots = slotsOf(detection.context);
+  const slots = collectSlots(detection.context);
   const actions: RefinementAction[] = [];
   for (const { type, template } of TEMPLATES[detection.feedback_type]) {
     const text = fill(template, slots);
-    if (text !== null) actions.push({ type, text: oneLine(text, 1_000) });
+    if (text !== null) actions.push({ type, text: toOneLine(text, 1_000) });
   }
   return actions;
 }

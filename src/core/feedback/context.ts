@@ -1,4 +1,4 @@
-import { oneLine } from './text.ts';
+import { toOneLine } from './scanned-text.ts';
 import type { FeedbackContext } from './types.ts';
 
 /**
@@ -86,14 +86,14 @@ function readValues(line: string, context: FeedbackContext): void {
     if (found === null) continue;
     const wanted = found[expected];
     const got = found[actual];
-    if (expected > 0 && wanted !== undefined && !has(context, 'expected')) context.expected = oneLine(wanted, 200);
-    if (actual > 0 && got !== undefined && !has(context, 'actual')) context.actual = oneLine(got, 200);
+    if (expected > 0 && wanted !== undefined && !has(context, 'expected')) context.expected = toOneLine(wanted, 200);
+    if (actual > 0 && got !== undefined && !has(context, 'actual')) context.actual = toOneLine(got, 200);
     return;
   }
 }
 
 /** Reads the details. A Python traceback has its error at the end; other tools print it first. */
-export function contextOfLines(lines: string[]): FeedbackContext {
+export function readContext(lines: string[]): FeedbackContext {
   const context: FeedbackContext = {};
   let python = false;
   let previous = '';
@@ -103,12 +103,12 @@ export function contextOfLines(lines: string[]): FeedbackContext {
       context.stack_trace = true;
       // An error whose name is not recognized, such as `QuotaExceeded: 10 of 10 used`, is on the line above the first
       // frame.
-      if (previous !== '' && /^\s{1,12}at /.test(line)) context.error_message ??= oneLine(previous);
+      if (previous !== '' && /^\s{1,12}at /.test(line)) context.error_message ??= toOneLine(previous);
     }
     if (line.trim() !== '') previous = line;
     const message = MESSAGE.exec(line)?.[1];
     if (message !== undefined && (!has(context, 'error_message') || (python && /^\S/.test(line))))
-      context.error_message = oneLine(message);
+      context.error_message = toOneLine(message);
     const code = EXIT_CODE.exec(line);
     if (code !== null && !has(context, 'exit_code')) {
       const exit = Number(code[1] ?? code[2]);
@@ -118,7 +118,7 @@ export function contextOfLines(lines: string[]): FeedbackContext {
       for (const regex of TEST_NAME) {
         const name = regex.exec(line)?.[1];
         if (name === undefined) continue;
-        context.test_name = oneLine(name, 200);
+        context.test_name = toOneLine(name, 200);
         break;
       }
     }
@@ -134,7 +134,7 @@ export function contextOfLines(lines: string[]): FeedbackContext {
 /** Tools print their name at the start or at the end of their output. */
 const END_CHARS = 10_000;
 
-export function frameworkOf(text: string): string | undefined {
+export function detectFramework(text: string): string | undefined {
   const ends = text.length <= 2 * END_CHARS ? text : `${text.slice(0, END_CHARS)}\n${text.slice(-END_CHARS)}`;
   for (const [name, regex] of FRAMEWORKS) if (regex.test(ends)) return name;
   return undefined;

@@ -1,11 +1,11 @@
-import { contextOfLines, frameworkOf } from './context.ts';
+import { readContext, detectFramework } from './context.ts';
 import { isNoJudgement } from './judgement.ts';
-import { listedLines } from './listing.ts';
+import { findListedLines } from './listing.ts';
 import { isHarmless } from './negation.ts';
 import { FAMILIES, type Family } from './patterns.ts';
-import { isQuiet, proseLines, quietStart } from './quiet-lines.ts';
-import { asksForChange, asksToRedo, remarkContext } from './remarks.ts';
-import { linesOf, normalized, oneLine, sentencesOf, withinLimit, type Sentence } from './text.ts';
+import { isQuiet, proseLines, createQuietState } from './quiet-lines.ts';
+import { asksForChange, asksToRedo, readRemark } from './remarks.ts';
+import { splitLines, normalizeText, toOneLine, splitSentences, cutToScanLimit, type Sentence } from './scanned-text.ts';
 import {
   FEEDBACK_TYPES,
   type Detection,
@@ -59,14 +59,14 @@ function wordIn(type: FeedbackType, family: Family, sentence: Sentence): string 
 /** One pass over the lines. A family that was found is not searched again. */
 function findMatches(lines: string[]): { found: Found; firstReport: string | null } {
   const found: Found = new Map();
-  const quiet = quietStart();
+  const quiet = createQuietState();
   const isProse = proseLines(lines);
-  const listed = listedLines(lines);
+  const listed = findListedLines(lines);
   let afterQuestion = false;
   let firstReport: string | null = null;
   for (const [index, line] of lines.entries()) {
     if (!/\w/.test(line) || isQuiet(line, quiet) || listed?.[index] === true) continue;
-    const sentences: Sentence[] = isProse(index) ? sentencesOf(line, afterQuestion) : [];
+    const sentences: Sentence[] = isProse(index) ? splitSentences(line, afterQuestion) : [];
     afterQuestion = sentences.at(-1)?.question ?? false;
     for (const type of FEEDBACK_TYPES) {
       for (const family of FAMILIES[type]) {
@@ -75,7 +75,7 @@ function findMatches(lines: string[]): { found: Found; firstReport: string | nul
         if (text !== null && type === 'runtime_error') firstReport ??= line;
         for (const sentence of text === null ? sentences : []) text ??= wordIn(type, family, sentence);
         if (text !== null) {
-          const match = { feedback_type: type, pattern: family.pattern, text: oneLine(text, MATCH_TEXT_CHARS) };
+          const match = { feedback_type: type, pattern: family.pattern, text: toOneLine(text, MATCH_TEXT_CHARS) };
           found.set(family, match);
         }
       }
@@ -102,14 +102,14 @@ function boosted(type: FeedbackType, text: string, context: FeedbackContext): bo
  * texts longer than SCAN_LIMIT_CHARS only the start and the end are read (scanned-text.ts).
  */
 export function detectFeedback(text: string): Detection {
-  const read = normalized(withinLimit(text));
-  const lines = linesOf(read);
+  const read = normalizeText(cutToScanLimit(text));
+  const lines = splitLines(read);
   const { found, firstReport } = findMatches(lines);
   if (found.size === 0) return { feedback_type: null, confidence: 0, matches: [], context: {} };
 
-  const context = contextOfLines(lines);
-  if (firstReport !== null) context.error_message ??= oneLine(firstReport);
-  const framework = frameworkOf(read);
+  const context = readContext(lines);
+  if (firstReport !== null) context.error_message ??= toOneLine(firstReport);
+  const framework = detectFramework(read);
   if (framework !== undefined) context.framework = framework;
 
   let matches = [...found.values()];
@@ -132,6 +132,6 @@ export function detectFeedback(text: string): Detection {
     feedback_type: best,
     confidence: bestTenths / 10,
     matches,
-    context: { ...context, ...remarkContext(read, best) },
+    context: { ...context, ...readRemark(read, best) },
   };
 }

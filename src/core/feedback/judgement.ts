@@ -1,6 +1,6 @@
-import { givesTask, isAsked } from './asked.ts';
+import { givesTask, isAsked } from './questions-and-tasks.ts';
 import { clauseAround } from './clause.ts';
-import type { Sentence } from './text.ts';
+import type { Sentence } from './scanned-text.ts';
 
 const THANKED = /\b(?:thanks|thank you|thx|grateful|appreciate|appreciated)(?: [\w']{1,20}){0,4} $/i;
 const BEFORE_CHARS = 80;

@@ -24,7 +24,7 @@ const MANUAL_LINE = /^\s{0,12}(?:[*+-]|\d{1,3}\.|>|\|)\s|`|^#{1,6} |\]\(/;
 const BUG_REPORT = /\b(?:bug|reproduc\w{1,6}|actual|observed|what happened|stack ?trace|steps|error log)\b/i;
 
 /** Tells which lines of the text are part of a listing. Undefined if the text is not a listing. */
-export function listedLines(lines: string[]): boolean[] | undefined {
+export function findListedLines(lines: string[]): boolean[] | undefined {
   const found = foundLines(lines);
   if (found !== undefined) return found;
   // An answer in JSON is not source code.

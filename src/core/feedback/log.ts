@@ -15,7 +15,7 @@ export type FeedbackLogEntry = {
 };
 
 /** Builds the entry for the log. The feedback may be a tool's whole output, so it is cut to the log's cap. */
-export function feedbackLogEntry(timestamp: string, entry: Omit<FeedbackLogEntry, 'timestamp'>): FeedbackLogEntry {
+export function buildLogEntry(timestamp: string, entry: Omit<FeedbackLogEntry, 'timestamp'>): FeedbackLogEntry {
   const signal = entry.feedback_signal;
   const cut = signal.length <= CAP.textChars ? signal : `${signal.slice(0, CAP.textChars - 1)}…`;
   return { timestamp, ...entry, feedback_signal: cut };

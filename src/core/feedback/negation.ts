@@ -1,8 +1,8 @@
-import { givesTask, isAsked } from './asked.ts';
+import { givesTask, isAsked } from './questions-and-tasks.ts';
 import { clauseAround, type Clause } from './clause.ts';
-import { endedWell, isHistory } from './ended.ts';
-import { isOnlyNamed } from './named.ts';
-import type { Sentence } from './text.ts';
+import { endedWell, isHistory } from './past-failures.ts';
+import { isOnlyNamed } from './failure-names.ts';
+import type { Sentence } from './scanned-text.ts';
 
 /**
  * Checks for words that name a failure without reporting one. Every check reads a bounded part of one sentence before

@@ -26,7 +26,7 @@ const FILE_MODE = /^[dlcbps-][rwxsStT-]{9}[.+@]? /;
 const USAGE = /^(?:usage|options|flags|commands|arguments|[\w ]{1,40} commands|[\w ()]{1,60} options)\b.{0,40}:/i;
 
 export type QuietState = { diff: boolean; log: boolean; help: boolean };
-export const quietStart = (): QuietState => ({ diff: false, log: false, help: false });
+export const createQuietState = (): QuietState => ({ diff: false, log: false, help: false });
 
 /** True if the line reports nothing. `state` remembers which kind of listing earlier lines have started. */
 export function isQuiet(line: string, state: QuietState): boolean {
@@ -62,7 +62,7 @@ const EDGE_LINES = 5;
  * documents ("throws an error if …") only a tool's own report counts.
  */
 export function proseLines(lines: string[]): (index: number) => boolean {
-  const state = quietStart();
+  const state = createQuietState();
   let filled = 0;
   let quiet = 0;
   let marks = 0;

@@ -1,9 +1,9 @@
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { Policy } from '../../protocol/schemas/policy.ts';
-import { applyAction, refinementActions, type ActionType } from './actions.ts';
+import { applyAction, selectActions, type ActionType } from './actions.ts';
 import { detectFeedback } from './detect.ts';
-import { feedbackLogEntry, type FeedbackLogEntry } from './log.ts';
-import { promptScore } from './rubric.ts';
+import { buildLogEntry, type FeedbackLogEntry } from './log.ts';
+import { scorePrompt } from './rubric.ts';
 import type { Detection } from './types.ts';
 
 export type RefineOptions = Partial<Policy['feedback']> & {
@@ -22,7 +22,7 @@ export type Refinement = { refined_prompt: string; score: number; iterations: Fe
 export function refineOnce(prompt: string, detection: Detection): { prompt: string; applied: ActionType[] } {
   let refined = prompt;
   const applied: ActionType[] = [];
-  for (const action of refinementActions(detection)) {
+  for (const action of selectActions(detection)) {
     const next = applyAction(refined, action);
     if (next !== refined) applied.push(action.type);
     refined = next;
@@ -38,7 +38,7 @@ export function refineOnce(prompt: string, detection: Detection): { prompt: stri
 export function refinePrompt(prompt: string, feedback: string, options: RefineOptions): Refinement {
   const limit = options.max_refinement_iterations ?? DEFAULT_POLICY.feedback.max_refinement_iterations;
   const target = options.target_score ?? DEFAULT_POLICY.feedback.target_score;
-  const judge = options.score ?? promptScore;
+  const judge = options.score ?? scorePrompt;
   const detection = detectFeedback(feedback);
   const type = detection.feedback_type;
   const iterations: FeedbackLogEntry[] = [];
@@ -50,7 +50,7 @@ export function refinePrompt(prompt: string, feedback: string, options: RefineOp
     const { prompt: refined, applied } = refineOnce(current, detection);
     score = judge(refined);
     iterations.push(
-      feedbackLogEntry(options.timestamp, {
+      buildLogEntry(options.timestamp, {
         original_prompt: current,
         feedback_type: type,
         feedback_signal: feedback,

@@ -1,4 +1,4 @@
-import { oneLine } from './text.ts';
+import { toOneLine } from './scanned-text.ts';
 import type { FeedbackContext, FeedbackType } from './types.ts';
 
 /**
@@ -31,12 +31,12 @@ export const asksToRedo = (text: string): boolean => REDO.test(text.slice(0, REA
 const firstOf = (text: string, patterns: RegExp[]): string | undefined => {
   for (const pattern of patterns) {
     const found = pattern.exec(text)?.[1]?.trim();
-    if (found !== undefined && found !== '') return oneLine(found);
+    if (found !== undefined && found !== '') return toOneLine(found);
   }
   return undefined;
 };
 
-export function remarkContext(text: string, type: FeedbackType): FeedbackContext {
+export function readRemark(text: string, type: FeedbackType): FeedbackContext {
   if (type !== 'user_rejection' && type !== 'partial_success') return {};
   const read = text.slice(0, READ_CHARS).trim();
   const change =
@@ -44,7 +44,7 @@ export function remarkContext(text: string, type: FeedbackType): FeedbackContext
       ? firstOf(read, [AFTER_TURN, NEXT_SENTENCE, OBLIGED])
       : firstOf(read, [WANTED, AFTER_NO, OBLIGED]);
   const alternatives = type === 'user_rejection' ? firstOf(read, [ALTERNATIVE]) : undefined;
-  const remark = oneLine(read);
+  const remark = toOneLine(read);
   return {
     ...(remark === '' ? {} : { remark }),
     ...(change === undefined ? {} : { requested_change: change }),

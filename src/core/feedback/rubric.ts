@@ -36,7 +36,7 @@ const QUESTIONS: { points: number; asked: RegExp }[] = [
   },
 ];
 
-export function promptScore(prompt: string): number {
+export function scorePrompt(prompt: string): number {
   const read = prompt.slice(0, READ_CHARS);
   const words = read.split(/\s/, 1_000).filter((word) => word !== '').length;
   let score = (words >= 3 ? 1 : 0) + (words >= 6 ? 1 : 0);

@@ -18,13 +18,13 @@ export interface BiasEchoResult {
  * The distinct tags of one loop in the order they were named. They are trimmed, keep their case, and blank ones are
  * dropped.
  */
-export function tagsOfLoop(tags: readonly BiasTag[] | undefined): string[] {
+export function distinctTags(tags: readonly BiasTag[] | undefined): string[] {
   const names = (tags ?? []).map((entry) => (typeof entry === 'string' ? entry : entry.tag).trim());
   return [...new Set(names)].filter((name) => name !== '');
 }
 
 /** How many of these loops flagged the tag. */
-export const loopsThatFlagged = (tag: string, loops: readonly (readonly string[])[]): number =>
+export const countFlags = (tag: string, loops: readonly (readonly string[])[]): number =>
   loops.filter((tags) => tags.includes(tag)).length;
 
 /**
@@ -39,7 +39,7 @@ export function detectBiasEcho(
 ): BiasEchoResult {
   const counts = tags.map((tag): [string, number] => [
     tag,
-    1 + loopsThatFlagged(tag, earlierLoops) + countOf(tag, elsewhere),
+    1 + countFlags(tag, earlierLoops) + countOf(tag, elsewhere),
   ]);
   const repeatedTags = counts.filter(([, count]) => count >= threshold).map(([tag]) => tag);
   const echo = repeatedTags.length > 0;

@@ -4,7 +4,7 @@ import type { FatigueResult, Scores } from './fatigue.ts';
 import type { RerunLimitResult } from './rerun-limit.ts';
 
 export type RerunTrigger = 'alignment' | 'drift' | 'summary';
-export type RerunReason = 'alignment_threshold_not_met' | 'drift_threshold_exceeded' | 'summary_invalid';
+export type RerunReasonCode = 'alignment_threshold_not_met' | 'drift_threshold_exceeded' | 'summary_invalid';
 export type GuardReason = 'bias_echo' | 'max_reruns_reached' | 'fatigue_threshold_exceeded';
 export type FinalizeReason = 'thresholds_met' | GuardReason;
 
@@ -12,10 +12,10 @@ export interface JudgedLoop extends Scores {
   summary_valid: boolean;
 }
 
-export type Decision =
+export type ReviewDecision =
   | {
       decision: 'rerun';
-      rerun_reason: RerunReason;
+      rerun_reason: RerunReasonCode;
       rerun_trigger: RerunTrigger[];
       force_finalize: false;
       /** Guards that would have ended the run in the mode `enforce`. */
@@ -23,7 +23,7 @@ export type Decision =
     }
   | { decision: 'finalize'; finalize_reason: FinalizeReason; rerun_trigger: RerunTrigger[]; force_finalize: boolean };
 
-const REASON_OF_TRIGGER: Record<RerunTrigger, RerunReason> = {
+const REASON_OF_TRIGGER: Record<RerunTrigger, RerunReasonCode> = {
   alignment: 'alignment_threshold_not_met',
   drift: 'drift_threshold_exceeded',
   summary: 'summary_invalid',
@@ -50,7 +50,7 @@ export function decideAfterReview(
   guards: { bias: BiasEchoResult; limit: RerunLimitResult; fatigue: FatigueResult },
   thresholds: Thresholds,
   mode: Policy['mode'] = 'enforce',
-): Decision {
+): ReviewDecision {
   const triggers = rerunTriggers(loop, thresholds);
   const [firstTrigger] = triggers;
   if (firstTrigger === undefined) {

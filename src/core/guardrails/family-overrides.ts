@@ -1,8 +1,8 @@
 import { currentLoop } from './guard-state.ts';
 import type { GuardState } from './guard-state.ts';
 import type { LoopAnswer } from './loop-answer.ts';
-import { overridesTaken, takeOverride } from './overrides.ts';
-import type { Bound, OverrideEntry, OverrideRequest } from './overrides.ts';
+import { countOverrides, addOverride } from './overrides.ts';
+import type { LiftableLimit, OverrideEntry, OverrideRequest } from './overrides.ts';
 import { refuse } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -15,7 +15,7 @@ export interface OverrideAnswer {
   overridden_by: string;
   override_reason: string | null;
   /** Only with `success`: the limits of this call that already had an override pending. */
-  already_pending?: Bound[];
+  already_pending?: LiftableLimit[];
 }
 
 export interface Overridden {
@@ -36,7 +36,7 @@ export function applyOverride(
   }
   if (state.ended !== null)
     return refuse('ended', `The family ${state.family} has ended; nothing is left to override.`);
-  const taken = takeOverride(state.overrides, request, at);
+  const taken = addOverride(state.overrides, request, at);
   if (!taken.ok) return taken;
   const answer: OverrideAnswer = {
     status: taken.status,
@@ -54,7 +54,7 @@ export function applyOverride(
  * The audit of overrides. After the family has ended nothing is pending any more, so overrides that were not needed are
  * shown as unused.
  */
-export const overrideAudit = (state: GuardState): OverrideEntry[] =>
+export const listOverrides = (state: GuardState): OverrideEntry[] =>
   state.overrides.entries.map((entry) =>
     state.ended !== null && entry.outcome === 'pending' ? { ...entry, outcome: 'unused' } : entry,
   );
@@ -64,8 +64,8 @@ export const overrideAudit = (state: GuardState): OverrideEntry[] =>
  * keeps such an answer. If the person says retry, the run drops the state that `completeLoop` returned and completes
  * the loop again with both override flags, which count as one override.
  */
-export function couldBeOverridden(stateBefore: GuardState, answer: LoopAnswer): boolean {
+export function canBeOverridden(stateBefore: GuardState, answer: LoopAnswer): boolean {
   const { decision_result: result } = answer;
   if (result.decision !== 'finalize' || !result.force_finalize || result.finalize_reason === 'bias_echo') return false;
-  return overridesTaken(stateBefore.overrides) < stateBefore.overrides.max_overrides;
+  return countOverrides(stateBefore.overrides) < stateBefore.overrides.max_overrides;
 }

@@ -1,18 +1,18 @@
 import { hashOfJson } from '../../protocol/ids.ts';
-import { detectBiasEcho, tagsOfLoop } from './bias-echo.ts';
+import { detectBiasEcho, distinctTags } from './bias-echo.ts';
 import type { BiasCounts } from './bias-echo.ts';
 import { decideAfterReview } from './decision.ts';
 import { scoreFatigue } from './fatigue.ts';
 import { announced, currentLoop, openFamily, rerunCount, withCurrentLoop } from './guard-state.ts';
-import type { GuardPolicy, GuardState, Review, Ruling, Verdict } from './guard-state.ts';
-import { answerFor } from './loop-answer.ts';
-import type { Answered, LoopAnswer } from './loop-answer.ts';
+import type { GuardPolicy, GuardState, Review, Ruling, LoopVerdict } from './guard-state.ts';
+import { buildLoopAnswer } from './loop-answer.ts';
+import type { AnsweredLoop, LoopAnswer } from './loop-answer.ts';
 import { familyOf, rerunId } from './loop-ids.ts';
-import { errorsOfReport } from './loop-report.ts';
+import { checkReport } from './loop-report.ts';
 import type { LoopReport, ReviewReport } from './loop-report.ts';
-import { coverBounds, coveredBy, settleOverrides } from './override-spending.ts';
-import type { Bound } from './overrides.ts';
-import { rerunReasonDetail } from './reasoning.ts';
+import { coverLimits, coveredBy, settleOverrides } from './override-spending.ts';
+import type { LiftableLimit } from './overrides.ts';
+import { describeRerun } from './reasoning.ts';
 import { refuse } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 import { checkRerunLimit } from './rerun-limit.ts';
@@ -38,11 +38,11 @@ export interface Completed {
  * Returns the answer that this loop's report has already had, or why it is refused; null if the report is new and
  * expected. Called before costly work such as asking a reviewer. Without a state, the report opens the family.
  */
-export function answerGivenBefore(
+export function findEarlierAnswer(
   state: GuardState | null,
   loopId: string,
   bodyHash: string,
-): Answered | Refusal | null {
+): AnsweredLoop | Refusal | null {
   if (state === null) return null;
   if (familyOf(loopId) !== state.family) {
     return refuse('other_family', `${loopId} belongs to another family than ${state.family}.`);
@@ -50,7 +50,7 @@ export function answerGivenBefore(
   const known = state.loops.find((loop) => loop.loop_id === loopId);
   if (known?.verdict) {
     return known.verdict.body_hash === bodyHash
-      ? answerFor(state, loopId)
+      ? buildLoopAnswer(state, loopId)
       : refuse('other_body', `${loopId} was already reported with another body; its decision stands.`);
   }
   if (state.ended !== null) return refuse('ended', `The family ${state.family} has ended; start a new one.`);
@@ -66,10 +66,10 @@ export function completeLoop(
   at: string,
   options: CompleteOptions = {},
 ): Completed | Refusal {
-  const errors = errorsOfReport(report);
+  const errors = checkReport(report);
   if (errors.length > 0) return refuse('invalid_report', 'Correct the named fields and report again.', errors);
   const bodyHash = options.bodyHash ?? hashOfJson(report);
-  const before = answerGivenBefore(state, report.loop_id, bodyHash);
+  const before = findEarlierAnswer(state, report.loop_id, bodyHash);
   if (before?.ok === false) return before;
   if (before !== null && state !== null) return { ok: true, state, answer: before.answer, repeated: true };
   const { max_reruns: maxReruns = policy.reruns.max_reruns, reflection_result: reviewed } = report;
@@ -84,7 +84,7 @@ export function completeLoop(
   const opened = state === null ? openFamily(report.loop_id, limits, at) : { ok: true as const, state };
   if (!opened.ok) return opened;
   const next = judge(opened.state, report, reviewed, policy, { ...options, bodyHash, at });
-  const answered = answerFor(next, report.loop_id);
+  const answered = buildLoopAnswer(next, report.loop_id);
   return answered.ok ? { ...answered, state: next, repeated: false } : answered;
 }
 
@@ -101,15 +101,15 @@ function judge(
   const previous = earlier.at(-1) ?? null;
   const review = completeReview(reviewed);
   const bias = detectBiasEcho(
-    tagsOfLoop(reviewed.bias_tags),
+    distinctTags(reviewed.bias_tags),
     earlier.map((verdict) => Object.keys(verdict.repetition_counts)),
     policy.bias.scope === 'global' ? (context.biasElsewhere ?? null) : null,
     policy.bias.repetition_threshold,
   );
   const tired = scoreFatigue(review, previous?.review ?? null, previous?.reflection_fatigue ?? 0, policy.fatigue);
 
-  const blocking = blockingBounds(state, tired.threshold_exceeded && policy.mode === 'enforce');
-  const coverage = coverBounds(state.overrides, blocking, report);
+  const blocking = findBlockingLimits(state, tired.threshold_exceeded && policy.mode === 'enforce');
+  const coverage = coverLimits(state.overrides, blocking, report);
   const overriddenBy = coveredBy(coverage, report);
   const limitLiftedBy = coverage.covered.includes('max_reruns') ? overriddenBy : null;
   const limit = checkRerunLimit(rerunCount(state), state.max_reruns, limitLiftedBy);
@@ -121,12 +121,12 @@ function judge(
     ? {
         decision: 'rerun',
         rerun_reason: decision.rerun_reason,
-        rerun_reason_detail: context.reasonDetail ?? rerunReasonDetail(decision.rerun_trigger, decision.observed),
+        rerun_reason_detail: context.reasonDetail ?? describeRerun(decision.rerun_trigger, decision.observed),
         new_loop_id: rerunId(state.family, rerunCount(state) + 1),
         overridden_by: overriddenBy,
       }
     : { decision: 'finalize', finalize_reason: decision.finalize_reason, force_finalize: decision.force_finalize };
-  const verdict: Verdict = {
+  const verdict: LoopVerdict = {
     at,
     body_hash: context.bodyHash,
     orchestrator_persona: report.orchestrator_persona ?? null,
@@ -156,8 +156,8 @@ const completeReview = (reviewed: ReviewReport): Review => ({
   reflection_persona: reviewed.reflection_persona ?? null,
 });
 
-function blockingBounds(state: GuardState, tooTired: boolean): Bound[] {
-  const blocking: Bound[] = [];
+function findBlockingLimits(state: GuardState, tooTired: boolean): LiftableLimit[] {
+  const blocking: LiftableLimit[] = [];
   if (rerunCount(state) >= state.max_reruns) blocking.push('max_reruns');
   if (tooTired) blocking.push('fatigue');
   return blocking;

@@ -1,15 +1,15 @@
 import type { Policy } from '../../protocol/schemas/policy.ts';
 import type { BiasCounts } from './bias-echo.ts';
-import type { FinalizeReason, JudgedLoop, RerunReason, RerunTrigger } from './decision.ts';
+import type { FinalizeReason, JudgedLoop, RerunReasonCode, RerunTrigger } from './decision.ts';
 import { familyOf, isRerunId } from './loop-ids.ts';
-import { newLedger } from './overrides.ts';
+import { createLedger } from './overrides.ts';
 import type { OverrideLedger } from './overrides.ts';
 import { refuse } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 
 /** The parts of a policy that decide whether another pass follows. */
 export type GuardPolicy = Pick<Policy, 'mode' | 'reruns' | 'fatigue' | 'bias' | 'humans'>;
-export const guardPolicyOf = ({ mode, reruns, fatigue, bias, humans }: GuardPolicy): GuardPolicy => ({
+export const pickGuardPolicy = ({ mode, reruns, fatigue, bias, humans }: GuardPolicy): GuardPolicy => ({
   mode,
   reruns,
   fatigue,
@@ -24,7 +24,7 @@ export interface Review extends JudgedLoop {
 export type Ruling =
   | {
       decision: 'rerun';
-      rerun_reason: RerunReason;
+      rerun_reason: RerunReasonCode;
       rerun_reason_detail: string;
       new_loop_id: string;
       overridden_by: string | null;
@@ -32,7 +32,7 @@ export type Ruling =
   | { decision: 'finalize'; finalize_reason: FinalizeReason; force_finalize: boolean };
 
 /** Everything that was decided about a reported loop. Its answer, trace item and status are computed from this. */
-export interface Verdict {
+export interface LoopVerdict {
   at: string;
   body_hash: string;
   orchestrator_persona: string | null;
@@ -52,7 +52,7 @@ export interface LoopEntry {
   opened_at: string;
   /** True while the reviewers are working. */
   reviewing: boolean;
-  verdict: Verdict | null;
+  verdict: LoopVerdict | null;
 }
 
 /**
@@ -93,7 +93,7 @@ export function openFamily(
     family: familyOf(loopId),
     max_reruns: limits.max_reruns,
     loops: [announced(loopId, at)],
-    overrides: newLedger(limits.max_overrides),
+    overrides: createLedger(limits.max_overrides),
     ended: null,
   };
   return { ok: true, state };

@@ -1,4 +1,4 @@
-import type { FinalizeReason, RerunReason, RerunTrigger } from './decision.ts';
+import type { FinalizeReason, RerunReasonCode, RerunTrigger } from './decision.ts';
 import { currentLoop, rerunCount } from './guard-state.ts';
 import type { GuardState } from './guard-state.ts';
 import { fatigueAt } from './loop-trace.ts';
@@ -12,7 +12,7 @@ export interface GuardrailsStatus {
   reflection_fatigue: number;
   fatigue_threshold_exceeded: boolean;
   force_finalize: boolean;
-  rerun_reason: RerunReason | null;
+  rerun_reason: RerunReasonCode | null;
   rerun_trigger: RerunTrigger[];
   alignment_score: number | null;
   drift_score: number | null;
@@ -25,7 +25,7 @@ export interface GuardrailsStatus {
  * The status of one loop, or null if the family has no such loop. Counts, limit and end are those of the whole family,
  * as they are now. Scores and reasons are the loop's own, and null until it is reported.
  */
-export function guardrailsStatus(
+export function buildGuardrailsStatus(
   state: GuardState,
   loopId: string = currentLoop(state).loop_id,
 ): GuardrailsStatus | null {

@@ -1,7 +1,7 @@
 import type { BiasCounts } from './bias-echo.ts';
-import type { FinalizeReason, RerunReason, RerunTrigger } from './decision.ts';
+import type { FinalizeReason, RerunReasonCode, RerunTrigger } from './decision.ts';
 import { originalLoopId } from './guard-state.ts';
-import type { GuardState, Review, Verdict } from './guard-state.ts';
+import type { GuardState, Review, LoopVerdict } from './guard-state.ts';
 import { refuse } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 
@@ -18,7 +18,7 @@ export type DecisionResult =
       decision: 'rerun';
       original_loop_id: string;
       new_loop_id: string;
-      rerun_reason: RerunReason;
+      rerun_reason: RerunReasonCode;
       rerun_trigger: RerunTrigger[];
       rerun_number: number;
       rerun_count: number;
@@ -45,26 +45,26 @@ export interface LoopAnswer {
   timestamp: string;
 }
 
-export interface Answered {
+export interface AnsweredLoop {
   ok: true;
   answer: LoopAnswer;
 }
 
 /** Builds the answer from the decision about a loop of this family, whether or not its report was answered before. */
-export function answerFor(state: GuardState, loopId: string): Answered | Refusal {
+export function buildLoopAnswer(state: GuardState, loopId: string): AnsweredLoop | Refusal {
   const position = state.loops.findIndex((loop) => loop.loop_id === loopId);
   const loop = state.loops[position];
   if (loop === undefined) return refuse('unknown_loop', `${loopId} is no loop of the family ${state.family}.`);
   if (loop.verdict === null) return refuse('loop_running', `${loopId} has no decision yet; ask again later.`);
-  return { ok: true, answer: answerOf(state, position, loopId, loop.verdict) };
+  return { ok: true, answer: buildAnswer(state, position, loopId, loop.verdict) };
 }
 
 /** The number of reruns after the decision, as answers contain it. */
-export function rerunCountAfter(position: number, verdict: Verdict): number {
+export function rerunCountAfter(position: number, verdict: LoopVerdict): number {
   return verdict.ruling.decision === 'rerun' ? position + 1 : position;
 }
 
-function answerOf(state: GuardState, position: number, loopId: string, verdict: Verdict): LoopAnswer {
+function buildAnswer(state: GuardState, position: number, loopId: string, verdict: LoopVerdict): LoopAnswer {
   return {
     status: 'success',
     loop_id: loopId,
@@ -76,13 +76,13 @@ function answerOf(state: GuardState, position: number, loopId: string, verdict: 
       reflection_fatigue: verdict.reflection_fatigue,
       fatigue_increased: verdict.fatigue_increased,
     },
-    decision_result: decisionResultOf(state, position, verdict),
+    decision_result: buildDecisionResult(state, position, verdict),
     orchestrator_persona: verdict.orchestrator_persona ?? verdict.review.reflection_persona,
     timestamp: verdict.at,
   };
 }
 
-function decisionResultOf(state: GuardState, position: number, verdict: Verdict): DecisionResult {
+function buildDecisionResult(state: GuardState, position: number, verdict: LoopVerdict): DecisionResult {
   const { ruling } = verdict;
   const count = rerunCountAfter(position, verdict);
   const original = originalLoopId(state);

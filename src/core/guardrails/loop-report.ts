@@ -1,6 +1,6 @@
 import { isId } from '../../protocol/ids.ts';
 import { CAP } from '../../protocol/caps.ts';
-import { OVERRIDE_FIELDS_OF_REPORT, problemsOfFields } from '../../protocol/messages.ts';
+import { OVERRIDE_FIELDS_OF_REPORT, checkFields } from '../../protocol/messages.ts';
 import { POLICY_TABLE } from '../../protocol/policy-table.ts';
 import type { RequestProblem } from '../../protocol/run.ts';
 import { checkSetting } from '../policy/check-policy.ts';
@@ -58,7 +58,7 @@ const SCORE = 'expected a number from 0 to 1';
  * Checks a report and returns its problems. It does not use zod, because workflows call it for messages that arrive
  * directly, and they must not load zod.
  */
-export function errorsOfReport(body: unknown): RequestProblem[] {
+export function checkReport(body: unknown): RequestProblem[] {
   if (!isObject(body)) return [{ path: '$', message: 'expected an object' }];
   const flagged = body['override_fatigue'] === true || body['override_max_reruns'] === true;
   const errors = broken([
@@ -74,13 +74,13 @@ export function errorsOfReport(body: unknown): RequestProblem[] {
   const { max_reruns: maxReruns, reflection_result: review } = body;
   return [
     ...errors,
-    ...problemsOfFields(OVERRIDE_FIELDS_OF_REPORT, body),
+    ...checkFields(OVERRIDE_FIELDS_OF_REPORT, body),
     ...(maxReruns === undefined ? [] : checkSetting(MAX_RERUNS, maxReruns, '$.max_reruns')),
-    ...(review === undefined ? [] : errorsOfReview(review, '$.reflection_result')),
+    ...(review === undefined ? [] : checkReview(review, '$.reflection_result')),
   ];
 }
 
-export function errorsOfReview(review: unknown, path = '$'): RequestProblem[] {
+export function checkReview(review: unknown, path = '$'): RequestProblem[] {
   if (!isObject(review)) return [{ path, message: 'expected an object' }];
   const tags = review['bias_tags'];
   return broken([

@@ -1,11 +1,11 @@
 import type { BiasCounts } from './bias-echo.ts';
-import type { FinalizeReason, RerunReason, RerunTrigger } from './decision.ts';
-import { overrideAudit } from './family-overrides.ts';
+import type { FinalizeReason, RerunReasonCode, RerunTrigger } from './decision.ts';
+import { listOverrides } from './family-overrides.ts';
 import type { GuardState, LoopEntry } from './guard-state.ts';
 import { rerunCountAfter } from './loop-answer.ts';
 import { rerunDepth } from './loop-ids.ts';
 import type { OverrideEntry } from './overrides.ts';
-import { rerunReasoning } from './reasoning.ts';
+import { explainRerun } from './reasoning.ts';
 import type { RerunReasoning } from './reasoning.ts';
 
 export type LoopStatus = 'running' | 'reviewing' | 'rerun' | 'finalized';
@@ -22,7 +22,7 @@ export interface LoopTraceItem {
   repeated_tags: string[] | null;
   reflection_fatigue: number;
   fatigue_increased: boolean;
-  rerun_reason: RerunReason | null;
+  rerun_reason: RerunReasonCode | null;
   rerun_reason_detail: string | null;
   rerun_trigger: RerunTrigger[] | null;
   force_finalize: boolean;
@@ -50,9 +50,9 @@ export interface ReasonedTraceItem extends LoopTraceItem {
   overrides: OverrideEntry[];
 }
 
-export function loopTrace(state: GuardState): ReasonedTraceItem[] {
+export function buildLoopTrace(state: GuardState): ReasonedTraceItem[] {
   const overrides = overridesByLoop(state);
-  return state.loops.map((loop, position) => traceItemOf(state, loop, position, overrides[position] ?? []));
+  return state.loops.map((loop, position) => buildTraceItem(state, loop, position, overrides[position] ?? []));
 }
 
 /**
@@ -61,7 +61,7 @@ export function loopTrace(state: GuardState): ReasonedTraceItem[] {
  */
 function overridesByLoop(state: GuardState): OverrideEntry[][] {
   const byLoop: OverrideEntry[][] = state.loops.map(() => []);
-  for (const entry of overrideAudit(state)) {
+  for (const entry of listOverrides(state)) {
     const reported = state.loops.findIndex((loop) => entry.via === 'loop_complete' && loop.verdict?.at === entry.at);
     const current = state.loops.findLastIndex((loop) => loop.opened_at <= entry.at);
     byLoop[reported === -1 ? Math.max(0, current) : reported]?.push(entry);
@@ -69,7 +69,7 @@ function overridesByLoop(state: GuardState): OverrideEntry[][] {
   return byLoop;
 }
 
-function traceItemOf(
+function buildTraceItem(
   state: GuardState,
   loop: LoopEntry,
   position: number,
@@ -103,7 +103,7 @@ function traceItemOf(
     reasoning:
       rerun === null || verdict === null
         ? null
-        : rerunReasoning({ ...rerun, rerun_trigger: verdict.rerun_trigger }, verdict.at, persona, rerun.overridden_by),
+        : explainRerun({ ...rerun, rerun_trigger: verdict.rerun_trigger }, verdict.at, persona, rerun.overridden_by),
     alignment_score: verdict?.review.alignment_score ?? null,
     drift_score: verdict?.review.drift_score ?? null,
     summary_valid: verdict?.review.summary_valid ?? null,

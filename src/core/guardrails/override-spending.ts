@@ -1,9 +1,9 @@
-import { entryOf, flaggedBounds, overridesTaken, pendingFor } from './overrides.ts';
-import type { Bound, OverrideEntry, OverrideFlags, OverrideLedger } from './overrides.ts';
+import { buildEntry, flaggedLimits, countOverrides, findPending } from './overrides.ts';
+import type { LiftableLimit, OverrideEntry, OverrideFlags, OverrideLedger } from './overrides.ts';
 
 /** Which overrides would lift which limits at one decision. They are spent only if the decision is a rerun. */
 export interface Coverage {
-  covered: Bound[];
+  covered: LiftableLimit[];
   /** True if flags in the report itself lift a limit. */
   byFlags: boolean;
   byPending: OverrideEntry[];
@@ -14,11 +14,15 @@ export interface Coverage {
  * they apply to this decision only. They count against `max_overrides` too, otherwise a caller that always sends them
  * would never end.
  */
-export function coverBounds(ledger: OverrideLedger, blocking: readonly Bound[], flags: OverrideFlags): Coverage {
-  const flagged = overridesTaken(ledger) < ledger.max_overrides ? flaggedBounds(flags) : [];
+export function coverLimits(
+  ledger: OverrideLedger,
+  blocking: readonly LiftableLimit[],
+  flags: OverrideFlags,
+): Coverage {
+  const flagged = countOverrides(ledger) < ledger.max_overrides ? flaggedLimits(flags) : [];
   const coverage: Coverage = { covered: [], byFlags: false, byPending: [] };
   for (const bound of blocking) {
-    const pending = pendingFor(ledger, bound);
+    const pending = findPending(ledger, bound);
     if (flagged.includes(bound)) coverage.byFlags = true;
     else if (pending === undefined) continue;
     else if (!coverage.byPending.includes(pending)) coverage.byPending.push(pending);
@@ -40,18 +44,18 @@ export const coveredBy = (coverage: Coverage, flags: OverrideFlags): string | nu
 export function settleOverrides(
   ledger: OverrideLedger,
   coverage: Coverage,
-  decision: { rerun: boolean; loopId: string; blocking: readonly Bound[]; at: string },
+  decision: { rerun: boolean; loopId: string; blocking: readonly LiftableLimit[]; at: string },
   flags: OverrideFlags,
 ): OverrideLedger {
   const spent = { outcome: 'spent', waits_for: [], spent_by: decision.loopId } satisfies Partial<OverrideEntry>;
   const entries = ledger.entries.map((entry) =>
     decision.rerun && coverage.byPending.includes(entry) ? { ...entry, ...spent } : entry,
   );
-  const flagged = flaggedBounds(flags);
+  const flagged = flaggedLimits(flags);
   if (flagged.length === 0) return { ...ledger, entries };
-  const noneLeft = overridesTaken(ledger) >= ledger.max_overrides;
+  const noneLeft = countOverrides(ledger) >= ledger.max_overrides;
   const inTheWay = flagged.some((bound) => decision.blocking.includes(bound) && !coverage.covered.includes(bound));
-  const note = entryOf(flags, decision.at, 'loop_complete', noneLeft && inTheWay ? 'refused' : 'unused', []);
+  const note = buildEntry(flags, decision.at, 'loop_complete', noneLeft && inTheWay ? 'refused' : 'unused', []);
   const settled = decision.rerun && coverage.byFlags ? { ...note, ...spent } : note;
   return { ...ledger, entries: [...entries, settled] };
 }

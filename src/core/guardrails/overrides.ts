@@ -5,7 +5,7 @@ import { refuse } from './refusal.ts';
 import type { Refusal } from './refusal.ts';
 
 /** The limits that a person may lift once. Bias echo is not one of them. */
-export type Bound = 'max_reruns' | 'fatigue';
+export type LiftableLimit = 'max_reruns' | 'fatigue';
 
 export type OverrideRequest = MessageBody<'override'>;
 /** An override inside a report. It applies only to the decision about that loop. */
@@ -27,7 +27,7 @@ export interface OverrideEntry {
   via: 'override' | 'loop_complete';
   outcome: OverrideOutcome;
   /** The limits it waits for: those of its flags for which nothing was pending. */
-  waits_for: Bound[];
+  waits_for: LiftableLimit[];
   /** The loop after whose review another loop started because of this override. */
   spent_by: string | null;
 }
@@ -39,22 +39,22 @@ export interface OverrideLedger {
   already_pending_left_out: number;
 }
 
-export const newLedger = (maxOverrides: number): OverrideLedger => ({
+export const createLedger = (maxOverrides: number): OverrideLedger => ({
   max_overrides: maxOverrides,
   entries: [],
   already_pending_left_out: 0,
 });
 
-export const flaggedBounds = (request: OverrideFlags): Bound[] => [
+export const flaggedLimits = (request: OverrideFlags): LiftableLimit[] => [
   ...(request.override_max_reruns === true ? (['max_reruns'] as const) : []),
   ...(request.override_fatigue === true ? (['fatigue'] as const) : []),
 ];
 
-export const pendingFor = (ledger: OverrideLedger, bound: Bound): OverrideEntry | undefined =>
+export const findPending = (ledger: OverrideLedger, bound: LiftableLimit): OverrideEntry | undefined =>
   ledger.entries.find((entry) => entry.outcome === 'pending' && entry.waits_for.includes(bound));
 
 /** How many overrides count against `max_overrides`: one per call, with one flag or two, pending or spent. */
-export const overridesTaken = (ledger: OverrideLedger): number =>
+export const countOverrides = (ledger: OverrideLedger): number =>
   ledger.entries.filter((entry) => entry.outcome === 'pending' || entry.outcome === 'spent').length;
 
 export interface AcceptedOverride {
@@ -62,25 +62,25 @@ export interface AcceptedOverride {
   ledger: OverrideLedger;
   status: 'success' | 'already_pending';
   /** Limits of this call that already had an override pending. */
-  alreadyPending: Bound[];
+  alreadyPending: LiftableLimit[];
 }
 
 /** Adds an override. Only one per limit can be pending; a second one is kept in the audit and has no effect. */
-export function takeOverride(ledger: OverrideLedger, request: OverrideRequest, at: string): AcceptedOverride | Refusal {
-  const bounds = flaggedBounds(request);
-  const alreadyPending = bounds.filter((bound) => pendingFor(ledger, bound) !== undefined);
+export function addOverride(ledger: OverrideLedger, request: OverrideRequest, at: string): AcceptedOverride | Refusal {
+  const bounds = flaggedLimits(request);
+  const alreadyPending = bounds.filter((bound) => findPending(ledger, bound) !== undefined);
   const waitsFor = bounds.filter((bound) => !alreadyPending.includes(bound));
   if (waitsFor.length === 0) {
-    const entry = entryOf(request, at, 'override', 'already_pending', []);
+    const entry = buildEntry(request, at, 'override', 'already_pending', []);
     return { ok: true, ledger: noteAlreadyPending(ledger, entry), status: 'already_pending', alreadyPending };
   }
-  if (overridesTaken(ledger) >= ledger.max_overrides) {
+  if (countOverrides(ledger) >= ledger.max_overrides) {
     return refuse(
       'max_overrides',
       `All ${ledger.max_overrides} overrides that the policy allows (humans.max_overrides) are taken.`,
     );
   }
-  const entries = [...ledger.entries, entryOf(request, at, 'override', 'pending', waitsFor)];
+  const entries = [...ledger.entries, buildEntry(request, at, 'override', 'pending', waitsFor)];
   return { ok: true, ledger: { ...ledger, entries }, status: 'success', alreadyPending };
 }
 
@@ -91,12 +91,12 @@ function noteAlreadyPending(ledger: OverrideLedger, entry: OverrideEntry): Overr
     : { ...ledger, already_pending_left_out: ledger.already_pending_left_out + 1 };
 }
 
-export function entryOf(
+export function buildEntry(
   request: OverrideFlags & Pick<OverrideRequest, 'override_reason'>,
   at: string,
   via: OverrideEntry['via'],
   outcome: OverrideOutcome,
-  waitsFor: Bound[],
+  waitsFor: LiftableLimit[],
 ): OverrideEntry {
   return {
     override_fatigue: request.override_fatigue === true,

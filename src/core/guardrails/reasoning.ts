@@ -1,9 +1,9 @@
-import type { GuardReason, RerunReason, RerunTrigger } from './decision.ts';
+import type { GuardReason, RerunReasonCode, RerunTrigger } from './decision.ts';
 
 /** Why a loop was run again, as the log keeps it. `overridden_by` is set only if a person lifted a limit. */
 export interface RerunReasoning {
   rerun_trigger: RerunTrigger[];
-  rerun_reason: RerunReason;
+  rerun_reason: RerunReasonCode;
   rerun_reason_detail: string;
   timestamp: string;
   reflection_persona: string | null;
@@ -11,13 +11,13 @@ export interface RerunReasoning {
 }
 
 /** One sentence. It also names guards that only observed, because they are recorded nowhere else. */
-export function rerunReasonDetail(triggers: readonly RerunTrigger[], observed: readonly GuardReason[] = []): string {
+export function describeRerun(triggers: readonly RerunTrigger[], observed: readonly GuardReason[] = []): string {
   const triggered = `Triggered by ${triggers.join(', ')}`;
   return observed.length === 0 ? triggered : `${triggered}; only observed: ${observed.join(', ')}`;
 }
 
-export function rerunReasoning(
-  rerun: { rerun_trigger: RerunTrigger[]; rerun_reason: RerunReason; rerun_reason_detail?: string | null },
+export function explainRerun(
+  rerun: { rerun_trigger: RerunTrigger[]; rerun_reason: RerunReasonCode; rerun_reason_detail?: string | null },
   timestamp: string,
   reflectionPersona: string | null,
   overriddenBy: string | null,
@@ -25,7 +25,7 @@ export function rerunReasoning(
   return {
     rerun_trigger: rerun.rerun_trigger,
     rerun_reason: rerun.rerun_reason,
-    rerun_reason_detail: rerun.rerun_reason_detail || rerunReasonDetail(rerun.rerun_trigger),
+    rerun_reason_detail: rerun.rerun_reason_detail || describeRerun(rerun.rerun_trigger),
     timestamp,
     reflection_persona: reflectionPersona,
     ...(overriddenBy === null ? {} : { overridden_by: overriddenBy }),

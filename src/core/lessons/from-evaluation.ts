@@ -1,7 +1,7 @@
 import { compareDecimals, decimal, minus, toFixedHalfEven, toNumber } from '../guardrails/decimal.ts';
 import type { Decimal } from '../guardrails/decimal.ts';
 import { errorSignature } from './signature.ts';
-import { firstCodePoints } from './text.ts';
+import { firstCodePoints } from './unicode-text.ts';
 
 export interface Reflection {
   error_type: string;
@@ -19,7 +19,7 @@ export interface VerificationResult {
   claim_text?: string | null;
 }
 
-export interface Evaluation {
+export interface QualityEvaluation {
   critique?: string | null;
   verification_results?: readonly VerificationResult[] | null;
   query?: string | null;
@@ -39,7 +39,7 @@ const PRAISED_CRITIQUE_CHARS = 150;
 /**
  * Derives a lesson from an evaluation: the most serious finding, or a notable gain. Returns null if there is neither.
  */
-export function reflectionFromEvaluation(evaluation: Evaluation): Reflection | null {
+export function reflectionFromEvaluation(evaluation: QualityEvaluation): Reflection | null {
   const gain = minus(decimal(evaluation.quality_after), decimal(evaluation.quality_before));
   const lesson = lessonOf(evaluation, gain);
   if (lesson === null) return null;
@@ -54,7 +54,7 @@ export function reflectionFromEvaluation(evaluation: Evaluation): Reflection | n
   };
 }
 
-function lessonOf(evaluation: Evaluation, gain: Decimal): Pick<Reflection, 'error_type' | 'content'> | null {
+function lessonOf(evaluation: QualityEvaluation, gain: Decimal): Pick<Reflection, 'error_type' | 'content'> | null {
   const critique = evaluation.critique ?? '';
   const results = evaluation.verification_results ?? [];
   const conflict = results.find((result) => result.status === 'conflict');

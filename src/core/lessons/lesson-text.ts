@@ -1,5 +1,5 @@
-import { cleanName, oneSpace } from '../failures/clean-text.ts';
-import type { ActionDifference } from './behaviour-changed.ts';
+import { cleanName, collapseSpaces } from '../failures/clean-text.ts';
+import type { ActionDifference } from './compare-behaviour.ts';
 
 /**
  * The text of a lesson that a run learns by itself. It is made only of names, codes and plain values. Text from tools,
@@ -27,7 +27,7 @@ export const describeFailure = (toolName: string | null, errorCode: string): str
   `If ${cleanName(toolName ?? 'the plan', NAME_CHARS)} fails with ${cleanName(errorCode, CODE_CHARS)}`;
 
 /** Picks the arguments of a call whose values may be shown. */
-export function plainArgs(input: unknown): PlainArgs {
+export function pickPlainArgs(input: unknown): PlainArgs {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return {};
   const plain = Object.entries(input).filter((entry): entry is [string, string | number | boolean | null] => {
     const [name, value] = entry;
@@ -48,10 +48,10 @@ export interface Remedy {
 }
 
 /** Builds the text of a lesson: the failure, and what was different when it worked. */
-export const lessonText = (failure: string, remedy: Remedy): string =>
-  `${failure}, then what worked was ${whatWorked(remedy).join(', ')}.`;
+export const buildLessonText = (failure: string, remedy: Remedy): string =>
+  `${failure}, then what worked was ${describeRemedy(remedy).join(', ')}.`;
 
-function whatWorked(remedy: Remedy): string[] {
+function describeRemedy(remedy: Remedy): string[] {
   const { differences, constraints } = remedy;
   const told: string[] = [];
   if (differences.includes('tool')) told.push(`${cleanName(remedy.tool_name, NAME_CHARS)} instead`);
@@ -80,4 +80,4 @@ function changedArguments({ args_before: before, args_after: after }: Remedy): s
 }
 
 /** The tool's author wrote the text of `ctx.changed`. It is still cut to one short line. */
-const reportedWords = (text: string): string => oneSpace(text).slice(0, REPORTED_CHARS);
+const reportedWords = (text: string): string => collapseSpaces(text).slice(0, REPORTED_CHARS);

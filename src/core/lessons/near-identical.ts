@@ -1,4 +1,4 @@
-import { similarityOfTrigrams, trigramsOf } from './trigram.ts';
+import { similarityOfTrigrams, splitTrigrams } from './trigram.ts';
 
 export interface KnownReflection {
   id: string;
@@ -23,7 +23,7 @@ export function findNearIdentical<Known extends KnownReflection>(
   known: readonly Known[],
   similarityThreshold: number,
 ): Match<Known> | null {
-  const trigrams = trigramsOf(reflection.content);
+  const trigrams = splitTrigrams(reflection.content);
   let best: Match<Known> | null = null;
   for (const candidate of known) {
     const match = matchOf(candidate, reflection.error_signature, trigrams);
@@ -40,7 +40,11 @@ function matchOf<Known extends KnownReflection>(
 ): Match<Known> {
   return candidate.error_signature === errorSignature
     ? { known: candidate, score: 1, reason: 'signature' }
-    : { known: candidate, score: similarityOfTrigrams(trigrams, trigramsOf(candidate.content)), reason: 'similarity' };
+    : {
+        known: candidate,
+        score: similarityOfTrigrams(trigrams, splitTrigrams(candidate.content)),
+        reason: 'similarity',
+      };
 }
 
 /** An equal signature beats equal trigrams, because the same words in another order are not the same text. */

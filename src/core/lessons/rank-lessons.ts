@@ -15,7 +15,7 @@ export interface Lesson {
 export const MAX_LESSONS = 5;
 
 /** A lesson without tools is about a tool if its text contains the tool's name as a separate word. */
-export function concernsTools(lesson: Lesson, toolNames: readonly string[]): boolean {
+export function isAboutTools(lesson: Lesson, toolNames: readonly string[]): boolean {
   if (lesson.tools.length > 0) return lesson.tools.some((tool) => toolNames.includes(tool));
   return toolNames.some((tool) => mentions(lesson.content, tool));
 }
@@ -39,13 +39,13 @@ export function rankLessons<L extends Lesson>(
   limit: number = MAX_LESSONS,
 ): L[] {
   return lessons
-    .filter((lesson) => concernsTools(lesson, toolNames))
-    .sort(byWorth)
+    .filter((lesson) => isAboutTools(lesson, toolNames))
+    .sort(compareLessons)
     .slice(0, limit);
 }
 
 /** Negative if `a` comes first. */
-export function byWorth(a: Lesson, b: Lesson): number {
+export function compareLessons(a: Lesson, b: Lesson): number {
   if (a.pinned !== b.pinned) return a.pinned ? -1 : 1;
   const success = compareSuccess(b, a);
   if (success !== 0) return success;

@@ -5,7 +5,7 @@ const BETWEEN_WORDS = /[\s,;"'()]/;
  * Decides whether two similar lessons recommend the same. Lessons with the same words but other values can say the
  * opposite, so the remedy has to be the same and every value has to be at the same place.
  */
-export function sameRemedy(one: string, other: string): boolean {
+export function hasSameRemedy(one: string, other: string): boolean {
   if (one.includes(REMEDY) !== other.includes(REMEDY)) return false;
   if (one.includes(REMEDY)) return remedyOf(one) === remedyOf(other);
   return valuesOf(one) === valuesOf(other);

@@ -1,5 +1,5 @@
 import { sha256Hex } from '../../protocol/ids.ts';
-import { trimWhiteSpace } from './text.ts';
+import { trimWhiteSpace } from './unicode-text.ts';
 
 const SIGNATURE_CHARS = 16;
 

@@ -10,7 +10,7 @@
 const WORD = /[\p{Alphabetic}\p{Nd}]+/gu;
 const CAPITAL_I_WITH_DOT = '\u0130';
 
-export function trigramsOf(text: string): Set<string> {
+export function splitTrigrams(text: string): Set<string> {
   const trigrams = new Set<string>();
   for (const [word] of text.matchAll(WORD)) {
     const padded = [' ', ' ', ...Array.from(word, lowerCased), ' '];
@@ -31,4 +31,5 @@ export function similarityOfTrigrams(a: ReadonlySet<string>, b: ReadonlySet<stri
   return Math.fround(shared / (a.size + b.size - shared));
 }
 
-export const trigramSimilarity = (a: string, b: string): number => similarityOfTrigrams(trigramsOf(a), trigramsOf(b));
+export const trigramSimilarity = (a: string, b: string): number =>
+  similarityOfTrigrams(splitTrigrams(a), splitTrigrams(b));

@@ -1,6 +1,6 @@
 import { isRecord } from '../../protocol/json.ts';
-import { suggestion } from '../../protocol/nearest-name.ts';
-import { expectationOf, expectationOfItem, policyEntry, policyKeysAt } from '../../protocol/policy.ts';
+import { suggestName } from '../../protocol/nearest-name.ts';
+import { describeExpected, describeExpectedItem, policyEntry, policyKeysAt } from '../../protocol/policy.ts';
 import { type ListSetting, POLICY_ROWS, type Setting } from '../../protocol/policy-table.ts';
 import type { RequestProblem } from '../../protocol/run.ts';
 import type { Policy } from '../../protocol/schemas/policy.ts';
@@ -59,7 +59,7 @@ const isAmount = (value: unknown): boolean => typeof value === 'number' && Numbe
 
 /** Returns the problems of one setting's value; empty when the table allows it. */
 export function checkSetting(setting: Setting, value: unknown, path: string): RequestProblem[] {
-  const problem = { path, message: expectationOf(setting, value) };
+  const problem = { path, message: describeExpected(setting, value) };
   switch (setting.type) {
     case 'integer_or_null':
       return value === null || isWithin(setting, value) ? [] : [problem];
@@ -72,7 +72,7 @@ export function checkSetting(setting: Setting, value: unknown, path: string): Re
       return setting.choices.includes(value as string) ? [] : [problem];
     case 'list': {
       if (!Array.isArray(value) || value.length > setting.maxItems) return [problem];
-      const message = expectationOfItem(setting.items);
+      const message = describeExpectedItem(setting.items);
       return value.flatMap((item: unknown, index) =>
         isAllowedItem(setting.items, item) ? [] : [{ path: `${path}[${index}]`, message }],
       );
@@ -99,5 +99,5 @@ const notAnObject = (path: string): RequestProblem => ({ path, message: 'expecte
 
 const unknownKey = (path: string, key: string, known: string[]): RequestProblem => ({
   path,
-  message: `unknown key${suggestion(key, known)}`,
+  message: `unknown key${suggestName(key, known)}`,
 });

@@ -1,4 +1,4 @@
-import { NOTHING_REMEMBERED } from '../../protocol/lessons.ts';
+import { EMPTY_START_MEMORY } from '../../protocol/lessons.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { PreparedRun, RequestProblem } from '../../protocol/run.ts';
 import { computeBound } from '../bound/compute-bound.ts';
@@ -51,5 +51,5 @@ const placeholder = (given: UnpreparedRun): PreparedRun => ({
   loop_id: 'loop_refused',
   labels: [],
   parent_run_id: null,
-  memory: NOTHING_REMEMBERED,
+  memory: EMPTY_START_MEMORY,
 });

@@ -1,4 +1,4 @@
-import { isNamed, type Json, pathTooDeep } from '../../protocol/json.ts';
+import { hasTextField, type Json, findTooDeepPath } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { RequestProblem } from '../../protocol/run.ts';
 import type { CallFailed } from '../../protocol/tools.ts';
@@ -31,7 +31,7 @@ export function checkChoice(state: RunState, choice: PlannerChoice): RequestProb
   );
   if (together !== null) return { path: '$.calls', message: `the inputs of all calls together: ${together}` };
   for (const [index, call] of choice.calls.entries()) {
-    if (!isNamed(call, 'tool')) return { path: `$.calls[${index}]`, message: 'expected {tool, input}' };
+    if (!hasTextField(call, 'tool')) return { path: `$.calls[${index}]`, message: 'expected {tool, input}' };
     if (!Object.hasOwn(state.run.manifest, call.tool)) {
       return { path: `$.calls[${index}].tool`, message: `no tool named ${call.tool.slice(0, 60)}` };
     }
@@ -43,7 +43,7 @@ export function checkChoice(state: RunState, choice: PlannerChoice): RequestProb
 
 /** Checks the size of an input, because chosen inputs are kept in the state and sent with every planner view. */
 function checkInput(input: Json, most: number): string | null {
-  if (pathTooDeep(input) !== null) return `nested deeper than ${CAP.jsonLevels} levels`;
+  if (findTooDeepPath(input) !== null) return `nested deeper than ${CAP.jsonLevels} levels`;
   const size = JSON.stringify(input)?.length ?? 0;
   return size > most ? `${size} characters are over the cap of ${most}; make it shorter` : null;
 }

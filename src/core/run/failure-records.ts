@@ -5,7 +5,7 @@ import type { FailureRecord, OutcomeKind, SignalType } from '../../protocol/sche
 import type { Plan } from '../../protocol/schemas/plan.ts';
 import { isoTime } from '../../protocol/time.ts';
 import type { CallFailed, Constraints, GuidanceRow, PromptUse } from '../../protocol/tools.ts';
-import { adjustmentFor } from '../failures/adjustment.ts';
+import { recommendAdjustment } from '../failures/adjustment.ts';
 import { fingerprintOf } from '../failures/fingerprint.ts';
 import { defaultSeverity } from '../failures/severity.ts';
 import type { Attempt, Step, Subject } from './attempts.ts';
@@ -61,7 +61,7 @@ export function makeFailureRecord(
       message_preview: failure.message_preview,
       duration_ms: Math.round(failure.duration_ms),
     },
-    recommended_adjustment: adjustmentFor({
+    recommended_adjustment: recommendAdjustment({
       signal_type,
       kind,
       category: failure.category,
@@ -131,7 +131,7 @@ export function makeNoticeRecord(
       input_hash: null,
     },
     observed_outcome: { kind, error_code, duration_ms: 0 },
-    recommended_adjustment: adjustmentFor({ signal_type, kind, tool_name, error_code, budget: notice.budget }),
+    recommended_adjustment: recommendAdjustment({ signal_type, kind, tool_name, error_code, budget: notice.budget }),
     context_refs: { manifest_id: manifest.id },
     created_at: isoTime(now),
   };

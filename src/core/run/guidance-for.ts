@@ -1,8 +1,8 @@
 import { CAP } from '../../protocol/caps.ts';
 import type { RunLesson } from '../../protocol/lessons.ts';
 import type { Constraints, Guidance, GuidanceRow } from '../../protocol/tools.ts';
-import { oneSpace } from '../failures/clean-text.ts';
-import { constraintsFor } from '../failures/constraints.ts';
+import { collapseSpaces } from '../failures/clean-text.ts';
+import { deriveConstraints } from '../failures/constraints.ts';
 import type { FailureMemory } from '../failures/folded-failure.ts';
 import { type GuidanceSituation, selectGuidance } from '../failures/guidance.ts';
 import { type Allowance, correctionOf, lastRecorded, type Step } from './attempts.ts';
@@ -32,7 +32,7 @@ export function guidanceFor(state: RunState, step: Step, allowed?: Allowance): A
   const situation = describeSituation(memory, step);
   const chosen = knowsFailures ? selectGuidance(memory, situation, { k, maxChars }).rows : [];
   const rows = withLessons(state, step, chosen, situation.fingerprint ?? null);
-  const constraints = step.kind === 'planner' ? {} : constraintsFor(memory, step.call.tool);
+  const constraints = step.kind === 'planner' ? {} : deriveConstraints(memory, step.call.tool);
   return {
     ...buildGuidance(
       correction === undefined ? rows : withCorrection(rows, step, correction).slice(0, Math.max(1, k)),
@@ -118,15 +118,15 @@ const lessonRow = ({ reflection_id, content }: RunLesson, relevance: number, why
   failure_id: '',
   relevance,
   why: `lesson ${reflection_id}: ${why}`,
-  text: oneSpace(content).slice(0, CAP.lessonChars),
+  text: collapseSpaces(content).slice(0, CAP.lessonChars),
   reflection_id,
 });
 
 /** A person's correction is the first row: it is about this step and newer than anything the run has learnt. */
 function withCorrection(rows: GuidanceRow[], step: Step, { text, by }: Allowance): GuidanceRow[] {
   const own = lastRecorded(step)?.record;
-  const said = oneSpace(text ?? '').slice(0, 400);
-  const who = oneSpace(by ?? 'a person').slice(0, 60);
+  const said = collapseSpaces(text ?? '').slice(0, 400);
+  const who = collapseSpaces(by ?? 'a person').slice(0, 60);
   const correction: GuidanceRow = {
     fingerprint: own?.fingerprint ?? '',
     failure_id: own?.failure_id ?? '',

@@ -3,8 +3,8 @@ import type { LearntLesson, RunLesson } from '../../protocol/lessons.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { CallSucceeded, Constraints } from '../../protocol/tools.ts';
-import { behaviourChanged } from '../lessons/behaviour-changed.ts';
-import { describeFailure, lessonText, plainArgs } from '../lessons/lesson-text.ts';
+import { compareBehaviour } from '../lessons/compare-behaviour.ts';
+import { describeFailure, buildLessonText, pickPlainArgs } from '../lessons/lesson-text.ts';
 import { type Attempt, lastRecorded, type Step, successOf } from './attempts.ts';
 import { hashCached } from './failure-records.ts';
 import { keepLatest } from './outbox.ts';
@@ -94,7 +94,7 @@ export function learnFromSuccess(state: RunState, step: Step): void {
   if (failed === null || before === undefined || after === null) return;
   if (failed !== step) failed.answered = true;
   if (state.run.policy.memory.scope === 'run') return;
-  const change = behaviourChanged(describeAction(failed, before), describeAction(step, step.attempts.at(-1)));
+  const change = compareBehaviour(describeAction(failed, before), describeAction(step, step.attempts.at(-1)));
   if (change.changed_behavior) {
     state.outbox.lessons.push(makeLesson(state, { failed, before: before.record, step, after }, change.differences));
   }
@@ -125,7 +125,7 @@ interface LessonSource {
 function makeLesson(
   { run }: RunState,
   { failed, before, step, after }: LessonSource,
-  differences: ReturnType<typeof behaviourChanged>['differences'],
+  differences: ReturnType<typeof compareBehaviour>['differences'],
 ): LearntLesson {
   const { scope, similarity_threshold } = run.policy.memory;
   const last = step.attempts.at(-1);
@@ -135,11 +135,11 @@ function makeLesson(
     scope: scope === 'global' ? 'global' : 'agent',
     error_type: before.signal_type,
     fingerprint: before.fingerprint,
-    content: lessonText(describeFailure(failed.call.tool, error_code), {
+    content: buildLessonText(describeFailure(failed.call.tool, error_code), {
       differences,
       tool_name: step.call.tool,
-      args_before: plainArgs(failed.call.input),
-      args_after: plainArgs(step.call.input),
+      args_before: pickPlainArgs(failed.call.input),
+      args_after: pickPlainArgs(step.call.input),
       constraints: withoutOrigins(last?.constraints),
       reported: after.changed ?? null,
     }),

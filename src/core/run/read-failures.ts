@@ -1,8 +1,8 @@
 import type { FailureRevision } from '../../protocol/records.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import { isoTime } from '../../protocol/time.ts';
-import { failureOf, noteHumanAnswer, noteProgress, remember } from '../failures/failure-memory.ts';
-import type { FailureMemory, FoldedFailure, MadeRevision } from '../failures/folded-failure.ts';
+import { findFailure, noteHumanAnswer, noteProgress, addFailure } from '../failures/failure-memory.ts';
+import type { FailureMemory, FoldedFailure, NewRevision } from '../failures/folded-failure.ts';
 import { creditGuidance, resolveByProof } from '../failures/revise-memory.ts';
 import type { Attempt, Step, Subject } from './attempts.ts';
 import { hashCached, type Notice, makeNoticeRecord } from './failure-records.ts';
@@ -69,12 +69,12 @@ function readAttempt(
   before: FailureMemory,
   step: Step,
   attempt: Attempt,
-): { memory: FailureMemory; revisions: MadeRevision[] } {
+): { memory: FailureMemory; revisions: NewRevision[] } {
   const { outcome, record } = attempt;
   const { tool } = step.call;
   if (outcome?.class === 'failed' && record !== undefined) {
     const tool_schema_hash = state.run.manifest[tool]?.schema_hash;
-    const memory = remember(before, record, { tool_schema_hash, query: outcome.query ?? null });
+    const memory = addFailure(before, record, { tool_schema_hash, query: outcome.query ?? null });
     return creditGuidance(memory, shownFingerprints(state, step, attempt), {
       ok: false,
       fingerprint: record.fingerprint,
@@ -101,13 +101,13 @@ function shownFingerprints(state: RunState, step: Step, { guidance }: Attempt): 
   return guidance.rows
     .filter(({ reflection_id, fingerprint }) => {
       if (reflection_id !== undefined) return false;
-      return step.kind === 'tool' || failureOf(state.failures, fingerprint)?.tool_name === step.call.tool;
+      return step.kind === 'tool' || findFailure(state.failures, fingerprint)?.tool_name === step.call.tool;
     })
     .map(({ fingerprint }) => fingerprint);
 }
 
 export const occurrencesOf = (state: RunState, fingerprint: string): number =>
-  failureOf(state.failures, fingerprint)?.since_progress ?? 0;
+  findFailure(state.failures, fingerprint)?.since_progress ?? 0;
 
 export function recordProgress(state: RunState): void {
   if (state.failures.total > 0) state.failures = noteProgress(state.failures);
@@ -120,7 +120,7 @@ export function recordHumanAnswer(state: RunState, fingerprint: string): void {
 /** Records an event that is not a failed attempt, in the memory and for the store. */
 export function recordNotice(state: RunState, subject: Subject, notice: Notice, now: number): FailureRecord {
   const { record, manifest } = makeNoticeRecord(state, subject, notice, now);
-  state.failures = remember(state.failures, record);
+  state.failures = addFailure(state.failures, record);
   queueNotice(state, record, manifest);
   return record;
 }

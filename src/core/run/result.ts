@@ -3,7 +3,7 @@ import type { ArchivedStep, RecordBatch, RunArchive } from '../../protocol/recor
 import type { RunResult } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { countFailures } from '../failures/failure-memory.ts';
-import { loopTrace } from '../guardrails/loop-trace.ts';
+import { buildLoopTrace } from '../guardrails/loop-trace.ts';
 import { rerunCount } from '../guardrails/guard-state.ts';
 import { artifactOf, attemptCount, statusOfStep } from './attempts.ts';
 import type { RunState } from './state.ts';
@@ -65,6 +65,6 @@ export const archiveOf = (state: RunState, result: RunResult, pending: RecordBat
   labels: state.run.labels,
   result,
   steps: [...state.earlier.steps, ...archivedSteps(state)],
-  trace: loopTrace(state.guard) as unknown as Json[],
+  trace: buildLoopTrace(state.guard) as unknown as Json[],
   pending,
 });

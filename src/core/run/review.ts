@@ -4,12 +4,12 @@ import type { RunOutcome } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
 import type { DetectedFeedback } from '../../protocol/tools.ts';
 import { detectFeedback } from '../feedback/detect.ts';
-import { couldBeOverridden } from '../guardrails/family-overrides.ts';
+import { canBeOverridden } from '../guardrails/family-overrides.ts';
 import { completeLoop } from '../guardrails/guard-family.ts';
 import { beginReview } from '../guardrails/guard-state.ts';
 import type { LoopAnswer } from '../guardrails/loop-answer.ts';
-import { errorsOfReview, type ReviewReport } from '../guardrails/loop-report.ts';
-import { loopTrace } from '../guardrails/loop-trace.ts';
+import { checkReview, type ReviewReport } from '../guardrails/loop-report.ts';
+import { buildLoopTrace } from '../guardrails/loop-trace.ts';
 import { summarizeFailure, type Step, statusOfStep } from './attempts.ts';
 import { summarizeEffects } from './effects.ts';
 import { leftOf, limitsOf, millisecondsLeft } from './ledger.ts';
@@ -62,7 +62,7 @@ function startNextLoop(
 }
 
 const traceItem = (state: RunState, loopId: string): Json =>
-  (loopTrace(state.guard).find((item) => item.loop_id === loopId) ?? null) as unknown as Json;
+  (buildLoopTrace(state.guard).find((item) => item.loop_id === loopId) ?? null) as unknown as Json;
 
 const WHY_FINAL = {
   thresholds_met: 'all of its work is done',
@@ -116,7 +116,7 @@ async function requestReview(story: Story): Promise<ReviewReport> {
   if (state.run.reviewer === 'rules') return byRules;
   const outcome = await ports.review(viewFor(story, byRules, detected));
   if (outcome.class !== 'cancelled') chargeReview(story, outcome);
-  const errors = outcome.class === 'ok' ? errorsOfReview(outcome.review) : [];
+  const errors = outcome.class === 'ok' ? checkReview(outcome.review) : [];
   if (outcome.class === 'ok' && errors.length === 0) return outcome.review;
   // A failed reviewer must not stop the run: without a valid review the rules decide, and the log says so.
   ports.log({ event: 'review_failed', loop_id, reason: errors[0]?.path ?? outcome.class });
@@ -173,7 +173,7 @@ function chargeReview(story: Story, used: ReviewUse): void {
 async function decide(story: Story, review: ReviewReport): Promise<LoopAnswer | null> {
   const { state } = story;
   let judged = judge(story, review, {});
-  if (state.run.policy.reruns.on_guard === 'ask_human' && couldBeOverridden(state.guard, judged.answer)) {
+  if (state.run.policy.reruns.on_guard === 'ask_human' && canBeOverridden(state.guard, judged.answer)) {
     const answer = await askForOneMore(story, review, judged.answer);
     if (isOver(state)) return null;
     const flags = { override_fatigue: true, override_max_reruns: true, override_by: answer.by ?? 'policy' };

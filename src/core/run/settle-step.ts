@@ -1,5 +1,5 @@
 import { escalate, type Escalation, type FailureToDecide } from '../failures/escalation.ts';
-import { failureOf } from '../failures/failure-memory.ts';
+import { findFailure } from '../failures/failure-memory.ts';
 import type { Stall } from '../failures/loop-watch.ts';
 import { renderGuidance } from '../failures/render-guidance.ts';
 import { maxAttemptsPerStep } from '../retry/strategies.ts';
@@ -268,7 +268,7 @@ function keepCancelled(state: RunState, step: Step): void {
 
 /** Answers the call with guidance about its stall instead of running it. */
 function keepGuided(state: RunState, step: Step, stall: Stall): void {
-  const failure = failureOf(state.failures, stall.fingerprint);
+  const failure = findFailure(state.failures, stall.fingerprint);
   step.end = { kind: 'guided', stall, ...(failure !== undefined && { shown: renderGuidance(failure) }) };
   keep(state, step);
 }

@@ -1,5 +1,5 @@
 import { escalate, type Escalation } from '../failures/escalation.ts';
-import { failureOf } from '../failures/failure-memory.ts';
+import { findFailure } from '../failures/failure-memory.ts';
 import { afterCall, beforeCall, type LoopCall, type LoopOutcome } from '../failures/loop-detector.ts';
 import { liftStalls, type Stall } from '../failures/loop-watch.ts';
 import { afterMessage } from '../failures/repeated-message.ts';
@@ -76,7 +76,7 @@ export function noteMessage(story: Story, step: Step, text: string): Stall | nul
  * Decides what a stall leads to, by how often it was found and whether a person was already asked about it in this run.
  */
 export function stallEscalation(state: RunState, stall: Stall): Escalation {
-  const failure = failureOf(state.failures, stall.fingerprint);
+  const failure = findFailure(state.failures, stall.fingerprint);
   return escalate({
     kind: 'repeated_call',
     planner: 'chooses',

@@ -6,7 +6,7 @@ import { type PreparedRun, type RunResult, STORY_VERSION } from '../../protocol/
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { emptyFailureMemory, type FailureMemory } from '../failures/folded-failure.ts';
-import { type LoopWatch, openLoopWatch } from '../failures/loop-watch.ts';
+import { type LoopWatch, createLoopWatch } from '../failures/loop-watch.ts';
 import { type GuardState, openFamily } from '../guardrails/guard-state.ts';
 import type { Step } from './attempts.ts';
 import { type Ledger, openLedger } from './ledger.ts';
@@ -147,7 +147,7 @@ export const openLoop = (loopId: string, rerun?: RerunReason): LoopState => ({
   output: null,
   transcript: null,
   told_step_id: 0,
-  watch: openLoopWatch(),
+  watch: createLoopWatch(),
   ...(rerun !== undefined && { rerun }),
 });
 

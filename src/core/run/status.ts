@@ -3,7 +3,7 @@ import { subRunId } from '../../protocol/ids.ts';
 import type { RunStatus } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { countFailures } from '../failures/failure-memory.ts';
-import { guardrailsStatus } from '../guardrails/guardrails-status.ts';
+import { buildGuardrailsStatus } from '../guardrails/guardrails-status.ts';
 import { attemptCount, type Step, listFailedAttempts } from './attempts.ts';
 import { leftOf, limitsOf } from './ledger.ts';
 import { decidedOutcome, toWireState, openQuestion } from './life.ts';
@@ -31,7 +31,7 @@ export function statusOf(state: RunState): RunStatus {
     step_id: step?.step_id ?? 0,
     phase: step?.call.phase ?? 'start',
     attempt: step === undefined ? 0 : attemptCount(step),
-    guardrails: { ...guardrailsStatus(state.guard) },
+    guardrails: { ...buildGuardrailsStatus(state.guard) },
     budget: { limit, used: { ...ledger.used }, left: leftOf(limit, ledger.used) },
     bound: run.bound,
     failures: countFailures(memoryNow(state)),

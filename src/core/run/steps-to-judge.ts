@@ -1,6 +1,6 @@
 import type { Json } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';
-import { wholeText } from '../../protocol/text.ts';
+import { toWellFormed } from '../../protocol/well-formed-text.ts';
 import type { ReviewedStep } from './ports.ts';
 import { artifactOf, summarizeFailure, statusOfStep } from './attempts.ts';
 import type { RunState } from './state.ts';
@@ -32,5 +32,5 @@ export function stepsToJudge({ run, loop, outbox }: RunState): ReviewedStep[] {
 /** Returns short values as they are, and the beginning of long ones as text. */
 export function previewOf(value: Json): Json {
   const text = typeof value === 'string' ? value : JSON.stringify(value);
-  return text.length <= CAP.reviewedChars ? value : wholeText(`${text.slice(0, CAP.reviewedChars)}…`);
+  return text.length <= CAP.reviewedChars ? value : toWellFormed(`${text.slice(0, CAP.reviewedChars)}…`);
 }

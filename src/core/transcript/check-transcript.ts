@@ -1,4 +1,4 @@
-import { pathTooDeep } from '../../protocol/json.ts';
+import { findTooDeepPath } from '../../protocol/json.ts';
 import type { AssistantMessage, Message } from './message.ts';
 
 /** Why a provider would refuse a conversation. */
@@ -86,7 +86,7 @@ function checkCalls(message: AssistantMessage, index: number, seen: Set<string>,
     else if (seen.has(call.call_id)) report(index, 'call_id_twice', `the call id ${shown(call.call_id)} is used twice`);
     seen.add(call.call_id);
     const isObject = typeof call.input === 'object' && call.input !== null && !Array.isArray(call.input);
-    if (!isObject || pathTooDeep(call.input) !== null) {
+    if (!isObject || findTooDeepPath(call.input) !== null) {
       report(index, 'input_not_object', `the arguments of ${shown(call.call_id)} are no JSON object`);
     }
   }

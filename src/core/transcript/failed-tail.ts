@@ -1,11 +1,11 @@
-import { boundedText } from './bounded-text.ts';
+import { shortenToBytes } from './shorten-to-bytes.ts';
 import type { AssistantMessage, Message, StatePart, ToolMessage, UserMessage } from './message.ts';
 
 /** The most that one repair may add to a request, in bytes of JSON: the output to repair and the guidance. */
 const REPAIR_OUTPUT_BYTES = 40_000;
 const GUIDANCE_BYTES = 3_000;
 
-export interface TailSurgery {
+export interface ReplacedTail {
   messages: Message[];
   /** How many pairs of call and result were removed, including calls without a result. */
   removed_pairs: number;
@@ -20,7 +20,7 @@ export function replaceFailedTail(
   messages: readonly Message[],
   guidance: string,
   { pairs = Number.POSITIVE_INFINITY }: { pairs?: number } = {},
-): TailSurgery {
+): ReplacedTail {
   const answered = withoutUnanswered(messages);
   const kept: Message[] = [];
   let rest = answered.messages;
@@ -48,7 +48,7 @@ export function replaceInvalidOutput(messages: readonly Message[], output: strin
   for (let unit = lastUnit(base); unit?.unit.kind === 'repair'; unit = lastUnit(base)) {
     base = base.slice(0, unit.start);
   }
-  const said = boundedText(output, REPAIR_OUTPUT_BYTES);
+  const said = shortenToBytes(output, REPAIR_OUTPUT_BYTES);
   const attempt: AssistantMessage[] = said.trim() === '' ? [] : [{ role: 'assistant', text: said, calls: [] }];
   return [...base, ...attempt, guidanceMessage(guidance)];
 }
@@ -56,7 +56,7 @@ export function replaceInvalidOutput(messages: readonly Message[], output: strin
 /** Guidance is never empty, because providers refuse empty messages. */
 const guidanceMessage = (guidance: string): UserMessage => ({
   role: 'user',
-  text: boundedText(guidance.trim() === '' ? 'Go on.' : guidance, GUIDANCE_BYTES),
+  text: shortenToBytes(guidance.trim() === '' ? 'Go on.' : guidance, GUIDANCE_BYTES),
   guidance: true,
 });
 
@@ -104,7 +104,7 @@ function withoutFailed(unit: Unit, most: number): { left: Message[]; taken: numb
 }
 
 /** Removes calls that were lost and have no result, because providers refuse them. */
-function withoutUnanswered(messages: readonly Message[]): TailSurgery {
+function withoutUnanswered(messages: readonly Message[]): ReplacedTail {
   const round = lastRound(messages);
   if (round === null) return { messages: [...messages], removed_pairs: 0 };
   const answered = new Set(round.results.map((result) => result.call_id));

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { createRedactor } from '../../core/redaction/redact.ts';
-import { boundedText } from '../../core/transcript/bounded-text.ts';
+import { shortenToBytes } from '../../core/transcript/shorten-to-bytes.ts';
 import { sha256Hex } from '../../protocol/ids.ts';
 import { isRecord } from '../../protocol/json.ts';
 import type { ToolEffect } from '../../protocol/tools.ts';
@@ -228,7 +228,7 @@ function boundedOutput({ content, structuredContent }: McpResult, most: number):
   const whole = content.map(describeBlock).join('\n');
   const data = structuredContent === undefined ? '' : JSON.stringify(structuredContent);
   const keepsData = structuredContent !== undefined && Buffer.byteLength(data) <= most;
-  const text = boundedText(whole, most);
+  const text = shortenToBytes(whole, most);
   const isCut = text !== whole || (structuredContent !== undefined && !keepsData);
   return {
     text,

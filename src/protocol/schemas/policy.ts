@@ -1,5 +1,5 @@
 import { z } from 'zod';
-import { expectationOf, expectationOfItem } from '../policy.ts';
+import { describeExpected, describeExpectedItem } from '../policy.ts';
 import {
   type ListSetting,
   type PatchOf,
@@ -42,7 +42,7 @@ function objectOf<Value>(
 }
 
 export function settingSchema(setting: Setting): z.ZodType {
-  const error = expectationOf(setting);
+  const error = describeExpected(setting);
   switch (setting.type) {
     case 'integer':
       return z.int({ error }).min(setting.min, { error }).max(setting.max, { error });
@@ -53,14 +53,14 @@ export function settingSchema(setting: Setting): z.ZodType {
     case 'boolean':
       return z.boolean({ error });
     case 'choice':
-      return z.enum(setting.choices, { error: ({ input }) => expectationOf(setting, input) });
+      return z.enum(setting.choices, { error: ({ input }) => describeExpected(setting, input) });
     case 'list':
       return z.array(itemOf(setting.items), { error }).max(setting.maxItems, { error });
   }
 }
 
 function itemOf(items: ListSetting['items']): z.ZodType {
-  const error = expectationOfItem(items);
+  const error = describeExpectedItem(items);
   const text = items.format === 'url' ? z.url({ error }) : z.string({ error });
   const least = items.minChars > 0 ? text.min(items.minChars, { error }) : text;
   return least.max(items.maxChars, { error });

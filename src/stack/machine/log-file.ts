@@ -22,7 +22,7 @@ export function openLog(path: string): LogFile {
 }
 
 /** The line of a log that is most useful to a person. */
-export function lastWords(log: string): string {
+export function findErrorLine(log: string): string {
   const lines = log
     .split('\n')
     .map((line) => line.trim())

@@ -86,7 +86,7 @@ export class ProcessGroup {
  * Kills all groups before this process ends, so that nothing it started outlives it. No group can be started after
  * that.
  */
-export function endAllGroupsForGood(): void {
+export function killAllGroups(): void {
   closed = true;
   for (const group of running) group.kill();
 }

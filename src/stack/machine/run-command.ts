@@ -7,7 +7,7 @@ export interface CommandResult {
   output: string;
 }
 
-export interface CommandOptions extends Omit<GroupOptions, 'stdio'> {
+export interface RunCommandOptions extends Omit<GroupOptions, 'stdio'> {
   timeoutMs?: number;
 }
 
@@ -19,7 +19,7 @@ const KEPT_OUTPUT_CHARS = 8_000;
 export async function runCommand(
   command: string,
   args: readonly string[],
-  { timeoutMs = 60_000, ...options }: CommandOptions = {},
+  { timeoutMs = 60_000, ...options }: RunCommandOptions = {},
 ): Promise<CommandResult> {
   let output = '';
   try {

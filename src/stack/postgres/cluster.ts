@@ -3,7 +3,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { chmod, chown, lchown, lstat, mkdir, readdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { StackError } from '../stack-error.ts';
-import { lastWords } from '../machine/log-file.ts';
+import { findErrorLine } from '../machine/log-file.ts';
 import { runCommand } from '../machine/run-command.ts';
 import type { PostgresBinaries } from './binaries.ts';
 import type { RunAs } from '../machine/run-as.ts';
@@ -46,7 +46,7 @@ export async function prepareCluster(options: {
     options.progress('Postgres: making a new database');
     await makeCluster(options);
   }
-  await handOver(folder, runAs);
+  await changeOwner(folder, runAs);
 }
 
 /** The password is created once and stored beside the data, readable only by its owner. */
@@ -68,7 +68,7 @@ async function makeCluster(options: Parameters<typeof prepareCluster>[0]): Promi
   await mkdir(join(scratch, 'data'), { recursive: true, mode: 0o700 });
   const passwordFile = join(scratch, 'password');
   await writeFile(passwordFile, options.password, { mode: 0o600 });
-  await handOver(scratch, runAs);
+  await changeOwner(scratch, runAs);
   const { command, args, ...user } = commandAs(runAs, binaries.initdb, [
     `--pgdata=${join(scratch, 'data')}`,
     `--username=${POSTGRES_USER}`,
@@ -83,7 +83,7 @@ async function makeCluster(options: Parameters<typeof prepareCluster>[0]): Promi
   if (!result.ok) {
     throw new StackError(
       'postgres_failed',
-      `A new Postgres database could not be made: ${lastWords(result.output).slice(0, 300)}`,
+      `A new Postgres database could not be made: ${findErrorLine(result.output).slice(0, 300)}`,
       'Mend the cause, or set DATABASE_URL to an own Postgres.',
     );
   }
@@ -98,7 +98,7 @@ async function makeReachable(folder: string): Promise<void> {
 }
 
 /** Postgres starts only on files of its own user, and root may have run it as another user before. */
-async function handOver(folder: string, runAs: RunAs): Promise<void> {
+async function changeOwner(folder: string, runAs: RunAs): Promise<void> {
   if (process.getuid?.() !== 0) return;
   const [uid, gid] = runAs.kind === 'user' ? [runAs.uid, runAs.gid] : [0, process.getgid?.() ?? 0];
   if ((await lstat(folder)).uid === uid) return;

@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Client } from 'pg';
 import { StackError, errnoOf } from '../stack-error.ts';
-import { lastWords, openLog } from '../machine/log-file.ts';
+import { findErrorLine, openLog } from '../machine/log-file.ts';
 import { LOOPBACK } from '../machine/ports.ts';
 import type { StopSteps } from '../machine/process-group.ts';
 import { ProcessGroup } from '../machine/process-group.ts';
@@ -128,5 +128,5 @@ function startFailure(outcome: 'exited' | 'timeout', log: string, dataDir: strin
     return new StackError('port_taken', 'The port for Postgres is taken by another program.', nextStep);
   }
   const why = outcome === 'timeout' ? `does not answer after ${START_LIMIT_MS / 1000} s` : 'ended while starting';
-  return new StackError('postgres_failed', `Postgres ${why}: ${lastWords(log).slice(0, 300)}`, nextStep);
+  return new StackError('postgres_failed', `Postgres ${why}: ${findErrorLine(log).slice(0, 300)}`, nextStep);
 }

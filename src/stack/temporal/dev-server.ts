@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { StackError } from '../stack-error.ts';
-import { lastWords, openLog } from '../machine/log-file.ts';
+import { findErrorLine, openLog } from '../machine/log-file.ts';
 import { LOOPBACK, answersOnPort } from '../machine/ports.ts';
 import type { StopSteps } from '../machine/process-group.ts';
 import { ProcessGroup } from '../machine/process-group.ts';
@@ -52,7 +52,7 @@ export function databaseFile(dataDir: string): string {
  * can try another port.
  */
 export async function startDevServer(options: DevServerOptions, ports: DevServerPorts): Promise<ProcessGroup> {
-  await discardHalfMadeDatabase(options.dataDir);
+  await discardIncompleteDatabase(options.dataDir);
   const log = openLog(join(options.dataDir, 'logs', 'temporal.log'));
   try {
     const { command, args } = commandAs(options.runAs, options.cli, devServerArguments(options, ports));
@@ -64,7 +64,7 @@ export async function startDevServer(options: DevServerOptions, ports: DevServer
     const ask = (): Promise<boolean> => answersOnPort(LOOPBACK, ports.grpc, 1_000);
     const outcome = await waitUntilAnswering(group, ask, START_LIMIT_MS);
     if (outcome === 'answering') {
-      await writeFile(madeMarker(options.dataDir), '');
+      await writeFile(completeMarker(options.dataDir), '');
       return group;
     }
     group.kill();
@@ -98,13 +98,13 @@ function devServerArguments(options: DevServerOptions, ports: DevServerPorts): s
  * The server creates its schema only if the file is missing. If it was killed while doing so, the file is unusable. It
  * contains nothing that was acknowledged, so it is deleted.
  */
-async function discardHalfMadeDatabase(dataDir: string): Promise<void> {
+async function discardIncompleteDatabase(dataDir: string): Promise<void> {
   const file = databaseFile(dataDir);
-  if (!existsSync(file) || existsSync(madeMarker(dataDir))) return;
+  if (!existsSync(file) || existsSync(completeMarker(dataDir))) return;
   await Promise.all(['', '-wal', '-shm'].map((suffix) => rm(`${file}${suffix}`, { force: true })));
 }
 
-function madeMarker(dataDir: string): string {
+function completeMarker(dataDir: string): string {
   return `${databaseFile(dataDir)}.made`;
 }
 
@@ -120,5 +120,5 @@ function startFailure(outcome: 'exited' | 'timeout', log: string, dataDir: strin
   }
   const why = outcome === 'timeout' ? `does not answer after ${START_LIMIT_MS / 1000} s` : 'ended while starting';
   // The reason is at the end of a long chain of "could not build arguments for".
-  return new StackError('temporal_failed', `Temporal ${why}: ${lastWords(log).slice(-200)}`, nextStep);
+  return new StackError('temporal_failed', `Temporal ${why}: ${findErrorLine(log).slice(-200)}`, nextStep);
 }

@@ -76,7 +76,7 @@ async function cachedCli(cacheDir: string): Promise<string | undefined> {
 async function fetchCli(options: Required<FindCliOptions>): Promise<string> {
   const { cacheDir, progress } = options;
   const target = cachedCliPath(cacheDir);
-  const found = await waitForTurn(dirname(target), cacheDir, progress);
+  const found = await waitForLock(dirname(target), cacheDir, progress);
   if (found) return found;
   await withScratch(dirname(target), async (scratch) => {
     const fetched = await downloadOrBuild(scratch, options);
@@ -90,7 +90,7 @@ async function fetchCli(options: Required<FindCliOptions>): Promise<string> {
  * Waits until no other process is downloading or building, so that two stacks on a fresh machine do it only once. This
  * process holds the lock until it ends. It either leaves a binary, which others look for first, or fails and ends.
  */
-async function waitForTurn(
+async function waitForLock(
   folder: string,
   cacheDir: string,
   progress: (line: string) => void,

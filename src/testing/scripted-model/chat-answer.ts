@@ -1,5 +1,5 @@
 import type { Json } from '../../protocol/json.ts';
-import type { Answer, ErrorReply } from './script.ts';
+import type { ScriptedAnswer, ErrorReply } from './script.ts';
 
 /** 2026-01-01. It is constant, so that playing a script twice gives the same bytes. */
 const CREATED = 1_767_225_600;
@@ -11,14 +11,14 @@ const head = (model: string, object: string): { [key: string]: Json } => ({
   model,
 });
 
-const usageOf = ({ usage }: Answer): { [key: string]: Json } => ({
+const usageOf = ({ usage }: ScriptedAnswer): { [key: string]: Json } => ({
   prompt_tokens: usage.inputTokens,
   completion_tokens: usage.outputTokens,
   total_tokens: usage.inputTokens + usage.outputTokens,
 });
 
 /** Builds the whole answer as one body. */
-export function completionOf(answer: Answer, model: string): Json {
+export function buildCompletion(answer: ScriptedAnswer, model: string): Json {
   const calls = answer.calls.map((call) => ({
     id: call.id,
     type: 'function',
@@ -38,7 +38,7 @@ export function completionOf(answer: Answer, model: string): Json {
 }
 
 /** Builds the chunks of a streamed answer. */
-export function chunksOf(answer: Answer, model: string, includeUsage: boolean): Json[] {
+export function buildChunks(answer: ScriptedAnswer, model: string, includeUsage: boolean): Json[] {
   const chunk = (delta: { [key: string]: Json }, finish_reason: Json = null): Json => ({
     ...head(model, 'chat.completion.chunk'),
     choices: [{ index: 0, delta, logprobs: null, finish_reason }],
@@ -69,6 +69,6 @@ export function inPieces(text: string): string[] {
   );
 }
 
-export const errorBodyOf = ({ message, type, code }: ErrorReply): Json => ({
+export const buildErrorBody = ({ message, type, code }: ErrorReply): Json => ({
   error: { message, type, param: null, code },
 });

@@ -1,9 +1,9 @@
 import type { LanguageModel } from 'ai';
 import type { Message, MessageCall } from '../../core/transcript/message.ts';
 import type { Json } from '../../protocol/json.ts';
-import { completionOf, errorBodyOf, inPieces } from './chat-answer.ts';
+import { buildCompletion, buildErrorBody, inPieces } from './chat-answer.ts';
 import { createPlayer, type Exchange, type ScriptedCounts, type ScriptPlayer } from './player.ts';
-import type { Answer, Finish, Reply, Script, ScriptedRequest } from './script.ts';
+import type { ScriptedAnswer, Finish, Reply, Script, ScriptedRequest } from './script.ts';
 
 type LanguageModelV3 = Extract<LanguageModel, { specificationVersion: 'v3' }>;
 type CallOptions = Parameters<LanguageModelV3['doGenerate']>[0];
@@ -22,13 +22,13 @@ export interface ScriptedModel extends LanguageModelV3 {
 
 export function scriptedModel(script: Script, { modelId = 'scripted' }: { modelId?: string } = {}): ScriptedModel {
   const player = createPlayer(script);
-  const ask = async (options: CallOptions, stream: boolean): Promise<Answer | { cut: Answer }> => {
+  const ask = async (options: CallOptions, stream: boolean): Promise<ScriptedAnswer | { cut: ScriptedAnswer }> => {
     options.abortSignal?.throwIfAborted();
-    const reply = await player.play(requestOf(options, modelId, stream));
+    const reply = await player.play(readRequest(options, modelId, stream));
     if (reply.kind === 'answer') return reply;
     if (reply.kind === 'cut') return { cut: reply.answer };
     if (reply.kind === 'hang') return await aborted(options.abortSignal);
-    throw await errorOf(reply);
+    throw await buildError(reply);
   };
   return {
     specificationVersion: 'v3',
@@ -47,12 +47,12 @@ export function scriptedModel(script: Script, { modelId = 'scripted' }: { modelI
       const answer = await ask(options, true);
       const parts = partsOf('cut' in answer ? answer.cut : answer);
       const error = 'cut' in answer ? await cutError() : null;
-      return { stream: streamOf(error === null ? parts : parts.slice(0, Math.ceil(parts.length / 2)), error) };
+      return { stream: buildStream(error === null ? parts : parts.slice(0, Math.ceil(parts.length / 2)), error) };
     },
   };
 }
 
-function requestOf(options: CallOptions, model: string, stream: boolean): Omit<ScriptedRequest, 'index'> {
+function readRequest(options: CallOptions, model: string, stream: boolean): Omit<ScriptedRequest, 'index'> {
   const format = options.responseFormat;
   return {
     model,
@@ -116,14 +116,14 @@ const UNIFIED = {
   content_filter: 'content-filter',
 } as const satisfies Record<Finish, string>;
 
-const finishOf = ({ finish }: Answer): Generated['finishReason'] => ({ unified: UNIFIED[finish], raw: finish });
+const finishOf = ({ finish }: ScriptedAnswer): Generated['finishReason'] => ({ unified: UNIFIED[finish], raw: finish });
 
-const usageOf = ({ usage }: Answer): Generated['usage'] => ({
+const usageOf = ({ usage }: ScriptedAnswer): Generated['usage'] => ({
   inputTokens: { total: usage.inputTokens, noCache: usage.inputTokens, cacheRead: 0, cacheWrite: undefined },
   outputTokens: { total: usage.outputTokens, text: usage.outputTokens, reasoning: 0 },
 });
 
-const callsOf = (answer: Answer) =>
+const callsOf = (answer: ScriptedAnswer) =>
   answer.calls.map((call) => ({
     type: 'tool-call' as const,
     toolCallId: call.id,
@@ -131,7 +131,7 @@ const callsOf = (answer: Answer) =>
     input: call.arguments,
   }));
 
-const generated = (answer: Answer, model: string): Generated => ({
+const generated = (answer: ScriptedAnswer, model: string): Generated => ({
   content: [
     ...(answer.text === null || answer.text === '' ? [] : [{ type: 'text' as const, text: answer.text }]),
     ...callsOf(answer),
@@ -139,10 +139,10 @@ const generated = (answer: Answer, model: string): Generated => ({
   finishReason: finishOf(answer),
   usage: usageOf(answer),
   warnings: [],
-  response: { modelId: model, body: completionOf(answer, model) },
+  response: { modelId: model, body: buildCompletion(answer, model) },
 });
 
-function partsOf(answer: Answer): StreamPart[] {
+function partsOf(answer: ScriptedAnswer): StreamPart[] {
   const text = inPieces(answer.text ?? '');
   return [
     { type: 'stream-start', warnings: [] },
@@ -154,7 +154,7 @@ function partsOf(answer: Answer): StreamPart[] {
   ];
 }
 
-const streamOf = (parts: StreamPart[], error: Error | null): ReadableStream<StreamPart> =>
+const buildStream = (parts: StreamPart[], error: Error | null): ReadableStream<StreamPart> =>
   new ReadableStream({
     start(controller) {
       for (const part of parts) controller.enqueue(part);
@@ -170,13 +170,13 @@ const aborted = (signal: AbortSignal | undefined): Promise<never> =>
   });
 
 /** Builds the error that a provider's package would throw after the same HTTP response. */
-async function errorOf(reply: Exclude<Reply, Answer | { kind: 'cut' | 'hang' }>): Promise<Error> {
+async function buildError(reply: Exclude<Reply, ScriptedAnswer | { kind: 'cut' | 'hang' }>): Promise<Error> {
   const { APICallError } = await import('ai');
   const call = { url: 'scripted:', requestBodyValues: {} };
   if (reply.kind === 'bad_json') {
     return new APICallError({ ...call, message: 'Invalid JSON response', statusCode: 200, responseBody: reply.body });
   }
-  const data = errorBodyOf(reply);
+  const data = buildErrorBody(reply);
   return new APICallError({
     ...call,
     message: reply.message,

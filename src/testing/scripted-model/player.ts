@@ -1,5 +1,5 @@
 import { checkTranscript } from '../../core/transcript/check-transcript.ts';
-import { errorReply, replyOf } from './reply.ts';
+import { errorReply, buildReply } from './reply.ts';
 import type { ErrorReply, Reply, Script, ScriptedRequest } from './script.ts';
 
 export interface Exchange {
@@ -41,7 +41,7 @@ export function createPlayer(script: Script): ScriptPlayer {
       return errorReply(400, 'invalid_request', message);
     },
     async play(asked) {
-      const problem = problemOf(asked);
+      const problem = findProblem(asked);
       counts.requests += 1;
       if (problem !== null) {
         counts.rejected += 1;
@@ -67,12 +67,12 @@ export function createPlayer(script: Script): ScriptPlayer {
 async function take(script: Script, request: ScriptedRequest, nextId: () => string): Promise<Reply> {
   if (typeof script !== 'function') {
     const turn = script[request.index];
-    if (turn !== undefined) return replyOf(turn, request, nextId);
+    if (turn !== undefined) return buildReply(turn, request, nextId);
     const message = `The script has ${script.length} turns and this is request ${request.index + 1}: add a turn.`;
     return errorReply(400, 'script_ended', message);
   }
   try {
-    return replyOf(await script(request), request, nextId);
+    return buildReply(await script(request), request, nextId);
   } catch (error) {
     const message = error instanceof Error ? error.message : String(error);
     return errorReply(400, 'script_failed', `The script threw: ${message}`);
@@ -82,7 +82,7 @@ async function take(script: Script, request: ScriptedRequest, nextId: () => stri
 /** Function names that most providers accept. */
 const FUNCTION_NAME = /^[A-Za-z0-9_-]{1,64}$/;
 
-function problemOf({ messages, tools }: Omit<ScriptedRequest, 'index'>): string | null {
+function findProblem({ messages, tools }: Omit<ScriptedRequest, 'index'>): string | null {
   const [first] = checkTranscript(messages);
   if (first !== undefined) return `messages[${first.index}]: ${first.message} (${first.rule})`;
   const hasCalls = messages.some((message) => message.role === 'assistant' && message.calls.length > 0);

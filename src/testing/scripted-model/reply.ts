@@ -1,6 +1,6 @@
 import type { Json } from '../../protocol/json.ts';
 import type {
-  Answer,
+  ScriptedAnswer,
   AnswerCall,
   AnswerTurn,
   ErrorReply,
@@ -13,11 +13,11 @@ import type {
 } from './script.ts';
 
 /** Turns one turn of the script into a reply to this request. `nextId` numbers the calls of the whole script. */
-export function replyOf(turn: ScriptedTurn, request: ScriptedRequest, nextId: () => string): Reply {
-  return turn.fault === undefined ? answerOf(turn, request, nextId) : faultyReply(turn, request, nextId);
+export function buildReply(turn: ScriptedTurn, request: ScriptedRequest, nextId: () => string): Reply {
+  return turn.fault === undefined ? buildAnswer(turn, request, nextId) : faultyReply(turn, request, nextId);
 }
 
-function answerOf(turn: AnswerTurn, request: ScriptedRequest, nextId: () => string): Answer {
+function buildAnswer(turn: AnswerTurn, request: ScriptedRequest, nextId: () => string): ScriptedAnswer {
   const calls = (turn.calls ?? []).map((call) => ({
     id: call.id ?? nextId(),
     tool: call.tool,
@@ -29,9 +29,9 @@ function answerOf(turn: AnswerTurn, request: ScriptedRequest, nextId: () => stri
 }
 
 function faultyReply(turn: FaultTurn, request: ScriptedRequest, nextId: () => string): Reply {
-  const answer = (more: Omit<AnswerTurn, 'usage'>): Answer =>
-    answerOf({ ...more, ...(turn.usage === undefined ? {} : { usage: turn.usage }) }, request, nextId);
-  const calling = (call: ScriptedCall): Answer => answer({ calls: [call] });
+  const answer = (more: Omit<AnswerTurn, 'usage'>): ScriptedAnswer =>
+    buildAnswer({ ...more, ...(turn.usage === undefined ? {} : { usage: turn.usage }) }, request, nextId);
+  const calling = (call: ScriptedCall): ScriptedAnswer => answer({ calls: [call] });
   switch (turn.fault) {
     case 'rate_limit': {
       const headers = { 'retry-after': String(turn.retryAfterSeconds ?? 1) };

@@ -80,12 +80,12 @@ export interface ScriptedTool {
 
 /** The model's reply, independent of how it is sent. */
 export type Reply =
-  | Answer
-  | { kind: 'cut'; answer: Answer }
+  | ScriptedAnswer
+  | { kind: 'cut'; answer: ScriptedAnswer }
   | { kind: 'hang' }
   | { kind: 'bad_json'; body: string }
   | ErrorReply;
-export interface Answer {
+export interface ScriptedAnswer {
   kind: 'answer';
   text: string | null;
   refusal: string | null;

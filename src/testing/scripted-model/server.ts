@@ -1,11 +1,11 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
-import { chunksOf, completionOf, errorBodyOf } from './chat-answer.ts';
+import { buildChunks, buildCompletion, buildErrorBody } from './chat-answer.ts';
 import { type ChatRequest, readChatRequest, UnreadableRequest } from './chat-request.ts';
 import { createPlayer, type Exchange, type ScriptedCounts, type ScriptPlayer } from './player.ts';
 import { errorReply } from './reply.ts';
-import type { Answer, Reply, Script } from './script.ts';
+import type { ScriptedAnswer, Reply, Script } from './script.ts';
 
 export interface ScriptedServer {
   /** Use it as `OPENAI_BASE_URL`. */
@@ -53,19 +53,19 @@ export async function serveScriptedModel(
   };
 }
 
-interface Door {
+interface ServerContext {
   player: ScriptPlayer;
   apiKey: string | undefined;
   model: string;
 }
 
-async function answer(request: IncomingMessage, response: ServerResponse, door: Door): Promise<void> {
+async function answer(request: IncomingMessage, response: ServerResponse, context: ServerContext): Promise<void> {
   const route = `${request.method} ${(request.url ?? '').split('?')[0]}`;
-  if (door.apiKey !== undefined && request.headers.authorization !== `Bearer ${door.apiKey}`) {
+  if (context.apiKey !== undefined && request.headers.authorization !== `Bearer ${context.apiKey}`) {
     return sendReply(response, errorReply(401, 'invalid_api_key', 'Incorrect API key provided.'));
   }
   if (route === 'GET /v1/models') {
-    const data = [{ id: door.model, object: 'model', created: 0, owned_by: 'secondwind' }];
+    const data = [{ id: context.model, object: 'model', created: 0, owned_by: 'secondwind' }];
     return sendJson(response, 200, { object: 'list', data });
   }
   if (route !== 'POST /v1/chat/completions') {
@@ -76,10 +76,10 @@ async function answer(request: IncomingMessage, response: ServerResponse, door: 
     asked = readChatRequest(await readText(request));
   } catch (error) {
     if (!(error instanceof UnreadableRequest)) throw error;
-    return sendReply(response, door.player.refuse(error.message));
+    return sendReply(response, context.player.refuse(error.message));
   }
   const { includeUsage, ...scripted } = asked;
-  const reply = await door.player.play(scripted);
+  const reply = await context.player.play(scripted);
   if (asked.stream) await sendStream(response, reply, asked.model, includeUsage);
   else await sendReply(response, reply, asked.model);
 }
@@ -87,9 +87,9 @@ async function answer(request: IncomingMessage, response: ServerResponse, door: 
 async function sendReply(response: ServerResponse, reply: Reply, model = ''): Promise<void> {
   switch (reply.kind) {
     case 'answer':
-      return sendJson(response, 200, completionOf(reply, model));
+      return sendJson(response, 200, buildCompletion(reply, model));
     case 'error':
-      return sendJson(response, reply.status, errorBodyOf(reply), reply.headers);
+      return sendJson(response, reply.status, buildErrorBody(reply), reply.headers);
     case 'bad_json':
       response.writeHead(200, { 'content-type': 'application/json' });
       response.end(reply.body);
@@ -97,7 +97,7 @@ async function sendReply(response: ServerResponse, reply: Reply, model = ''): Pr
     case 'hang':
       return;
     case 'cut': {
-      const body = JSON.stringify(completionOf(reply.answer, model));
+      const body = JSON.stringify(buildCompletion(reply.answer, model));
       response.writeHead(200, {
         'content-type': 'application/json',
         'content-length': String(Buffer.byteLength(body)),
@@ -116,8 +116,8 @@ async function sendStream(response: ServerResponse, reply: Reply, model: string,
     response.end();
     return;
   }
-  const events = (whole: Answer): string[] =>
-    chunksOf(whole, model, includeUsage).map((chunk) => event(JSON.stringify(chunk)));
+  const events = (whole: ScriptedAnswer): string[] =>
+    buildChunks(whole, model, includeUsage).map((chunk) => event(JSON.stringify(chunk)));
   if (reply.kind === 'answer') {
     for (const one of events(reply)) await written(response, one);
     response.end(event('[DONE]'));

@@ -11,7 +11,7 @@ import { statusOf } from '../../core/run/status.ts';
 import { type GuardedAttempt, openGuarded } from '../../core/run/guarded.ts';
 import { defaultLoopId, ID_PATTERN, isId, sha256Hex } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
-import { NOTHING_REMEMBERED } from '../../protocol/lessons.ts';
+import { EMPTY_START_MEMORY } from '../../protocol/lessons.ts';
 import { QUERY, TASK_QUEUE } from '../../protocol/names.ts';
 import type { PreparedRun, RequestProblem, RunResult } from '../../protocol/run.ts';
 import type { PolicyPatch } from '../../protocol/schemas/policy.ts';
@@ -183,7 +183,7 @@ function prepare(options: GuardedOptions): PreparedRun {
     loop_id: defaultLoopId(runId),
     labels: [],
     parent_run_id: null,
-    memory: NOTHING_REMEMBERED,
+    memory: EMPTY_START_MEMORY,
   };
 }
 

@@ -2,8 +2,8 @@
 import { spawnSync } from 'node:child_process';
 import { resolve } from 'node:path';
 import { describe, expect, it } from 'vitest';
-import { liveArm } from '../../../eval/arms.ts';
-import { answer, drawFates } from '../../../eval/provider.ts';
+import { runArm } from '../../../eval/arms.ts';
+import { answer, drawConditions } from '../../../eval/provider.ts';
 import { BARS, runEval } from '../../../eval/run-eval.ts';
 import { seedCase } from '../../../eval/seed-case.ts';
 import { enhancePrompt } from '../../../src/core/retry/enhancement.ts';
@@ -49,7 +49,7 @@ describe('the evaluation', { timeout: 60_000 }, () => {
 
 describe('the scripted provider', () => {
   it('mends itself with 0.7 when it is told what it missed, and with 0.1 when not', () => {
-    const fates = drawFates(14_000, 1).filter(({ missing, never }) => missing !== null && !never);
+    const fates = drawConditions(14_000, 1).filter(({ missing, never }) => missing !== null && !never);
     const prompt = 'Judge the document.';
     const mended = (of: (fate: (typeof fates)[number]) => string): number =>
       fates.filter((fate) => answer(fate, of(fate), 2) === 0).length / fates.length;
@@ -65,7 +65,7 @@ describe('the scripted provider', () => {
   });
 
   it('fails as often as the seed says, of each kind, and one failure in five for good', () => {
-    const failed = drawFates(1_400, 9).filter(({ missing }) => missing !== null);
+    const failed = drawConditions(1_400, 9).filter(({ missing }) => missing !== null);
     expect(failed.length).toBe(200);
     for (const code of [1, 2, 3]) expect(failed.filter(({ exit_code }) => exit_code === code).length).toBe(60);
     expect(failed.filter(({ exit_code }) => exit_code === 4).length).toBe(20);
@@ -76,7 +76,7 @@ describe('the scripted provider', () => {
 
 describe("the seed's 14 evaluations, lived", () => {
   it('lose two without a retry: 85.7 %', async () => {
-    const arm = await liveArm(seedCase('conservative'), 'no_retry');
+    const arm = await runArm(seedCase('conservative'), 'no_retry');
     expect(arm).toMatchObject({ evaluations: 14, final_success: 12 / 14, recovered: 0 });
     expect(arm.remaining_failures.map(({ evaluation_id, category }) => [evaluation_id, category])).toEqual([
       ['ab2b6e81', 'validation_grounding'],
@@ -87,7 +87,7 @@ describe("the seed's 14 evaluations, lived", () => {
   });
 
   it('are all right in its conservative account: one at the first retry, one at the second', async () => {
-    expect(await liveArm(seedCase('conservative'), 'ours')).toMatchObject({
+    expect(await runArm(seedCase('conservative'), 'ours')).toMatchObject({
       first_attempt_success: 12 / 14,
       retry_1: { tried: 2, succeeded: 1, success: 0.5 },
       retry_2: { tried: 1, succeeded: 1 },
@@ -97,13 +97,13 @@ describe("the seed's 14 evaluations, lived", () => {
   });
 
   it('are 13 of 14 in its realistic account: 92.9 %, half of the failures recovered', async () => {
-    const arm = await liveArm(seedCase('realistic'), 'ours');
+    const arm = await runArm(seedCase('realistic'), 'ours');
     expect(arm).toMatchObject({ final_success: 13 / 14, recovery: 0.5, recovered: 1, superfluous_demands: 0 });
     expect(arm.remaining_failures).toMatchObject([{ evaluation_id: '8e389e4a', attempts: 3 }]);
   });
 
   it('cost what its analysis says when neither mends: four retries, 0.0012 USD, 22 seconds, below 8 %', async () => {
-    const arm = await liveArm(seedCase('neither'), 'ours');
+    const arm = await runArm(seedCase('neither'), 'ours');
     expect(arm).toMatchObject({ added_cost_micro_usd: 1_200, added_seconds: 22, added_tokens: 4 * 3_800 });
     expect(arm.runtime_overhead).toBeLessThan(0.08);
     expect(arm.cost_overhead).toBeLessThan(0.05);

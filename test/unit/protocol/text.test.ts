@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { inSentences } from '../../../src/protocol/text.ts';
+import { joinSentences } from '../../../src/protocol/well-formed-text.ts';
 
 describe('what happened and what to do', () => {
   it.each([
@@ -13,6 +13,6 @@ describe('what happened and what to do', () => {
     [['It failed', ''], 'It failed'],
     [['', 'Try again.'], 'Try again.'],
   ])('%j reads %s', (parts, text) => {
-    expect(inSentences(...parts)).toBe(text);
+    expect(joinSentences(...parts)).toBe(text);
   });
 });

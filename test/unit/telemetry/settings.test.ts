@@ -1,7 +1,7 @@
 import { SamplingDecision } from '@opentelemetry/sdk-trace';
 import { ROOT_CONTEXT, SpanKind, trace } from '@opentelemetry/api';
 import { describe, expect, it } from 'vitest';
-import { samplerOf } from '../../../src/telemetry/sampler.ts';
+import { readSampler } from '../../../src/telemetry/sampler.ts';
 import { telemetrySettings } from '../../../src/telemetry/settings.ts';
 import { startTelemetry } from '../../../src/telemetry/start-telemetry.ts';
 import { readTraceParent, spanIdOf, traceIdOf, writeTraceParent } from '../../../src/telemetry/trace-header.ts';
@@ -60,7 +60,7 @@ describe('the sampler', () => {
     ['parentbased_traceidratio', '0', [false, true, false]],
     ['parentbased_traceidratio', 'nonsense', [true, true, false]],
   ])('%s %s decides for no parent, a sampled one, and one that is not', (name, argument, expected) => {
-    const sampler = samplerOf({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: argument });
+    const sampler = readSampler({ OTEL_TRACES_SAMPLER: name, OTEL_TRACES_SAMPLER_ARG: argument });
     const decided = [ROOT_CONTEXT, parent(true), parent(false)].map(
       (context) =>
         sampler.shouldSample(context, 'a'.repeat(32), 'n', SpanKind.INTERNAL, {}, []).decision ===

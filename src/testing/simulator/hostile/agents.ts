@@ -4,10 +4,10 @@ import { agentTool } from '../../../define/agent-tool.ts';
 import { type Agent, type Choice, defineAgent } from '../../../define/define-agent.ts';
 import { defineTool, type ToolDefinition } from '../../../define/define-tool.ts';
 import { ToolError } from '../../../define/tool-error.ts';
-import { turnOf } from './planner-behaviour.ts';
-import { askReviewer } from './reviewer-behaviour.ts';
+import { drawTurn } from './planner-behaviour.ts';
+import { drawReview } from './reviewer-behaviour.ts';
 import { type Scene, seedOfGoal, seedOfInput } from './scene.ts';
-import { behaviourOf, type Failing, reconcileVerdict } from './tool-behaviour.ts';
+import { drawBehaviour, type Failing, reconcileVerdict } from './tool-behaviour.ts';
 import { ASK_HELPER, HOSTILE_TOOLS } from './tool-table.ts';
 
 const input = z.object({ seed: z.number(), n: z.number() });
@@ -15,9 +15,9 @@ const output = z.union([z.number(), z.string()]);
 type Definition = ToolDefinition<z.infer<typeof input>, z.infer<typeof output>>;
 
 /** The hostile world as tools, planners and reviewers that any worker can run. The seed travels with every input. */
-export function hostileAgents(sceneOf: (seed: number) => Scene): Agent[] {
+export function createHostileAgents(sceneOf: (seed: number) => Scene): Agent[] {
   const run: Definition['run'] = ({ seed }, context) => {
-    const behaviour = behaviourOf(sceneOf(seed), stepOf(context.idempotencyKey), context.attempt);
+    const behaviour = drawBehaviour(sceneOf(seed), stepOf(context.idempotencyKey), context.attempt);
     if (behaviour.kind === 'ok') return behaviour.output;
     // The output is meant to violate the schema.
     if (behaviour.kind === 'bad_output') return null as unknown as string;
@@ -37,7 +37,7 @@ export function hostileAgents(sceneOf: (seed: number) => Scene): Agent[] {
   const helping: Agent['planner'] = { choose: (view) => chosen(sceneOf(seedOfInput(view.input)), view) };
   const helper = defineAgent({ name: 'hostile.helper', tools, planner: helping, policy: PATIENT });
   const asking = [...tools, agentTool(helper, { name: ASK_HELPER })];
-  const review: Agent['review'] = (view) => askReviewer(sceneOf(seedOfGoal(view.goal)), view.loop_id);
+  const review: Agent['review'] = (view) => drawReview(sceneOf(seedOfGoal(view.goal)), view.loop_id);
   return [
     defineAgent({ name: 'hostile', tools: asking }),
     defineAgent({ name: 'hostile.judged', tools: asking, review }),
@@ -53,7 +53,7 @@ const PATIENT = {
 };
 
 function chosen(scene: Scene, view: PlannerView): Choice {
-  const turn = turnOf(scene, view);
+  const turn = drawTurn(scene, view);
   if (turn.kind === 'fail') throw thrown(turn);
   const { kind: _kind, ...choice } = turn;
   return choice;

@@ -11,8 +11,8 @@ export interface Dice {
 }
 
 /** Independent dice for each combination of numbers, so that one step's results never depend on other steps. */
-export function diceOf(...parts: number[]): Dice {
-  const random = seededRandom(mixed(parts));
+export function createDice(...parts: number[]): Dice {
+  const random = seededRandom(mixSeeds(parts));
   const int = (min: number, max: number): number => min + Math.floor(random() * (max - min + 1));
   return {
     share: random,
@@ -23,7 +23,7 @@ export function diceOf(...parts: number[]): Dice {
 }
 
 /** Mixes the parts with murmur3's finalizer, so that neighbouring seeds, steps and attempts give unrelated numbers. */
-function mixed(parts: number[]): number {
+function mixSeeds(parts: number[]): number {
   let hash = 0x9e3779b9;
   for (const part of parts) {
     hash = Math.imul(hash ^ part, 0x85ebca6b);

@@ -1,6 +1,6 @@
 import type { Bound, RunResult } from '../../../protocol/run.ts';
 import type { Simulated } from '../simulate-run.ts';
-import type { Seen } from './world.ts';
+import type { Observed } from './world.ts';
 
 export const FIGURES = ['loops', 'steps', 'attempts', 'model_calls', 'tokens', 'cost_micro_usd', 'wait_ms'] as const;
 export type Figure = (typeof FIGURES)[number];
@@ -17,7 +17,7 @@ export interface Violation {
 }
 
 /** What a run used, by its own ledger or as observed from outside, whichever is more. */
-export function figuresOf({ state }: Simulated, result: RunResult, seen: Seen): Figures {
+export function measureFigures({ state }: Simulated, result: RunResult, seen: Observed): Figures {
   const { used, loops } = result;
   const elapsed = Date.parse(result.ended_at) - Date.parse(result.started_at);
   return {
@@ -34,7 +34,7 @@ export function figuresOf({ state }: Simulated, result: RunResult, seen: Seen): 
 }
 
 /** The total length of a union of intervals. */
-function covered(intervals: Seen['busy']): number {
+function covered(intervals: Observed['busy']): number {
   let total = 0;
   let until = 0;
   for (const [from, to] of intervals.toSorted(([one], [other]) => one - other)) {
@@ -44,7 +44,7 @@ function covered(intervals: Seen['busy']): number {
   return total;
 }
 
-export function violationsOf(seed: number, used: Figures, bound: Bound): Violation[] {
+export function findViolations(seed: number, used: Figures, bound: Bound): Violation[] {
   return FIGURES.flatMap((figure) => {
     const most = bound[figure];
     return most !== null && used[figure] > most ? [{ seed, figure, used: used[figure], bound: most }] : [];

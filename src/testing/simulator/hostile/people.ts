@@ -1,7 +1,7 @@
 import type { Json } from '../../../protocol/json.ts';
 import type { RunMessage } from '../../../protocol/messages.ts';
 import { DECISIONS, type PendingQuestion } from '../../../protocol/run.ts';
-import { type Dice, diceOf } from './dice.ts';
+import { type Dice, createDice } from './dice.ts';
 import { DICE, type Scene } from './scene.ts';
 
 export interface SentMessage {
@@ -14,11 +14,11 @@ const by = 'ada';
 const OVERRIDE_ALL = { override_fatigue: true, override_max_reruns: true, override_by: by };
 
 /** The messages that people send about a question, in order. They depend only on the seed and the question's number. */
-export function repliesTo(scene: Scene, question: PendingQuestion): SentMessage[] {
+export function drawReplies(scene: Scene, question: PendingQuestion): SentMessage[] {
   const { people, timely } = scene.character;
   if (people === 'silent') return [];
   const { question_id, options } = question;
-  const dice = diceOf(scene.seed, DICE.people, numberOf(question));
+  const dice = createDice(scene.seed, DICE.people, numberOf(question));
   const patience = scene.policy.humans.deadline_ms * (1 + scene.policy.humans.chain.length);
   if (people === 'relentless') {
     const decision = options.includes('retry') ? 'retry' : 'approve';
@@ -44,12 +44,12 @@ export function repliesTo(scene: Scene, question: PendingQuestion): SentMessage[
 }
 
 /** The messages that people send without a question, each time the run publishes a new state. */
-export function unasked(scene: Scene, nthShown: number): SentMessage[] {
+export function drawUnaskedMessages(scene: Scene, nthShown: number): SentMessage[] {
   const { people, timely } = scene.character;
   if (timely || people === 'silent') return [];
   // Repeated overrides: the run must not accept more of them than its policy allows.
   if (people === 'relentless') return [{ afterMs: 0, type: 'override', body: OVERRIDE_ALL }];
-  const dice = diceOf(scene.seed, DICE.people, 0, nthShown);
+  const dice = createDice(scene.seed, DICE.people, 0, nthShown);
   const messages: SentMessage[] = [];
   const at = (): number => dice.int(0, 5_000);
   if (dice.chance(0.2)) messages.push({ afterMs: at(), type: 'feedback', body: { text: 'hurry', by } });

@@ -2,23 +2,23 @@ import { rerunDepth } from '../../../core/guardrails/loop-ids.ts';
 import { TOOL_CATEGORIES } from '../../../core/retry/strategies.ts';
 import { FAILURE_CATEGORIES } from '../../../protocol/failure-categories.ts';
 import type { ChosenCall, PlannerView } from '../../../core/run/ports.ts';
-import { type Dice, diceOf } from './dice.ts';
+import { type Dice, createDice } from './dice.ts';
 import { DICE, type Scene, withHelper } from './scene.ts';
-import { type Failing, relentless } from './tool-behaviour.ts';
+import { type Failing, failUntilLast } from './tool-behaviour.ts';
 import { HOSTILE_TOOLS } from './tool-table.ts';
 
-export type Turned =
+export type PlannerTurn =
   | Failing
   | { kind: 'chose'; calls: ChosenCall[]; more?: boolean; message?: string; tokens: number; cost_micro_usd: number };
 
 /** What a planner does in one turn. It depends only on seed, loop, turn and attempt. */
-export function turnOf(scene: Scene, view: Pick<PlannerView, 'loop_id' | 'turn' | 'attempt'>): Turned {
+export function drawTurn(scene: Scene, view: Pick<PlannerView, 'loop_id' | 'turn' | 'attempt'>): PlannerTurn {
   const { planner, badness, tools, deploys } = scene.character;
-  const dice = diceOf(scene.seed, DICE.planner, rerunDepth(view.loop_id), view.turn, view.attempt);
+  const dice = createDice(scene.seed, DICE.planner, rerunDepth(view.loop_id), view.turn, view.attempt);
   const spent = spentBy(scene, dice);
   if (planner === 'quitter' && view.turn > 1) return { kind: 'chose', calls: [], ...spent };
   // Infinity, because the planner must not use up questions that the tools need.
-  const again = planner === 'stubborn' ? relentless(scene, Infinity, view.attempt) : null;
+  const again = planner === 'stubborn' ? failUntilLast(scene, Infinity, view.attempt) : null;
   if (again !== null) return again;
   if (planner === 'any' && dice.share() < badness / 2) {
     const category = dice.pick(deploys ? FAILURE_CATEGORIES : TOOL_CATEGORIES);

@@ -1,12 +1,12 @@
 import type { ReviewReport } from '../../../core/guardrails/loop-report.ts';
 import { rerunDepth } from '../../../core/guardrails/loop-ids.ts';
-import { diceOf } from './dice.ts';
+import { createDice } from './dice.ts';
 import { DICE, type Scene } from './scene.ts';
 
 /** The review of one loop. It depends only on seed and loop. */
-export function askReviewer(scene: Scene, loopId: string): ReviewReport {
+export function drawReview(scene: Scene, loopId: string): ReviewReport {
   const depth = rerunDepth(loopId);
-  const dice = diceOf(scene.seed, DICE.reviewer, depth);
+  const dice = createDice(scene.seed, DICE.reviewer, depth);
   const score = (): number => Math.round(dice.share() * 1_000) / 1_000;
   switch (scene.character.reviewer) {
     case 'harsh':

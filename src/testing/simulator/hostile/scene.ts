@@ -3,7 +3,7 @@ import type { Json } from '../../../protocol/json.ts';
 import type { RunRequest } from '../../../protocol/run.ts';
 import type { Plan } from '../../../protocol/schemas/plan.ts';
 import type { Policy, PolicyPatch } from '../../../protocol/schemas/policy.ts';
-import { type Dice, diceOf } from './dice.ts';
+import { type Dice, createDice } from './dice.ts';
 import { drawPolicy } from './draw-policy.ts';
 import { ASK_HELPER, HOSTILE_TOOLS } from './tool-table.ts';
 
@@ -48,12 +48,12 @@ export const DICE = {
 } as const;
 
 export function drawScene(seed: number, given?: PolicyPatch): Scene {
-  const patch = given ?? drawPolicy(diceOf(seed, DICE.policy));
+  const patch = given ?? drawPolicy(createDice(seed, DICE.policy));
   const policy = mergePolicy(patch);
-  const drawn = drawCharacter(diceOf(seed, DICE.character));
+  const drawn = drawCharacter(createDice(seed, DICE.character));
   // Only if calls take no time, so that the time inside a helper is all waiting too.
-  const character = { ...drawn, asks: drawn.instant && diceOf(seed, DICE.helpers).chance(0.1) };
-  const dice = diceOf(seed, DICE.plan);
+  const character = { ...drawn, asks: drawn.instant && createDice(seed, DICE.helpers).chance(0.1) };
+  const dice = createDice(seed, DICE.plan);
   const chooses = dice.chance(0.4);
   const agent = `hostile${chooses ? '.chooser' : ''}${dice.chance(0.7) ? '.judged' : ''}`;
   const plan = chooses ? {} : { plan: drawPlan(seed, dice, character) };
@@ -120,7 +120,7 @@ export function withHelper<T extends { tool: string; input: { seed: number; n: n
   asks: boolean,
   call: T,
 ): T | { tool: string; input: { goal: string; input: { seed: number } } } {
-  if (!asks || !diceOf(seed, DICE.helpers, n).chance(0.4)) return call;
+  if (!asks || !createDice(seed, DICE.helpers, n).chance(0.4)) return call;
   const helped = 1_000_000_000 + seed * 16 + n;
   return { tool: ASK_HELPER, input: { goal: goalOf(helped), input: { seed: helped } } };
 }

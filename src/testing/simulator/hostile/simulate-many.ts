@@ -1,8 +1,8 @@
 import { RunRequestError } from '../../../protocol/errors.ts';
 import type { RunOutcome } from '../../../protocol/run.ts';
 import type { PolicyPatch } from '../../../protocol/schemas/policy.ts';
-import { type Figure, FIGURES, shareOf, type Violation, violationsOf } from './figures.ts';
-import { type LivedScene, liveScene } from './live-scene.ts';
+import { type Figure, FIGURES, shareOf, type Violation, findViolations } from './figures.ts';
+import { type SceneResult, runScene } from './run-scene.ts';
 import { drawScene } from './scene.ts';
 
 export interface ManyOptions {
@@ -14,7 +14,7 @@ export interface ManyOptions {
   onProgress?: ((done: number) => void) | undefined;
 }
 
-export interface ManySimulated {
+export interface SimulationSummary {
   ok: boolean;
   runs: number;
   ended: number;
@@ -37,7 +37,7 @@ const AT_ONCE = 16;
  * Simulates many hostile runs and compares each with its limit. The same options give the same result, except for the
  * speed.
  */
-export async function simulateMany({ runs, seed, policy, onProgress }: ManyOptions): Promise<ManySimulated> {
+export async function simulateMany({ runs, seed, policy, onProgress }: ManyOptions): Promise<SimulationSummary> {
   const startedAt = performance.now();
   const tally = newTally(runs);
   let started = 0;
@@ -46,7 +46,7 @@ export async function simulateMany({ runs, seed, policy, onProgress }: ManyOptio
     while (started < runs) {
       const ownSeed = seed + started;
       started += 1;
-      const lived = await liveScene(drawScene(ownSeed, policy)).catch((error: unknown) => notEnded(ownSeed, error));
+      const lived = await runScene(drawScene(ownSeed, policy)).catch((error: unknown) => notEnded(ownSeed, error));
       if ('figure' in lived) tally.violations.push(lived);
       else count(tally, ownSeed, lived);
       done += 1;
@@ -66,7 +66,7 @@ export async function simulateMany({ runs, seed, policy, onProgress }: ManyOptio
 const forEachFigure = <T>(value: T): Record<Figure, T> =>
   Object.fromEntries(FIGURES.map((figure) => [figure, value])) as Record<Figure, T>;
 
-const newTally = (runs: number): ManySimulated => ({
+const newTally = (runs: number): SimulationSummary => ({
   ok: true,
   runs,
   ended: 0,
@@ -78,10 +78,10 @@ const newTally = (runs: number): ManySimulated => ({
   violations: [],
 });
 
-function count(tally: ManySimulated, seed: number, { result, used, bound }: LivedScene): void {
+function count(tally: SimulationSummary, seed: number, { result, used, bound }: SceneResult): void {
   tally.ended += 1;
   tally.outcomes[result.outcome] = (tally.outcomes[result.outcome] ?? 0) + 1;
-  const violations = violationsOf(seed, used, bound);
+  const violations = findViolations(seed, used, bound);
   if (violations.length > 0) tally.exceeded_bound += 1;
   tally.violations.push(...violations);
   for (const figure of FIGURES) {

@@ -3,7 +3,7 @@ import { maxWait } from '../../../core/retry/backoff.ts';
 import { FAILURE_CATEGORIES, type FailureCategory } from '../../../protocol/failure-categories.ts';
 import type { Policy } from '../../../protocol/schemas/policy.ts';
 import type { Certainty } from '../../../protocol/tools.ts';
-import { diceOf } from './dice.ts';
+import { createDice } from './dice.ts';
 import { DICE, type Scene } from './scene.ts';
 
 /** How one attempt of a tool ends. */
@@ -21,11 +21,11 @@ export interface Failing {
 export const LARGE_OUTPUT = 'x'.repeat(9_000);
 
 /** Depends only on seed, step and attempt, whoever asks and in whatever order. */
-export function behaviourOf(scene: Scene, stepId: number, attempt: number): Behaviour {
+export function drawBehaviour(scene: Scene, stepId: number, attempt: number): Behaviour {
   const { tools, badness, deploys } = scene.character;
-  const dice = diceOf(scene.seed, DICE.tool, stepId, attempt);
+  const dice = createDice(scene.seed, DICE.tool, stepId, attempt);
   const output = dice.chance(0.02) ? LARGE_OUTPUT : dice.int(0, 9);
-  if (tools === 'relentless') return relentless(scene, stepId, attempt) ?? { kind: 'ok', output };
+  if (tools === 'relentless') return failUntilLast(scene, stepId, attempt) ?? { kind: 'ok', output };
   if (dice.share() >= (tools === 'kind' ? 0.05 : badness)) return { kind: 'ok', output };
   if (dice.chance(0.05)) return { kind: 'bad_output' };
   const category = dice.pick(deploys ? FAILURE_CATEGORIES : TOOL_CATEGORIES);
@@ -41,14 +41,14 @@ export function behaviourOf(scene: Scene, stepId: number, attempt: number): Beha
 }
 
 export function reconcileVerdict(scene: Scene, stepId: number, attempt: number): 'done' | 'not_done' | 'unknown' {
-  return diceOf(scene.seed, DICE.tool, stepId, attempt, 1).pick(['done', 'not_done', 'unknown'] as const);
+  return createDice(scene.seed, DICE.tool, stepId, attempt, 1).pick(['done', 'not_done', 'unknown'] as const);
 }
 
 /**
  * Fails every attempt that the step can have, each after the longest wait, and lets the last one succeed, so that the
  * run continues. As many steps as there are questions take one more attempt, after a person's answer.
  */
-export function relentless({ policy, character }: Scene, stepId: number, attempt: number): Failing | null {
+export function failUntilLast({ policy, character }: Scene, stepId: number, attempt: number): Failing | null {
   const retries = maxRetriesPerStep(policy.retry);
   const most = 1 + retries + (character.deploys ? policy.retry.worker_lost : 0);
   const certainty = 'failed';

@@ -6,16 +6,16 @@ import type { CallFailed, CallOutcome, ReconcileOutcome, ToolCallRequest } from 
 import type { Registry } from '../../../define/registry.ts';
 import type { Simulated, World } from '../simulate-run.ts';
 import { simulateSubRun } from '../sub-run.ts';
-import { diceOf } from './dice.ts';
-import { repliesTo, unasked } from './people.ts';
-import { turnOf } from './planner-behaviour.ts';
-import { askReviewer } from './reviewer-behaviour.ts';
+import { createDice } from './dice.ts';
+import { drawReplies, drawUnaskedMessages } from './people.ts';
+import { drawTurn } from './planner-behaviour.ts';
+import { drawReview } from './reviewer-behaviour.ts';
 import { DICE, drawScene, type Scene, seedOfInput } from './scene.ts';
-import { behaviourOf, type Failing, reconcileVerdict } from './tool-behaviour.ts';
+import { drawBehaviour, type Failing, reconcileVerdict } from './tool-behaviour.ts';
 import { effectOfTool } from './tool-table.ts';
 
 /** What was observed of a run from outside, so that a wrong ledger is noticed. */
-export interface Seen {
+export interface Observed {
   calls: number;
   turns: number;
   turnsMs: number;
@@ -33,13 +33,13 @@ export class RunawayRunError extends Error {
  * The scene as the simulator's world. No tool runs: its outcome is returned at once, which makes the simulation fast.
  * After `mostCalls` it throws.
  */
-export function hostileWorld(
+export function createHostileWorld(
   scene: Scene,
   mostCalls: number,
   registry: Registry,
-  seen: Seen = { calls: 0, turns: 0, turnsMs: 0, reviews: 0, busy: [] },
-): { world: World; seen: Seen } {
-  const store = diceOf(scene.seed, DICE.store);
+  seen: Observed = { calls: 0, turns: 0, turnsMs: 0, reviews: 0, busy: [] },
+): { world: World; seen: Observed } {
+  const store = createDice(scene.seed, DICE.store);
   const storeIsBad = store.chance(0.3);
   const questions = new Set<string>();
   let shownBefore = 0;
@@ -59,9 +59,9 @@ export function hostileWorld(
       const { outcome, simulated } = await simulateSubRun(request, registry, (run) => {
         const drawn = drawScene(seedOfInput(request.input));
         const helper = { ...drawn, policy: run.policy, character: { ...drawn.character, instant: true, asks: false } };
-        return hostileWorld(helper, mostCalls, registry, seen).world;
+        return createHostileWorld(helper, mostCalls, registry, seen).world;
       });
-      const passed = simulated === null ? [] : amountsPassed(simulated);
+      const passed = simulated === null ? [] : findExceededAmounts(simulated);
       if (passed.length > 0) throw new RunawayRunError(`the sub-run ${request.sub_run_id} passed ${passed.join(', ')}`);
       return outcome;
     },
@@ -69,8 +69,8 @@ export function hostileWorld(
     plan: (view) => {
       seen.turns += 1;
       breakOff();
-      const turn = turnOf(scene, view);
-      const dice = diceOf(scene.seed, DICE.planner, seen.turns);
+      const turn = drawTurn(scene, view);
+      const dice = createDice(scene.seed, DICE.planner, seen.turns);
       const duration_ms = scene.character.instant ? 0 : dice.int(0, Math.min(view.timeout_ms, 5_000));
       seen.turnsMs += duration_ms;
       if (turn.kind === 'fail') return failed(turn, duration_ms);
@@ -79,14 +79,14 @@ export function hostileWorld(
     },
     review: ({ loop_id }) => {
       seen.reviews += 1;
-      return askReviewer(scene, loop_id);
+      return drawReview(scene, loop_id);
     },
     react: (shown, send) => {
       shownBefore += 1;
-      for (const { afterMs, type, body } of unasked(scene, shownBefore)) send(afterMs, type, body);
+      for (const { afterMs, type, body } of drawUnaskedMessages(scene, shownBefore)) send(afterMs, type, body);
       if (shown.question === null || questions.has(shown.question.question_id)) return;
       questions.add(shown.question.question_id);
-      for (const { afterMs, type, body } of repliesTo(scene, shown.question)) send(afterMs, type, body);
+      for (const { afterMs, type, body } of drawReplies(scene, shown.question)) send(afterMs, type, body);
     },
     storeIsUp: () => !(storeIsBad && store.chance(0.3)),
   };
@@ -94,7 +94,7 @@ export function hostileWorld(
 }
 
 /** A helper's limits are its grant. If it exceeds none of them, neither does the run that asked it. */
-function amountsPassed({ result }: Simulated): string[] {
+function findExceededAmounts({ result }: Simulated): string[] {
   const { bound } = result;
   return (['steps', 'attempts', 'model_calls', 'tokens', 'cost_micro_usd'] as const).filter(
     (figure) => result.used[figure] > (bound[figure] ?? Infinity),
@@ -103,9 +103,9 @@ function amountsPassed({ result }: Simulated): string[] {
 
 function outcomeOf(scene: Scene, request: ToolCallRequest): CallOutcome {
   const { step_id, attempt, tool, timeout_ms } = request;
-  const dice = diceOf(scene.seed, DICE.tool, step_id, attempt, 2);
+  const dice = createDice(scene.seed, DICE.tool, step_id, attempt, 2);
   const duration_ms = scene.character.instant ? 0 : dice.int(0, Math.min(timeout_ms, 20_000));
-  const behaviour = behaviourOf(scene, step_id, attempt);
+  const behaviour = drawBehaviour(scene, step_id, attempt);
   if (behaviour.kind === 'ok') return { class: 'ok', ...kept(behaviour.output), duration_ms };
   return failed(behaviour.kind === 'fail' ? behaviour : badOutput(tool), duration_ms);
 }

@@ -5,8 +5,8 @@
  * model really used, because the ledger only knows what a planner reports.
  */
 import { describe, expect, it } from 'vitest';
-import { FIGURES, shareOf, violationsOf } from '../../../../src/testing/simulator/hostile/figures.ts';
-import { liveScene } from '../../../../src/testing/simulator/hostile/live-scene.ts';
+import { FIGURES, shareOf, findViolations } from '../../../../src/testing/simulator/hostile/figures.ts';
+import { runScene } from '../../../../src/testing/simulator/hostile/run-scene.ts';
 import { drawScene } from '../../../../src/testing/simulator/hostile/scene.ts';
 
 const RUNS = 2_500;
@@ -20,9 +20,9 @@ describe('a run in a hostile world', () => {
     const violations: unknown[] = [];
     for (let seed = 1; seed <= RUNS; seed += 1) {
       const scene = drawScene(seed);
-      const { simulated, result, used, bound } = await liveScene(scene);
+      const { simulated, result, used, bound } = await runScene(scene);
       const { state, calls } = simulated;
-      violations.push(...violationsOf(seed, used, bound));
+      violations.push(...findViolations(seed, used, bound));
       const { humans } = state.run.policy;
       const also = {
         // What the world saw is what the ledger says, no more and no less.
@@ -51,7 +51,7 @@ describe('a run in a hostile world', () => {
 
   it('a hostile run repeats exactly with the same seed', async () => {
     for (const seed of [7, 8, 9]) {
-      const [one, other] = [await liveScene(drawScene(seed)), await liveScene(drawScene(seed))];
+      const [one, other] = [await runScene(drawScene(seed)), await runScene(drawScene(seed))];
       expect(JSON.stringify(one.simulated.state)).toBe(JSON.stringify(other.simulated.state));
     }
   });

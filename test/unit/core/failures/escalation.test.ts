@@ -1,5 +1,5 @@
 import { describe, expect, it } from 'vitest';
-import { escalate, escalationOfRepeats } from '../../../../src/core/failures/escalation.ts';
+import { escalate, escalateRepeats } from '../../../../src/core/failures/escalation.ts';
 import type { Escalation, FailureToDecide } from '../../../../src/core/failures/escalation.ts';
 import { ESCALATION_TABLE } from '../../../../src/core/failures/escalation.ts';
 import { FAILURE_CATEGORIES } from '../../../../src/protocol/failure-categories.ts';
@@ -106,6 +106,6 @@ describe('escalation of what another system reports', () => {
     ['repair_exhausted', 3, 'system_error'],
     ['repeated_call', 4, 'system_error'],
   ] as const)('%s, occurrence %i: %s', (kind, occurrences, expected) => {
-    expect(escalationOfRepeats({ kind, occurrences, escalate_at: 3 })).toBe(expected);
+    expect(escalateRepeats({ kind, occurrences, escalate_at: 3 })).toBe(expected);
   });
 });

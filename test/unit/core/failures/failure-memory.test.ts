@@ -1,10 +1,10 @@
 import { describe, expect, it } from 'vitest';
 import {
   countFailures,
-  failureOf,
+  findFailure,
   noteHumanAnswer,
   noteProgress,
-  remember,
+  addFailure,
 } from '../../../../src/core/failures/failure-memory.ts';
 import { creditGuidance, resolveByProof, supersede } from '../../../../src/core/failures/revise-memory.ts';
 import { emptyFailureMemory } from '../../../../src/core/failures/folded-failure.ts';
@@ -15,7 +15,7 @@ import type { FailureRecord } from '../../../../src/protocol/schemas/failure-rec
 import { recordWith } from './records.ts';
 
 const rememberAll = (records: readonly FailureRecord[]): FailureMemory =>
-  records.reduce((memory, record) => remember(memory, record), emptyFailureMemory());
+  records.reduce((memory, record) => addFailure(memory, record), emptyFailureMemory());
 const names = (memory: FailureMemory): string[] => memory.by_fingerprint.map((failure) => failure.fingerprint);
 const only = (memory: FailureMemory) => memory.by_fingerprint[0]!;
 
@@ -48,7 +48,7 @@ describe('remembering', () => {
   it('never changes the memory it was given, and is plain JSON', () => {
     const before = rememberAll([recordWith()]);
     const copy = structuredClone(before);
-    const after = remember(before, recordWith({ fingerprint: 'other' }), { tool_schema_hash: 'h' });
+    const after = addFailure(before, recordWith({ fingerprint: 'other' }), { tool_schema_hash: 'h' });
     creditGuidance(
       before,
       before.by_fingerprint.map((failure) => failure.fingerprint),
@@ -61,9 +61,9 @@ describe('remembering', () => {
 
   it('a fingerprint called __proto__ is only a name', () => {
     const memory = rememberAll([recordWith({ fingerprint: '__proto__' })]);
-    expect(failureOf(memory, '__proto__')?.occurrence_count).toBe(1);
-    expect(failureOf(emptyFailureMemory(), '__proto__')).toBeUndefined();
-    expect(failureOf(emptyFailureMemory(), 'toString')).toBeUndefined();
+    expect(findFailure(memory, '__proto__')?.occurrence_count).toBe(1);
+    expect(findFailure(emptyFailureMemory(), '__proto__')).toBeUndefined();
+    expect(findFailure(emptyFailureMemory(), 'toString')).toBeUndefined();
   });
 });
 
@@ -79,7 +79,7 @@ describe('the cap', () => {
 
   it('folds away what is settled first, then the least severe, then the longest unseen', () => {
     const add = (memory: FailureMemory, fingerprint: string, severity: 'low' | 'high') =>
-      remember(memory, recordWith({ fingerprint, severity, input_hash: fingerprint }), { max_fingerprints: 3 });
+      addFailure(memory, recordWith({ fingerprint, severity, input_hash: fingerprint }), { max_fingerprints: 3 });
     let memory = add(add(add(emptyFailureMemory(), 'old-low', 'low'), 'settled', 'high'), 'high', 'high');
     memory = resolveByProof(memory, { tool_name: 'fetch', input_hash: 'settled' }).memory;
     memory = add(memory, 'new-low', 'low');
@@ -111,7 +111,7 @@ describe('the cap', () => {
       ),
     ).flat();
     const memory = worst.reduce(
-      (kept, record) => remember(kept, record, { tool_schema_hash: 'a'.repeat(64) }),
+      (kept, record) => addFailure(kept, record, { tool_schema_hash: 'a'.repeat(64) }),
       emptyFailureMemory(),
     );
     expect(Buffer.byteLength(JSON.stringify(memory))).toBeLessThan(CAP.stateBytes / 2);
@@ -122,17 +122,17 @@ describe('progress', () => {
   it('a success with a new artifact resets what counts towards escalation, not the history', () => {
     const memory = noteProgress(rememberAll([recordWith(), recordWith()]));
     expect(only(memory)).toMatchObject({ since_progress: 0, occurrence_count: 2, status: 'active' });
-    expect(only(remember(memory, recordWith()))).toMatchObject({ since_progress: 1, occurrence_count: 3 });
+    expect(only(addFailure(memory, recordWith()))).toMatchObject({ since_progress: 1, occurrence_count: 3 });
   });
 
   it('a human answer counts once per fingerprint, and only for that one', () => {
     const mine = recordWith().fingerprint;
     let memory = rememberAll([recordWith(), recordWith(), recordWith({ fingerprint: 'other' })]);
     memory = noteHumanAnswer(memory, mine);
-    expect(failureOf(memory, mine)?.since_progress).toBe(0);
-    expect(failureOf(memory, 'other')?.since_progress).toBe(1);
-    memory = noteHumanAnswer(remember(memory, recordWith()), mine);
-    expect(failureOf(memory, mine)?.since_progress).toBe(1);
+    expect(findFailure(memory, mine)?.since_progress).toBe(0);
+    expect(findFailure(memory, 'other')?.since_progress).toBe(1);
+    memory = noteHumanAnswer(addFailure(memory, recordWith()), mine);
+    expect(findFailure(memory, mine)?.since_progress).toBe(1);
     expect(noteHumanAnswer(memory, 'unknown')).toBe(memory);
   });
 });
@@ -142,8 +142,8 @@ describe('what guidance was worth', () => {
 
   it('an attempt that succeeded makes every shown row helpful', () => {
     const credited = creditGuidance(memory, ['a', 'b', 'a', 'unknown'], { ok: true });
-    expect(failureOf(credited.memory, 'a')).toMatchObject({ helpful_count: 1, harmful_count: 0 });
-    expect(failureOf(credited.memory, 'b')).toMatchObject({ helpful_count: 1, harmful_count: 0 });
+    expect(findFailure(credited.memory, 'a')).toMatchObject({ helpful_count: 1, harmful_count: 0 });
+    expect(findFailure(credited.memory, 'b')).toMatchObject({ helpful_count: 1, harmful_count: 0 });
     expect(credited.revisions.map(({ fingerprint, kind }) => [fingerprint, kind])).toEqual([
       ['a', 'shown_helpful'],
       ['b', 'shown_helpful'],
@@ -152,7 +152,7 @@ describe('what guidance was worth', () => {
 
   it('an attempt that failed the same way makes that row harmful, and no other', () => {
     const credited = creditGuidance(memory, ['a', 'b'], { ok: false, fingerprint: 'a' });
-    expect(failureOf(credited.memory, 'a')).toMatchObject({ helpful_count: 0, harmful_count: 1 });
+    expect(findFailure(credited.memory, 'a')).toMatchObject({ helpful_count: 0, harmful_count: 1 });
     expect(credited.revisions).toHaveLength(1);
   });
 
@@ -210,7 +210,7 @@ describe('resolved by proof', () => {
 
   it('a retrieval is proven by its query, whatever else its input says', () => {
     const record = recordWith({ signal_type: 'retrieval_failure', kind: 'empty_result', input_hash: 'page-1' });
-    const memory = remember(emptyFailureMemory(), record, { query: 'Blue  Whale' });
+    const memory = addFailure(emptyFailureMemory(), record, { query: 'Blue  Whale' });
     expect(
       only(resolveByProof(memory, { tool_name: 'fetch', input_hash: 'page-2', query: 'blue whale' }).memory).status,
     ).toBe('resolved');
@@ -227,16 +227,16 @@ describe('resolved by proof', () => {
 
   it('what comes back is active again', () => {
     const resolved = resolveByProof(rememberAll([recordWith()]), trigger).memory;
-    expect(only(remember(resolved, recordWith()))).toMatchObject({ status: 'active', occurrence_count: 2 });
+    expect(only(addFailure(resolved, recordWith()))).toMatchObject({ status: 'active', occurrence_count: 2 });
   });
 });
 
 describe('superseded by a changed schema', () => {
   it('of this tool, if its schema was known and is another', () => {
-    let memory = remember(emptyFailureMemory(), recordWith({ fingerprint: 'old' }), { tool_schema_hash: 'v1' });
-    memory = remember(memory, recordWith({ fingerprint: 'new' }), { tool_schema_hash: 'v2' });
-    memory = remember(memory, recordWith({ fingerprint: 'unknown' }));
-    memory = remember(memory, recordWith({ fingerprint: 'foreign', tool_name: 'read' }), { tool_schema_hash: 'v1' });
+    let memory = addFailure(emptyFailureMemory(), recordWith({ fingerprint: 'old' }), { tool_schema_hash: 'v1' });
+    memory = addFailure(memory, recordWith({ fingerprint: 'new' }), { tool_schema_hash: 'v2' });
+    memory = addFailure(memory, recordWith({ fingerprint: 'unknown' }));
+    memory = addFailure(memory, recordWith({ fingerprint: 'foreign', tool_name: 'read' }), { tool_schema_hash: 'v1' });
     const { memory: after, revisions } = supersede(memory, 'fetch', 'v2');
     expect(after.by_fingerprint.map(({ fingerprint, status }) => [fingerprint, status])).toEqual([
       ['old', 'superseded'],

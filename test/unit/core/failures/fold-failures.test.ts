@@ -3,8 +3,8 @@ import { describe, expect, it } from 'vitest';
 import { creditGuidance, resolveByProof, supersede } from '../../../../src/core/failures/revise-memory.ts';
 import { emptyFailureMemory } from '../../../../src/core/failures/folded-failure.ts';
 import { foldFailures } from '../../../../src/core/failures/fold-failures.ts';
-import { remember } from '../../../../src/core/failures/failure-memory.ts';
-import type { Revised } from '../../../../src/core/failures/folded-failure.ts';
+import { addFailure } from '../../../../src/core/failures/failure-memory.ts';
+import type { RevisedMemory } from '../../../../src/core/failures/folded-failure.ts';
 import type { RevisionToFold } from '../../../../src/core/failures/fold-failures.ts';
 import type { FailureRecord } from '../../../../src/protocol/schemas/failure-record.ts';
 import { recordWith } from './records.ts';
@@ -31,7 +31,7 @@ const live = (events: readonly Event[]) => {
     const step_id = index + 1;
     // Some share a millisecond: workflow time stands still within a task.
     const created_at = `2026-01-01T00:00:${String(Math.floor(index / 3)).padStart(2, '0')}.000Z`;
-    const apply = (revised: Revised): void => {
+    const apply = (revised: RevisedMemory): void => {
       memory = revised.memory;
       revisions.push(
         ...revised.revisions.map((made) => ({ ...made, run_id: 'run-1', step_id, attempt: 1, created_at })),
@@ -40,7 +40,7 @@ const live = (events: readonly Event[]) => {
     if (one.what === 'fail') {
       const record = recordWith({ fingerprint: one.fingerprint, input_hash: one.input, step_id, created_at });
       records.push(record);
-      memory = remember(memory, record, { tool_schema_hash: one.schema });
+      memory = addFailure(memory, record, { tool_schema_hash: one.schema });
     } else if (one.what === 'credit') {
       apply(
         creditGuidance(

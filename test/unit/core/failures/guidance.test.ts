@@ -2,7 +2,7 @@ import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { creditGuidance, resolveByProof, supersede } from '../../../../src/core/failures/revise-memory.ts';
 import { emptyFailureMemory } from '../../../../src/core/failures/folded-failure.ts';
-import { remember } from '../../../../src/core/failures/failure-memory.ts';
+import { addFailure } from '../../../../src/core/failures/failure-memory.ts';
 import { selectGuidance } from '../../../../src/core/failures/guidance.ts';
 import type { FailureMemory, FoldedFailure } from '../../../../src/core/failures/folded-failure.ts';
 import { renderGuidance } from '../../../../src/core/failures/render-guidance.ts';
@@ -16,7 +16,7 @@ import { recordWith } from './records.ts';
 
 const ROOM = { k: 5, maxChars: 1_200 };
 const memoryOf = (...records: FailureRecord[]): FailureMemory =>
-  records.reduce((memory, record) => remember(memory, record), emptyFailureMemory());
+  records.reduce((memory, record) => addFailure(memory, record), emptyFailureMemory());
 const chosen = (memory: FailureMemory, situation: Parameters<typeof selectGuidance>[1], room = ROOM): string[] =>
   selectGuidance(memory, situation, room).rows.map((row) => row.fingerprint);
 
@@ -84,8 +84,8 @@ describe('what guidance is shown', () => {
   });
 
   it('resolved and superseded never appear', () => {
-    let settled = remember(emptyFailureMemory(), recordWith({ fingerprint: 'r', input_hash: 'r' }));
-    settled = remember(settled, recordWith({ fingerprint: 's', input_hash: 's' }), { tool_schema_hash: 'v1' });
+    let settled = addFailure(emptyFailureMemory(), recordWith({ fingerprint: 'r', input_hash: 'r' }));
+    settled = addFailure(settled, recordWith({ fingerprint: 's', input_hash: 's' }), { tool_schema_hash: 'v1' });
     settled = resolveByProof(settled, { tool_name: 'fetch', input_hash: 'r' }).memory;
     settled = supersede(settled, 'fetch', 'v2').memory;
     for (const fingerprint of ['r', 's']) {

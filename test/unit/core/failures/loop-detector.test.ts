@@ -4,7 +4,7 @@ import { afterCall, beforeCall } from '../../../../src/core/failures/loop-detect
 import { afterMessage } from '../../../../src/core/failures/repeated-message.ts';
 import { findLoops } from '../../../../src/core/failures/find-loops.ts';
 import { fingerprintOf } from '../../../../src/core/failures/fingerprint.ts';
-import { liftStalls, openLoopWatch } from '../../../../src/core/failures/loop-watch.ts';
+import { liftStalls, createLoopWatch } from '../../../../src/core/failures/loop-watch.ts';
 import type { LoopCall, LoopOutcome } from '../../../../src/core/failures/loop-detector.ts';
 import type { LoopPolicy, LoopWatch, Stall } from '../../../../src/core/failures/loop-watch.ts';
 import { DEFAULT_POLICY } from '../../../../src/protocol/policy.ts';
@@ -20,7 +20,7 @@ const failed = (message: string): LoopOutcome => ({
 const read = (path: string): LoopCall => ({ tool_name: 'read', args: { path }, effect: 'read' });
 
 /** An agent that insists: every call is asked for, and runs if it may. The state goes through JSON each time. */
-const drive = (steps: readonly Step[], policy: LoopPolicy = POLICY, start: LoopWatch = openLoopWatch()) => {
+const drive = (steps: readonly Step[], policy: LoopPolicy = POLICY, start: LoopWatch = createLoopWatch()) => {
   let state = start;
   const actions: string[] = [];
   const stalls: Stall[] = [];
@@ -126,7 +126,7 @@ describe('the same call with the same outcome', () => {
   });
 
   it('of equal calls that are asked for at once no more run than the rule allows', () => {
-    let state = openLoopWatch();
+    let state = createLoopWatch();
     const actions = Array.from({ length: 6 }, () => {
       const before = beforeCall(state, read('a'), POLICY);
       state = before.state;
@@ -227,7 +227,7 @@ describe('a cycle', () => {
 
 describe('the same message', () => {
   it('is recorded at 3, guided twice, then escalated', () => {
-    let state = openLoopWatch();
+    let state = createLoopWatch();
     const told = Array.from({ length: 6 }, () => {
       const after = afterMessage(state, ' I am  DONE, I think. ', POLICY);
       state = after.state;
@@ -244,7 +244,7 @@ describe('the same message', () => {
   });
 
   it('progress in between starts the count again, and other words are another message', () => {
-    let state = openLoopWatch();
+    let state = createLoopWatch();
     for (const n of [1, 2, 3, 4, 5]) {
       const said = afterMessage(state, 'checking', POLICY);
       expect(said.action).toBe('go_on');
@@ -256,7 +256,7 @@ describe('the same message', () => {
 
   it('what the agent said is no part of the fingerprint', () => {
     const stallOf = (text: string) => {
-      let state = openLoopWatch();
+      let state = createLoopWatch();
       let stall: Stall | undefined;
       for (let n = 0; n < 3; n += 1) ({ state, stall } = afterMessage(state, text, POLICY));
       return stall?.fingerprint;

@@ -1,9 +1,9 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
-import { adjustmentFor } from '../../../../src/core/failures/adjustment.ts';
+import { recommendAdjustment } from '../../../../src/core/failures/adjustment.ts';
 import { defaultSeverity } from '../../../../src/core/failures/severity.ts';
-import type { SeenForAdjustment } from '../../../../src/core/failures/adjustment.ts';
-import type { SeenForSeverity } from '../../../../src/core/failures/severity.ts';
+import type { AdjustmentInput } from '../../../../src/core/failures/adjustment.ts';
+import type { SeverityInput } from '../../../../src/core/failures/severity.ts';
 import { FAILURE_CATEGORIES } from '../../../../src/protocol/failure-categories.ts';
 import {
   outcomeKindSchema,
@@ -13,7 +13,7 @@ import {
 import type { Severity } from '../../../../src/protocol/schemas/failure-record.ts';
 
 describe('the default severity', () => {
-  const TABLE: readonly (readonly [Severity, SeenForSeverity])[] = [
+  const TABLE: readonly (readonly [Severity, SeverityInput])[] = [
     ['critical', { signal_type: 'tool_error', kind: 'pointer_unresolved' }],
     ['critical', { signal_type: 'contract_violation', kind: 'repair_exhausted' }],
     ['high', { signal_type: 'tool_error', kind: 'exception', category: 'auth' }],
@@ -42,7 +42,7 @@ describe('the recommended adjustment', () => {
   const retrieval = { signal_type: 'retrieval_failure', tool_name } as const;
   const contract = { signal_type: 'contract_violation', kind: 'schema_violation', tool_name } as const;
 
-  const TABLE: readonly (readonly [name: string, SeenForAdjustment, adjustment: object])[] = [
+  const TABLE: readonly (readonly [name: string, AdjustmentInput, adjustment: object])[] = [
     [
       'a time-out doubles the limit',
       { ...timeout, timeout_ms: 20_000 },
@@ -129,7 +129,7 @@ describe('the recommended adjustment', () => {
     ],
   ];
   it.each(TABLE)('%s', (_name, seen, adjustment) => {
-    expect(adjustmentFor(seen)).toEqual(adjustment);
+    expect(recommendAdjustment(seen)).toEqual(adjustment);
   });
 
   it('fits its schema for every outcome, category and signal', () => {
@@ -150,7 +150,7 @@ describe('the recommended adjustment', () => {
           { requiredKeys: ['signal_type', 'kind', 'tool_name'] },
         ),
         (seen) => {
-          const adjustment = adjustmentFor(seen);
+          const adjustment = recommendAdjustment(seen);
           expect(recommendedAdjustmentSchema.parse(adjustment)).toEqual(adjustment);
         },
       ),

@@ -1,15 +1,15 @@
 import * as fc from 'fast-check';
 import { describe, expect, it } from 'vitest';
 import { detectFeedback } from '../../../../src/core/feedback/detect.ts';
-import { promptScore } from '../../../../src/core/feedback/rubric.ts';
+import { scorePrompt } from '../../../../src/core/feedback/rubric.ts';
 import { refinePrompt } from '../../../../src/core/feedback/refine.ts';
-import { refinementActions } from '../../../../src/core/feedback/actions.ts';
+import { selectActions } from '../../../../src/core/feedback/actions.ts';
 import { corpus } from './corpus.ts';
 
 const timestamp = '2026-02-01T10:30:00Z';
-const types = (text: string): string[] => refinementActions(detectFeedback(text)).map((action) => action.type);
+const types = (text: string): string[] => selectActions(detectFeedback(text)).map((action) => action.type);
 
-describe('refinementActions', () => {
+describe('selectActions', () => {
   it('come in the priority order of their type', () => {
     expect(types('Traceback (most recent call last):\n  File "a.py", line 1\nKeyError: 1')).toEqual([
       'add_context',
@@ -40,7 +40,7 @@ describe('refinementActions', () => {
 
   it('never leave a slot open', { timeout: 60_000 }, () => {
     for (const { text } of corpus)
-      for (const action of refinementActions(detectFeedback(text))) {
+      for (const action of selectActions(detectFeedback(text))) {
         expect(action.text).not.toMatch(
           /\{(?:error_message|framework|check|behaviour|remark|requested_change|alternatives|gap)\}/,
         );
@@ -71,7 +71,7 @@ describe('refinePrompt', () => {
     const result = refinePrompt('review the code', 'all tests passed', { timestamp });
     expect(result).toEqual({
       refined_prompt: 'review the code',
-      score: promptScore('review the code'),
+      score: scorePrompt('review the code'),
       iterations: [],
     });
   });
@@ -104,12 +104,12 @@ describe('refinePrompt', () => {
   });
 });
 
-describe('promptScore', () => {
+describe('scorePrompt', () => {
   it('lies between 0 and 10 and never falls when a line is added', () => {
-    expect(promptScore('')).toBe(0);
+    expect(scorePrompt('')).toBe(0);
     fc.assert(
       fc.property(fc.string(), fc.string(), (prompt, line) => {
-        const [before, after] = [promptScore(prompt), promptScore(`${prompt}\n${line}`)];
+        const [before, after] = [scorePrompt(prompt), scorePrompt(`${prompt}\n${line}`)];
         expect(after).toBeGreaterThanOrEqual(before);
         expect(after).toBeLessThanOrEqual(10);
       }),
@@ -118,6 +118,6 @@ describe('promptScore', () => {
 
   it('gives full marks to a prompt that tells everything', () => {
     const prompt = 'The last attempt failed in cart.ts. First fix the total, then run the tests; only change `sum`.';
-    expect(promptScore(prompt)).toBe(10);
+    expect(scorePrompt(prompt)).toBe(10);
   });
 });

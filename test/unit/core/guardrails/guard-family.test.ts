@@ -1,12 +1,12 @@
 /** A family as a state machine: order, repetition, trace, status, modes. */
 import { describe, expect, test } from 'vitest';
-import { answerFor } from '../../../../src/core/guardrails/loop-answer.ts';
+import { buildLoopAnswer } from '../../../../src/core/guardrails/loop-answer.ts';
 import { beginReview, closeFamily, openFamily } from '../../../../src/core/guardrails/guard-state.ts';
 import { completeLoop } from '../../../../src/core/guardrails/guard-family.ts';
-import { errorsOfReport } from '../../../../src/core/guardrails/loop-report.ts';
+import { checkReport } from '../../../../src/core/guardrails/loop-report.ts';
 import { familyOf } from '../../../../src/core/guardrails/loop-ids.ts';
-import { guardrailsStatus } from '../../../../src/core/guardrails/guardrails-status.ts';
-import { loopTrace } from '../../../../src/core/guardrails/loop-trace.ts';
+import { buildGuardrailsStatus } from '../../../../src/core/guardrails/guardrails-status.ts';
+import { buildLoopTrace } from '../../../../src/core/guardrails/loop-trace.ts';
 import type { GuardState } from '../../../../src/core/guardrails/guard-state.ts';
 import type { LoopReport } from '../../../../src/core/guardrails/loop-report.ts';
 import { AT, GOOD, LOW, afterLowLoops, complete, policy, report, withPolicy } from './families.ts';
@@ -63,17 +63,17 @@ describe('a report is refused', () => {
     expect(problemOf(null, { loop_id: 'x', reflection_status: 'done' })).toBe('review_missing');
     for (const alignment_score of [-0.1, 1.1, Number.NaN, '0.5', null]) {
       const body = { ...report('x'), reflection_result: { ...LOW, alignment_score } };
-      expect(errorsOfReport(body)).toMatchObject([{ path: '$.reflection_result.alignment_score' }]);
+      expect(checkReport(body)).toMatchObject([{ path: '$.reflection_result.alignment_score' }]);
     }
-    expect(errorsOfReport({ ...report('x'), reflection_result: { ...LOW, bias_tags: [5] } })).toHaveLength(1);
-    expect(errorsOfReport(null)).toEqual([{ path: '$', message: 'expected an object' }]);
+    expect(checkReport({ ...report('x'), reflection_result: { ...LOW, bias_tags: [5] } })).toHaveLength(1);
+    expect(checkReport(null)).toEqual([{ path: '$', message: 'expected an object' }]);
   });
 });
 
 describe('the trace', () => {
   test('has every loop with its status, its depth and the loop before it', () => {
     const { state } = complete(afterLowLoops(2).state, report('x_r2', GOOD));
-    expect(loopTrace(state)).toMatchObject([
+    expect(buildLoopTrace(state)).toMatchObject([
       { loop_id: 'x', status: 'rerun', rerun_of: null, rerun_depth: 0, rerun_count: 1 },
       { loop_id: 'x_r1', status: 'rerun', rerun_of: 'x', rerun_depth: 1, rerun_count: 2 },
       { loop_id: 'x_r2', status: 'finalized', rerun_of: 'x_r1', rerun_depth: 2, finalize_reason: 'thresholds_met' },
@@ -84,7 +84,7 @@ describe('the trace', () => {
     const review = { ...LOW, reflection_persona: 'SAGE' };
     const flags = { override_max_reruns: true, override_by: 'operator' };
     const { state } = complete(null, report('x', review, { max_reruns: 0, ...flags }));
-    expect(loopTrace(state)[0]).toMatchObject({
+    expect(buildLoopTrace(state)[0]).toMatchObject({
       overridden_by: 'operator',
       orchestrator_persona: 'SAGE',
       reasoning: {
@@ -101,17 +101,17 @@ describe('the trace', () => {
   test('shows a loop at work as running, then as reviewing, and as finalized when the run ended under it', () => {
     const opened = openFamily('x', { max_reruns: 3, max_overrides: 3 }, AT);
     if (!opened.ok) throw new Error(opened.detail);
-    expect(loopTrace(opened.state)[0]?.status).toBe('running');
-    expect(loopTrace(beginReview(opened.state))[0]?.status).toBe('reviewing');
-    expect(loopTrace(closeFamily(opened.state, AT))[0]?.status).toBe('finalized');
-    expect(answerFor(opened.state, 'x')).toMatchObject({ ok: false, problem: 'loop_running' });
-    expect(answerFor(opened.state, 'y')).toMatchObject({ ok: false, problem: 'unknown_loop' });
+    expect(buildLoopTrace(opened.state)[0]?.status).toBe('running');
+    expect(buildLoopTrace(beginReview(opened.state))[0]?.status).toBe('reviewing');
+    expect(buildLoopTrace(closeFamily(opened.state, AT))[0]?.status).toBe('finalized');
+    expect(buildLoopAnswer(opened.state, 'x')).toMatchObject({ ok: false, problem: 'loop_running' });
+    expect(buildLoopAnswer(opened.state, 'y')).toMatchObject({ ok: false, problem: 'unknown_loop' });
   });
 });
 
 describe('the guardrails status', () => {
   test('of a loop announced but not reported has null scores and the family’s counts', () => {
-    expect(guardrailsStatus(afterLowLoops(2).state)).toMatchObject({
+    expect(buildGuardrailsStatus(afterLowLoops(2).state)).toMatchObject({
       loop_id: 'x_r2',
       rerun_count: 2,
       alignment_score: null,
@@ -126,14 +126,14 @@ describe('the guardrails status', () => {
   test('tells the end of the family for any of its loops, and nothing for a loop it does not have', () => {
     const { state } = afterLowLoops(4);
     for (const loopId of ['x', 'x_r3']) {
-      expect(guardrailsStatus(state, loopId)).toMatchObject({
+      expect(buildGuardrailsStatus(state, loopId)).toMatchObject({
         rerun_count: 3,
         rerun_limit_reached: true,
         finalize_reason: 'max_reruns_reached',
         force_finalize: true,
       });
     }
-    expect(guardrailsStatus(state, 'x_r4')).toBeNull();
+    expect(buildGuardrailsStatus(state, 'x_r4')).toBeNull();
   });
 });
 
@@ -169,7 +169,7 @@ describe('outside the mode enforce', () => {
     const used = withPolicy({ mode: 'observe', reruns: { max_reruns: 6 } });
     const tired = afterLowLoops(6, used);
     expect(tired.answer.decision_result.decision).toBe('rerun');
-    expect(loopTrace(tired.state)[5]?.rerun_reason_detail).toBe(
+    expect(buildLoopTrace(tired.state)[5]?.rerun_reason_detail).toBe(
       'Triggered by alignment, drift; only observed: fatigue_threshold_exceeded',
     );
     expect(complete(tired.state, report('x_r6'), used).answer.decision_result).toMatchObject({

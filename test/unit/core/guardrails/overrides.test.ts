@@ -1,6 +1,6 @@
 /** Overrides through a family: what waits, what is spent, what is refused. */
 import { describe, expect, test } from 'vitest';
-import { applyOverride, couldBeOverridden, overrideAudit } from '../../../../src/core/guardrails/family-overrides.ts';
+import { applyOverride, canBeOverridden, listOverrides } from '../../../../src/core/guardrails/family-overrides.ts';
 import { completeLoop } from '../../../../src/core/guardrails/guard-family.ts';
 import type { GuardState } from '../../../../src/core/guardrails/guard-state.ts';
 import type { OverrideRequest } from '../../../../src/core/guardrails/overrides.ts';
@@ -20,9 +20,9 @@ describe('a pending override', () => {
   test('waits until its bound would end the run, frees exactly one rerun, and is used up', () => {
     let state = overridden(complete(null, report('x')).state, LIMIT);
     for (const id of ['x_r1', 'x_r2']) state = complete(state, report(id)).state;
-    expect(overrideAudit(state)).toMatchObject([{ outcome: 'pending', spent_by: null }]);
+    expect(listOverrides(state)).toMatchObject([{ outcome: 'pending', spent_by: null }]);
     state = complete(state, report('x_r3')).state;
-    expect(overrideAudit(state)).toMatchObject([{ outcome: 'spent', spent_by: 'x_r3', override_by: 'ada' }]);
+    expect(listOverrides(state)).toMatchObject([{ outcome: 'spent', spent_by: 'x_r3', override_by: 'ada' }]);
     const last = complete(state, report('x_r4', { alignment_score: 0.74, drift_score: 0.26 }));
     expect(last.answer.decision_result).toMatchObject({ finalize_reason: 'max_reruns_reached', rerun_count: 4 });
   });
@@ -32,7 +32,7 @@ describe('a pending override', () => {
     const state = overridden(afterLowLoops(3, used).state, LIMIT);
     const last = complete(state, report('x_r3'), used);
     expect(last.answer.decision_result).toMatchObject({ finalize_reason: 'fatigue_threshold_exceeded' });
-    expect(overrideAudit(last.state)).toMatchObject([{ outcome: 'unused', spent_by: null }]);
+    expect(listOverrides(last.state)).toMatchObject([{ outcome: 'unused', spent_by: null }]);
   });
 
   test('of the same bound is answered already_pending, kept in the audit, and frees nothing', () => {
@@ -41,7 +41,7 @@ describe('a pending override', () => {
     expect(second).toMatchObject({ ok: true, answer: { status: 'already_pending', overridden_by: 'bob' } });
     const freed = complete(second.ok ? second.state : first, report('x_r3'));
     expect(freed.answer.decision_result.decision).toBe('rerun');
-    expect(overrideAudit(freed.state).map((entry) => entry.outcome)).toEqual(['spent', 'already_pending']);
+    expect(listOverrides(freed.state).map((entry) => entry.outcome)).toEqual(['spent', 'already_pending']);
     const last = complete(freed.state, report('x_r4', { alignment_score: 0.74, drift_score: 0.26 }));
     expect(last.answer.decision_result.decision).toBe('finalize');
   });
@@ -76,13 +76,13 @@ describe('flags inside a report', () => {
     expect(complete(state, report('x_r3')).answer.decision_result).toMatchObject({
       finalize_reason: 'max_reruns_reached',
     });
-    expect(overrideAudit(state)).toMatchObject([{ via: 'loop_complete', outcome: 'unused' }]);
+    expect(listOverrides(state)).toMatchObject([{ via: 'loop_complete', outcome: 'unused' }]);
   });
 
   test('are used before a pending override, which keeps waiting', () => {
     const state = overridden(afterLowLoops(3).state, LIMIT);
     const freed = complete(state, report('x_r3', LOW, { ...LIMIT, override_by: 'carl' }));
-    expect(overrideAudit(freed.state).map(({ override_by, outcome }) => [override_by, outcome])).toEqual([
+    expect(listOverrides(freed.state).map(({ override_by, outcome }) => [override_by, outcome])).toEqual([
       ['ada', 'pending'],
       ['carl', 'spent'],
     ]);
@@ -93,7 +93,7 @@ describe('flags inside a report', () => {
     const once = complete(afterLowLoops(3, used).state, report('x_r3', LOW, LIMIT), used);
     const twice = complete(once.state, report('x_r4', LOW, LIMIT), used);
     expect(twice.answer.decision_result).toMatchObject({ finalize_reason: 'max_reruns_reached', force_finalize: true });
-    expect(overrideAudit(twice.state).map((entry) => entry.outcome)).toEqual(['spent', 'refused']);
+    expect(listOverrides(twice.state).map((entry) => entry.outcome)).toEqual(['spent', 'refused']);
   });
 
   test('without a name are refused and change nothing', () => {
@@ -121,12 +121,12 @@ describe('an override is refused', () => {
 describe('a run that asks a person before a guard ends it', () => {
   test('can ask about the limit and about fatigue, not about bias echo or with no override left', () => {
     const { state } = afterLowLoops(3);
-    expect(couldBeOverridden(state, complete(state, report('x_r3')).answer)).toBe(true);
-    expect(couldBeOverridden(state, complete(state, report('x_r3', GOOD)).answer)).toBe(false);
+    expect(canBeOverridden(state, complete(state, report('x_r3')).answer)).toBe(true);
+    expect(canBeOverridden(state, complete(state, report('x_r3', GOOD)).answer)).toBe(false);
     const strict = withPolicy({ bias: { repetition_threshold: 1 } });
     const echo = complete(state, report('x_r3', { ...LOW, bias_tags: ['haste'] }), strict);
-    expect(couldBeOverridden(state, echo.answer)).toBe(false);
+    expect(canBeOverridden(state, echo.answer)).toBe(false);
     const none = afterLowLoops(3, withPolicy({ humans: { max_overrides: 0 } })).state;
-    expect(couldBeOverridden(none, complete(none, report('x_r3')).answer)).toBe(false);
+    expect(canBeOverridden(none, complete(none, report('x_r3')).answer)).toBe(false);
   });
 });

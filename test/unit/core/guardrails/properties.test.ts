@@ -1,14 +1,14 @@
 /** What holds for any policy and any sequence of reports and overrides. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { answerFor } from '../../../../src/core/guardrails/loop-answer.ts';
+import { buildLoopAnswer } from '../../../../src/core/guardrails/loop-answer.ts';
 import { answerFromTrace, statusFromTrace } from '../../../../src/core/guardrails/trace-views.ts';
-import { applyOverride, overrideAudit } from '../../../../src/core/guardrails/family-overrides.ts';
+import { applyOverride, listOverrides } from '../../../../src/core/guardrails/family-overrides.ts';
 import { completeLoop } from '../../../../src/core/guardrails/guard-family.ts';
 import { currentLoop, rerunCount } from '../../../../src/core/guardrails/guard-state.ts';
 import { decimal, minus, plus, toFixedHalfEven, toNumber } from '../../../../src/core/guardrails/decimal.ts';
-import { guardrailsStatus } from '../../../../src/core/guardrails/guardrails-status.ts';
-import { loopTrace } from '../../../../src/core/guardrails/loop-trace.ts';
+import { buildGuardrailsStatus } from '../../../../src/core/guardrails/guardrails-status.ts';
+import { buildLoopTrace } from '../../../../src/core/guardrails/loop-trace.ts';
 import { scoreFatigue } from '../../../../src/core/guardrails/fatigue.ts';
 import type { GuardState } from '../../../../src/core/guardrails/guard-state.ts';
 import type { LoopReport, ReviewReport } from '../../../../src/core/guardrails/loop-report.ts';
@@ -139,7 +139,7 @@ describe('any sequence of reports and overrides', () => {
     fc.assert(
       fc.property(policies, events, (policy, played) => {
         for (const { after } of play(policy, played)) {
-          for (const item of loopTrace(after)) {
+          for (const item of buildLoopTrace(after)) {
             expect(item.reflection_fatigue).toBeGreaterThanOrEqual(0);
             expect(item.reflection_fatigue).toBeLessThanOrEqual(policy.fatigue.max_fatigue);
           }
@@ -153,14 +153,14 @@ describe('any sequence of reports and overrides', () => {
     fc.assert(
       fc.property(policies, events, (policy, played) => {
         for (const { after } of play(policy, played)) {
-          const trace = JSON.parse(JSON.stringify(loopTrace(after))) as ReasonedTraceItem[];
+          const trace = JSON.parse(JSON.stringify(buildLoopTrace(after))) as ReasonedTraceItem[];
           for (const { loop_id } of after.loops) {
-            const answered = answerFor(after, loop_id);
-            expect(statusFromTrace(trace, loop_id)).toEqual(guardrailsStatus(after, loop_id));
+            const answered = buildLoopAnswer(after, loop_id);
+            expect(statusFromTrace(trace, loop_id)).toEqual(buildGuardrailsStatus(after, loop_id));
             expect(answerFromTrace(trace, loop_id)).toEqual(answered.ok ? answered.answer : null);
           }
           expect(statusFromTrace(trace, 'unknown')).toBeNull();
-          expect(trace.flatMap((item) => item.overrides)).toHaveLength(overrideAudit(after).length);
+          expect(trace.flatMap((item) => item.overrides)).toHaveLength(listOverrides(after).length);
         }
       }),
       { numRuns: 200 },
@@ -178,7 +178,7 @@ describe('any sequence of reports and overrides', () => {
           expect(then.ok && now.ok && now.answer).toEqual(then.ok && then.answer);
           expect(now.ok && now.state).toEqual(last);
         }
-        expect(last && guardrailsStatus(last)?.rerun_count).toBe(last && rerunCount(last));
+        expect(last && buildGuardrailsStatus(last)?.rerun_count).toBe(last && rerunCount(last));
       }),
       { numRuns: 100 },
     );

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest';
 import { applyOverride } from '../../../../src/core/guardrails/family-overrides.ts';
 import { completeLoop } from '../../../../src/core/guardrails/guard-family.ts';
 import { detectBiasEcho } from '../../../../src/core/guardrails/bias-echo.ts';
-import { guardrailsStatus } from '../../../../src/core/guardrails/guardrails-status.ts';
+import { buildGuardrailsStatus } from '../../../../src/core/guardrails/guardrails-status.ts';
 import { scoreFatigue } from '../../../../src/core/guardrails/fatigue.ts';
 import { AT, LOW, afterLowLoops, complete, policy, report } from './families.ts';
 
@@ -68,7 +68,7 @@ describe('the tests that the source document lists', () => {
   test('get_guardrails_status', () => {
     const review = { alignment_score: 0.72, drift_score: 0.28, reflection_persona: 'SAGE' };
     const { state } = complete(null, report('loop_001', review));
-    expect(guardrailsStatus(state, 'loop_001')).toEqual({
+    expect(buildGuardrailsStatus(state, 'loop_001')).toEqual({
       loop_id: 'loop_001',
       rerun_count: 1,
       max_reruns: 3,

@@ -1,15 +1,15 @@
 /** Signature, stored form, the behaviour gate, repetitions and the choice of lessons. No store. */
 import * as fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { behaviourChanged } from '../../../../src/core/lessons/behaviour-changed.ts';
+import { compareBehaviour } from '../../../../src/core/lessons/compare-behaviour.ts';
 import { errorSignature } from '../../../../src/core/lessons/signature.ts';
 import { findNearIdentical } from '../../../../src/core/lessons/near-identical.ts';
-import { firstCodePoints, trimWhiteSpace } from '../../../../src/core/lessons/text.ts';
+import { firstCodePoints, trimWhiteSpace } from '../../../../src/core/lessons/unicode-text.ts';
 import { rankLessons } from '../../../../src/core/lessons/rank-lessons.ts';
 import { reflectionFromEvaluation } from '../../../../src/core/lessons/from-evaluation.ts';
-import { sameRemedy } from '../../../../src/core/lessons/same-remedy.ts';
-import { storedForm } from '../../../../src/core/lessons/stored-form.ts';
-import type { AttemptInAction } from '../../../../src/core/lessons/behaviour-changed.ts';
+import { hasSameRemedy } from '../../../../src/core/lessons/same-remedy.ts';
+import { toStoredLesson } from '../../../../src/core/lessons/stored-lesson.ts';
+import type { AttemptInAction } from '../../../../src/core/lessons/compare-behaviour.ts';
 import type { Lesson } from '../../../../src/core/lessons/rank-lessons.ts';
 
 describe('a signature', () => {
@@ -72,7 +72,7 @@ describe('an evaluation', () => {
 
 describe('the stored form', () => {
   test('has category, tags and the cuts of the source document', () => {
-    const stored = storedForm({
+    const stored = toStoredLesson({
       error_type: 'conflict',
       error_signature: '0123456789abcdef',
       content: 'c'.repeat(500),
@@ -108,19 +108,19 @@ describe('behaviour changed', () => {
     ['prompt', { prompt_hash: 'p' }],
     ['reported', { reported_changes: ['used the mirror'] }],
   ])('when the %s differed and the attempt did better', (difference, change) => {
-    expect(behaviourChanged(failed, { ...ok, ...change })).toEqual({
+    expect(compareBehaviour(failed, { ...ok, ...change })).toEqual({
       changed_behavior: true,
       differences: [difference],
       did_better: true,
     });
-    expect(behaviourChanged(failed, { ...failed, ...change }).changed_behavior).toBe(false);
-    expect(behaviourChanged(ok, { ...ok, ...change }).changed_behavior).toBe(false);
+    expect(compareBehaviour(failed, { ...failed, ...change }).changed_behavior).toBe(false);
+    expect(compareBehaviour(ok, { ...ok, ...change }).changed_behavior).toBe(false);
   });
 
   test('not when the same call simply worked the second time', () => {
-    expect(behaviourChanged(failed, ok).changed_behavior).toBe(false);
+    expect(compareBehaviour(failed, ok).changed_behavior).toBe(false);
     const busy = { reported_changes: [' cache '] };
-    expect(behaviourChanged({ ...failed, ...busy }, { ...ok, reported_changes: ['cache', ''] }).differences).toEqual(
+    expect(compareBehaviour({ ...failed, ...busy }, { ...ok, reported_changes: ['cache', ''] }).differences).toEqual(
       [],
     );
   });
@@ -128,13 +128,13 @@ describe('behaviour changed', () => {
   test('not by the order of keys in the constraints', () => {
     const one = { ...failed, constraints: { a: 1, b: 2 } };
     const other = { ...ok, constraints: { b: 2, a: 1 } };
-    expect(behaviourChanged(one, other).differences).toEqual([]);
+    expect(compareBehaviour(one, other).differences).toEqual([]);
   });
 
   test('by quality where both succeeded', () => {
-    const better = behaviourChanged({ ...ok, quality: 0.5 }, { ...ok, input_hash: 'b', quality: 0.6 });
+    const better = compareBehaviour({ ...ok, quality: 0.5 }, { ...ok, input_hash: 'b', quality: 0.6 });
     expect(better.changed_behavior).toBe(true);
-    const equal = behaviourChanged({ ...ok, quality: 0.6 }, { ...ok, input_hash: 'b', quality: 0.6 });
+    const equal = compareBehaviour({ ...ok, quality: 0.6 }, { ...ok, input_hash: 'b', quality: 0.6 });
     expect(equal.changed_behavior).toBe(false);
   });
 });
@@ -244,6 +244,6 @@ describe('two lessons that look alike', () => {
     ['other words, same values', 'Use port 8080 for the API server', 'use port 8080 for the API-server', true],
     ['same words, other values', 'Use port 8080 for the API server', 'Use port 8081 for the API server', false],
   ])('%s', (_name, one, other, same) => {
-    expect(sameRemedy(one, other)).toBe(same);
+    expect(hasSameRemedy(one, other)).toBe(same);
   });
 });

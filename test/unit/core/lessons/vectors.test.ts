@@ -3,7 +3,7 @@ import { readFileSync } from 'node:fs';
 import { describe, expect, test } from 'vitest';
 import { errorSignature } from '../../../../src/core/lessons/signature.ts';
 import { reflectionFromEvaluation } from '../../../../src/core/lessons/from-evaluation.ts';
-import type { Evaluation, Reflection } from '../../../../src/core/lessons/from-evaluation.ts';
+import type { QualityEvaluation, Reflection } from '../../../../src/core/lessons/from-evaluation.ts';
 
 const readVectors = (name: string) =>
   JSON.parse(readFileSync(new URL(`../../../vectors/${name}`, import.meta.url), 'utf8'));
@@ -16,7 +16,7 @@ describe('signatures.json', () => {
 });
 
 describe('reflections.json', () => {
-  const vectors: { input: Evaluation; expect: Partial<Reflection> | null }[] = readVectors('reflections.json');
+  const vectors: { input: QualityEvaluation; expect: Partial<Reflection> | null }[] = readVectors('reflections.json');
   test.each(vectors.map((vector, index) => ({ ...vector, number: index + 1 })))(
     'evaluation $number teaches what it should',
     ({ input, expect: expected }) => {

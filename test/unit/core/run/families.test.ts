@@ -1,6 +1,6 @@
 /** The documented families of loops, executed as runs in the simulated world. */
 import { describe, expect, it } from 'vitest';
-import { loopTrace } from '../../../../src/core/guardrails/loop-trace.ts';
+import { buildLoopTrace } from '../../../../src/core/guardrails/loop-trace.ts';
 import { createRegistry } from '../../../../src/define/registry.ts';
 import { sha256Hex } from '../../../../src/protocol/ids.ts';
 import { simulateRun } from '../../../../src/testing/simulator/simulate-run.ts';
@@ -30,7 +30,7 @@ describe.each(families)('the family $family', (family) => {
         },
       },
     });
-    expect(readTrace(loopTrace(state.guard))).toEqual(expectedTrace(family));
+    expect(readTrace(buildLoopTrace(state.guard))).toEqual(expectedTrace(family));
     const last = family.loops.at(-1)?.expect.reason;
     expect(resultOfRun(state)).toMatchObject({
       outcome: last === 'thresholds_met' ? 'completed' : 'finalized',

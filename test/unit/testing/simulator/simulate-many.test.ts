@@ -3,11 +3,11 @@ import { createRegistry } from '../../../../src/define/registry.ts';
 import { describe, expect, it } from 'vitest';
 import { FAILURE_CATEGORIES } from '../../../../src/protocol/failure-categories.ts';
 import type { Bound } from '../../../../src/protocol/run.ts';
-import { FIGURES, type Figures, violationsOf } from '../../../../src/testing/simulator/hostile/figures.ts';
+import { FIGURES, type Figures, findViolations } from '../../../../src/testing/simulator/hostile/figures.ts';
 import { drawScene, type Scene } from '../../../../src/testing/simulator/hostile/scene.ts';
 import { simulateMany } from '../../../../src/testing/simulator/hostile/simulate-many.ts';
-import { behaviourOf } from '../../../../src/testing/simulator/hostile/tool-behaviour.ts';
-import { hostileWorld, RunawayRunError } from '../../../../src/testing/simulator/hostile/world.ts';
+import { drawBehaviour } from '../../../../src/testing/simulator/hostile/tool-behaviour.ts';
+import { createHostileWorld, RunawayRunError } from '../../../../src/testing/simulator/hostile/world.ts';
 
 const scenes = Array.from({ length: 1_000 }, (_, seed) => drawScene(seed));
 /** What was drawn at all. */
@@ -54,16 +54,16 @@ describe('a figure beyond the bound', () => {
   const bound: Bound = { ...figures(10), cost_micro_usd: null };
 
   it('is told with the seed that reproduces it', () => {
-    expect(violationsOf(77, figures(10), bound)).toEqual([]);
-    expect(violationsOf(77, { ...figures(10), steps: 11 }, bound)).toEqual([
+    expect(findViolations(77, figures(10), bound)).toEqual([]);
+    expect(findViolations(77, { ...figures(10), steps: 11 }, bound)).toEqual([
       { seed: 77, figure: 'steps', used: 11, bound: 10 },
     ]);
     const bounded = FIGURES.filter((figure) => figure !== 'cost_micro_usd');
-    expect(violationsOf(77, figures(11), bound).map(({ figure }) => figure)).toEqual(bounded);
+    expect(findViolations(77, figures(11), bound).map(({ figure }) => figure)).toEqual(bounded);
   });
 
   it('does not keep the simulator for ever: a run that goes on calling is broken off', () => {
-    const { world } = hostileWorld(drawScene(1), 2, createRegistry([]));
+    const { world } = createHostileWorld(drawScene(1), 2, createRegistry([]));
     const view = { loop_id: 'l', turn: 1, attempt: 1, timeout_ms: 1_000 } as Parameters<
       NonNullable<typeof world.plan>
     >[0];
@@ -94,7 +94,7 @@ describe('the dice', () => {
   });
 
   it('let tools fail in every category and with every certainty, and answer what is no answer', () => {
-    const behaviours = scenes.flatMap((scene) => [1, 2, 3].map((step) => behaviourOf(scene, step, 1)));
+    const behaviours = scenes.flatMap((scene) => [1, 2, 3].map((step) => drawBehaviour(scene, step, 1)));
     const failures = behaviours.filter((behaviour) => behaviour.kind === 'fail');
     expect(new Set(failures.map(({ category }) => category)).size).toBe(FAILURE_CATEGORIES.length);
     expect(new Set(failures.map(({ certainty }) => certainty)).size).toBe(3);

@@ -1,4 +1,4 @@
-import type { Sentence } from './text.ts';
+import type { Sentence } from './scanned-text.ts';
 
 const ASKS =
   /^(?:(?:and|but|so|ok|hi|hey|hmm|then|well),? )?(?:is|are|was|were|do|does|did|can|could|will|would|should|shall|has|have|had|may|might|what|which|who|where|when|how|any|isn't|aren't|doesn't|didn't)\b/i;

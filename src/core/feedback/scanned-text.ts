@@ -8,7 +8,7 @@ export const SCAN_LIMIT_CHARS = 1_000_000;
 /** A longer line is split, at a space if possible, so that no pattern runs on a line of unlimited length. */
 export const LINE_LIMIT_CHARS = 1_000;
 
-export function withinLimit(text: string): string {
+export function cutToScanLimit(text: string): string {
   if (text.length <= SCAN_LIMIT_CHARS) return text;
   const head = SCAN_LIMIT_CHARS / 4;
   return `${text.slice(0, head)}\n${text.slice(text.length - (SCAN_LIMIT_CHARS - head))}`;
@@ -18,10 +18,10 @@ export function withinLimit(text: string): string {
 const ANSI = /\u001B\[[0-9;:?]*[A-Za-z]/g;
 
 /** Removes colours and replaces ’ and ‘ with ', so that patterns need only one kind of apostrophe. */
-export const normalized = (text: string): string =>
+export const normalizeText = (text: string): string =>
   text.replace(ANSI, '').replaceAll('\u2019', "'").replaceAll('\u2018', "'").replaceAll('\r', '');
 
-export function linesOf(text: string): string[] {
+export function splitLines(text: string): string[] {
   const lines: string[] = [];
   for (const line of text.split('\n')) {
     let start = 0;
@@ -47,7 +47,7 @@ const SENTENCE_END = /[.!?;](?=\s|$)/g;
  * Splits a line into sentences. `afterQuestion` tells an answer from a remark; the caller passes it on to the next
  * line.
  */
-export function sentencesOf(line: string, afterQuestion: boolean): Sentence[] {
+export function splitSentences(line: string, afterQuestion: boolean): Sentence[] {
   const found: Sentence[] = [];
   let start = 0;
   let after = afterQuestion;
@@ -71,7 +71,7 @@ export function sentencesOf(line: string, afterQuestion: boolean): Sentence[] {
 const UNPRINTABLE = /[\u0000-\u001F\u007F-\u009F\u2028\u2029]+/g;
 
 /** One clean line for a prompt or an answer: capped, without control characters and repeated spaces. */
-export function oneLine(text: string, maxChars: number = CAP.messagePreviewChars): string {
+export function toOneLine(text: string, maxChars: number = CAP.messagePreviewChars): string {
   const clean = text
     .slice(0, maxChars * 4)
     .replace(UNPRINTABLE, ' ')

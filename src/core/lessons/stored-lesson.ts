@@ -1,8 +1,8 @@
 import type { Reflection } from './from-evaluation.ts';
-import { firstCodePoints } from './text.ts';
+import { firstCodePoints } from './unicode-text.ts';
 
 /** A lesson as the store keeps it. */
-export interface StoredReflection {
+export interface StoredLesson {
   category: 'reflection';
   content: string;
   rationale: string;
@@ -19,7 +19,7 @@ export interface StoredReflection {
 const RATIONALE_CHARS = 100;
 const CONTEXT_CHARS = 200;
 
-export function storedForm(reflection: Reflection): StoredReflection {
+export function toStoredLesson(reflection: Reflection): StoredLesson {
   return {
     category: 'reflection',
     content: reflection.content,

@@ -2,10 +2,10 @@
  * Replaces lone surrogates with U+FFFD. A lone surrogate cannot be stored, so a text with one would no longer match its
  * hash. With the `u` flag the pattern matches only lone surrogates; `toWellFormed` is not in our ES2023 lib.
  */
-export const wholeText = (text: string): string => text.replaceAll(/\p{Surrogate}/gu, '\uFFFD');
+export const toWellFormed = (text: string): string => text.replaceAll(/\p{Surrogate}/gu, '\uFFFD');
 
 /** Joins parts into sentences and adds a missing full stop between them. */
-export const inSentences = (...parts: (string | null)[]): string =>
+export const joinSentences = (...parts: (string | null)[]): string =>
   parts
     .map((part) => part?.trim() ?? '')
     .filter((part) => part !== '')

@@ -3,12 +3,12 @@ import { prepareRun } from '../../../define/prepare-run.ts';
 import { createRegistry } from '../../../define/registry.ts';
 import type { Bound, RunResult } from '../../../protocol/run.ts';
 import { simulateRun, type Simulated } from '../simulate-run.ts';
-import { hostileAgents } from './agents.ts';
-import { type Figures, figuresOf } from './figures.ts';
+import { createHostileAgents } from './agents.ts';
+import { type Figures, measureFigures } from './figures.ts';
 import { drawScene, type Scene } from './scene.ts';
-import { hostileWorld } from './world.ts';
+import { createHostileWorld } from './world.ts';
 
-export interface LivedScene {
+export interface SceneResult {
   simulated: Simulated;
   result: RunResult;
   used: Figures;
@@ -16,16 +16,16 @@ export interface LivedScene {
 }
 
 /** Checks requests before a start. Its functions are only used by workers; in the simulator the world answers. */
-const registry = createRegistry(hostileAgents((seed) => drawScene(seed)));
+const registry = createRegistry(createHostileAgents((seed) => drawScene(seed)));
 
 /** Runs one hostile scene to its end, with a continue-as-new now and then. Throws if the run does not end. */
-export async function liveScene(scene: Scene): Promise<LivedScene> {
+export async function runScene(scene: Scene): Promise<SceneResult> {
   const outcome = prepareRun(scene.request, registry, `hostile-${scene.seed}`);
   // Drawn policies are always valid, but a policy that was passed in may not be.
   if (!outcome.ok) throw new RunRequestError(outcome.problems);
   const { bound } = outcome.prepared;
-  const { world, seen } = hostileWorld(scene, 100 + 2 * (bound.attempts + bound.model_calls), registry);
+  const { world, seen } = createHostileWorld(scene, 100 + 2 * (bound.attempts + bound.model_calls), registry);
   const simulated = await simulateRun(outcome.prepared, { world, seed: scene.seed, handOverShare: 0.1 });
   const { result } = simulated;
-  return { simulated, result, used: figuresOf(simulated, result, seen), bound };
+  return { simulated, result, used: measureFigures(simulated, result, seen), bound };
 }

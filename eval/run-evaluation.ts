@@ -11,7 +11,7 @@ import type { Json } from '../src/protocol/json.ts';
 import type { PolicyPatch } from '../src/protocol/schemas/policy.ts';
 import type { CallOutcome, ToolCallRequest } from '../src/protocol/tools.ts';
 import { simulateRun, StuckRunError } from '../src/testing/simulator/simulate-run.ts';
-import { answer, demandsOf, type Fate } from './provider.ts';
+import { answer, demandsOf, type Conditions } from './provider.ts';
 import { SEED } from './seed-figures.ts';
 
 const GENERATE_MS = SEED.work_ms - SEED.call_ms;
@@ -33,7 +33,7 @@ export class EndlessRunError extends Error {
   override readonly name = 'EndlessRunError';
 }
 
-export interface Lived {
+export interface EvaluationResult {
   evaluation: Evaluation;
   /** From the first step to the end, on the virtual clock. */
   took_ms: number;
@@ -55,7 +55,7 @@ const succeeded = (output: Json, durationMs: number, cost: number): CallOutcome 
 };
 
 /** Acts as the tool: builds the prompt of this attempt, calls the provider, and returns how the command ended. */
-function callEvaluator(request: ToolCallRequest, fate: Fate, original: string, seen: (prompt: string) => void) {
+function callEvaluator(request: ToolCallRequest, fate: Conditions, original: string, seen: (prompt: string) => void) {
   const { retry_context } = request;
   const enhanced =
     retry_context === undefined ? null : enhancePrompt({ prompt: original, ...retry_context, provider: 'google' });
@@ -97,7 +97,11 @@ function callEvaluator(request: ToolCallRequest, fate: Fate, original: string, s
 }
 
 /** Runs one evaluation: something is generated, then evaluated, with the same code that the workflow runs. */
-export async function liveEvaluation(subject: Subject, fate: Fate, policy: PolicyPatch): Promise<Lived> {
+export async function runEvaluation(
+  subject: Subject,
+  fate: Conditions,
+  policy: PolicyPatch,
+): Promise<EvaluationResult> {
   const original = `Judge ${subject.document} by the four criteria of the rubric, with a score from 1 to 5 for each.`;
   const plan = {
     steps: [

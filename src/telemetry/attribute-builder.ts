@@ -3,12 +3,12 @@ import { redactJson, type Redact } from '../core/redaction/redact.ts';
 import type { Json } from '../protocol/json.ts';
 import { CAP } from '../protocol/caps.ts';
 
-type Told = Attributes[string] | null;
+type AttributeValue = Attributes[string] | null;
 
 /** The only place where values become attributes: redacted, capped, and people's texts only if allowed. */
-export interface Wording {
+export interface AttributeBuilder {
   /** Names, ids and numbers. Values that are null or empty are left out. */
-  plain: (values: Record<string, Told>) => Attributes;
+  plain: (values: Record<string, AttributeValue>) => Attributes;
   /** Prompts, inputs and outputs. Returns nothing unless content is exported. */
   content: (values: Record<string, unknown>) => Attributes;
 }
@@ -17,9 +17,9 @@ const MAX_NAME_CHARS = 256;
 const MAX_LIST = 20;
 const MAX_CONTENT_CHARS = CAP.inlineOutputBytes;
 
-export function createWording(redact: Redact, withContent: boolean): Wording {
+export function createAttributeBuilder(redact: Redact, withContent: boolean): AttributeBuilder {
   const short = (text: string): string => redact(text).slice(0, MAX_NAME_CHARS);
-  const told = (value: Told): Told => {
+  const told = (value: AttributeValue): AttributeValue => {
     if (typeof value === 'string') return short(value);
     if (!Array.isArray(value)) return value;
     return value
@@ -27,7 +27,7 @@ export function createWording(redact: Redact, withContent: boolean): Wording {
       .slice(0, MAX_LIST)
       .map(short);
   };
-  const isThere = (value: Told): boolean =>
+  const isThere = (value: AttributeValue): boolean =>
     value !== null && value !== undefined && value !== '' && !(Array.isArray(value) && value.length === 0);
   return {
     plain: (values) =>

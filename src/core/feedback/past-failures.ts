@@ -22,12 +22,12 @@ export const isHistory = (text: string): boolean => HISTORY.test(text);
 const GOES_ON =
   /^(?:it|that|this|they|these|both|now|then|after|since|everything|all|today|fixed|solved|resolved|update|edit|retry|i|we|with|the (?:fix|retry|error|crash|failure|problem|issue|cause|second|next|rerun|same))\b/i;
 
-const toldWell = (told: string): boolean => {
+const saysItEndedWell = (told: string): boolean => {
   const well = WELL.exec(told);
   return well !== null && !UNWELL.test(told.slice(Math.max(0, well.index - BEFORE_CHARS), well.index));
 };
 
 export function endedWell({ rest, later, following }: Clause): boolean {
   if (DISMISSED.test(`${rest}${later} ${following}`)) return true;
-  return toldWell(`${rest}${later}`) || (GOES_ON.test(following) && toldWell(following));
+  return saysItEndedWell(`${rest}${later}`) || (GOES_ON.test(following) && saysItEndedWell(following));
 }

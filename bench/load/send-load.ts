@@ -4,7 +4,7 @@ import type { LoadedServer } from './server.ts';
 
 const CONNECTIONS = 50;
 
-export interface Shots {
+export interface LoadOptions {
   server: LoadedServer;
   /** Prefix of the figures' names. */
   name: string;
@@ -13,7 +13,7 @@ export interface Shots {
 }
 
 /** Fifty connections, each of which sends its next request when the last one is answered. */
-export async function shoot({ server, name, seconds, request }: Shots): Promise<Figures> {
+export async function sendLoad({ server, name, seconds, request }: LoadOptions): Promise<Figures> {
   const result = await autocannon({
     url: server.url,
     connections: CONNECTIONS,

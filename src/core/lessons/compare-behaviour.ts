@@ -1,6 +1,6 @@
 import { canonicalJson } from '../../protocol/ids.ts';
 import { compareDecimals, decimal } from '../guardrails/decimal.ts';
-import { trimWhiteSpace } from './text.ts';
+import { trimWhiteSpace } from './unicode-text.ts';
 
 /** What one attempt did and how it ended, with the fields that can be compared with another attempt. */
 export interface AttemptInAction {
@@ -29,7 +29,7 @@ export interface BehaviourChange {
  * Decides whether the second attempt did something different and had a better result. Repeating the same call with luck
  * teaches nothing, and neither does a change that did not help.
  */
-export function behaviourChanged(before: AttemptInAction, after: AttemptInAction): BehaviourChange {
+export function compareBehaviour(before: AttemptInAction, after: AttemptInAction): BehaviourChange {
   const differences = differencesInAction(before, after);
   const better = didBetter(before, after);
   return { changed_behavior: differences.length > 0 && better, differences, did_better: better };

@@ -4,21 +4,21 @@ export const encodedBytes = (text: string): number => new TextEncoder().encode(J
 const CUT = '\n[… cut …]\n';
 
 /** Keeps the beginning and the end of a text, so that it takes at most `maxBytes` inside a JSON request. */
-export function boundedText(text: string, maxBytes: number): string {
+export function shortenToBytes(text: string, maxBytes: number): string {
   if (encodedBytes(text) <= maxBytes) return text;
   // The encoded size grows with the length, so a binary search finds the longest text that fits.
   let fits = 0;
   let tooLong = Math.min(text.length, maxBytes);
   while (tooLong - fits > 1) {
     const middle = Math.floor((fits + tooLong) / 2);
-    if (encodedBytes(cutTo(text, middle)) <= maxBytes) fits = middle;
+    if (encodedBytes(cutMiddle(text, middle)) <= maxBytes) fits = middle;
     else tooLong = middle;
   }
-  return cutTo(text, fits);
+  return cutMiddle(text, fits);
 }
 
 /** Keeps two thirds from the beginning and one third from the end, without splitting a surrogate pair. */
-function cutTo(text: string, chars: number): string {
+function cutMiddle(text: string, chars: number): string {
   const tail = Math.floor(chars / 3);
   const head = chars - tail;
   return wholeEnd(text.slice(0, head)) + CUT + (tail === 0 ? '' : wholeStart(text.slice(-tail)));
