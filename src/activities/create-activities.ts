@@ -15,8 +15,10 @@ import { createPlannerActivities } from './planner.ts';
 import { createRecallActivities } from './recall.ts';
 import { createRecordActivities } from './records.ts';
 import { createReviewActivities } from './review.ts';
+import { withHeartbeat } from './run-in-activity.ts';
 import type { ActivityStore } from './store-port.ts';
 import { createToolActivities } from './tools/create-tool-activities.ts';
+import { createStoreWait } from './wait-for-store.ts';
 
 export interface ActivityDeps {
   registry: Registry;
@@ -46,7 +48,11 @@ export function createActivities(deps: ActivityDeps) {
     prepare: async (request: unknown, runId: string): Promise<PrepareOutcome> => {
       const outcome = prepareRun(request, deps.registry, runId);
       if (!outcome.ok) return outcome;
-      const problems = await reserveNames(deps.store.reservations, outcome.prepared);
+      const problems = await withHeartbeat((call) =>
+        createStoreWait(call)('reserve the names of the run', () =>
+          reserveNames(deps.store.reservations, outcome.prepared),
+        ),
+      );
       if (problems.length > 0) return { ok: false, problems };
       const prepared = await withMemory(deps.store, outcome.prepared);
       return { ok: true, prepared, search_attributes: deps.searchAttributes === true };

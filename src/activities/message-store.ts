@@ -1,6 +1,8 @@
 import type { MessageStore } from '../model/transcript-store.ts';
 import type { Json } from '../protocol/json.ts';
 import type { ActivityStore } from './store-port.ts';
+import { outputInHistory } from './unsaved-in-history.ts';
+import type { WaitForStore } from './wait-for-store.ts';
 
 const JSON_TYPE = 'application/json';
 /** A long conversation is read at every turn. The worker caches what it has just read or written, up to this size. */
@@ -49,3 +51,16 @@ export function createMessageStore(artifacts: ActivityStore['artifacts']): Messa
     },
   };
 }
+
+/** The same store for one turn: it waits while the store is unavailable, and finds outputs that only the history has. */
+export const patientMessages = (messages: MessageStore, wait: WaitForStore): MessageStore => ({
+  getMany: async (ids) => {
+    const found = new Map(await wait('read the conversation', () => messages.getMany(ids)));
+    for (const id of ids) {
+      const text = found.has(id) ? null : await outputInHistory(id);
+      if (text !== null) found.set(id, JSON.parse(text) as Json);
+    }
+    return found;
+  },
+  putMany: (texts) => wait('save the conversation', () => messages.putMany(texts)),
+});

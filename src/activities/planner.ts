@@ -5,9 +5,12 @@ import type { Registry } from '../define/registry.ts';
 import { planTurn } from '../model/plan-turn.ts';
 import { askPlanner, withLoopKeys } from './ask-planner.ts';
 import { WORKER_SHUTDOWN_FAILURE } from './ask-with-timeout.ts';
-import { createMessageStore } from './message-store.ts';
+import type { Json } from '../protocol/json.ts';
+import { isRecord } from '../protocol/json.ts';
+import { createMessageStore, patientMessages } from './message-store.ts';
 import { returnOrThrow, withHeartbeat } from './run-in-activity.ts';
 import type { ActivityStore } from './store-port.ts';
+import { createStoreWait } from './wait-for-store.ts';
 
 export interface PlannerDeps {
   registry: Registry;
@@ -28,13 +31,16 @@ export function createPlannerActivities({ registry, store, redact, environment =
         if (agent === undefined || !thinks(agent)) {
           return returnOrThrow(await askPlanner(agent?.planner, view, env, agent?.tools));
         }
-        let use = {};
+        let use: { tokens?: number; cost_micro_usd?: number } = {};
         const reserved = (most: { tokens: number; cost_micro_usd: number }): void => {
           use = most;
           // If the worker is lost, the last heartbeat tells how much the turn may have used.
           call.heartbeat({ reserved: most });
         };
-        const turn = await planTurn(agent, view, { ...env, store: messages, environment, reserved });
+        const beatWhileWaiting = (details: Json = null): void =>
+          call.heartbeat({ ...(isRecord(details) ? details : {}), reserved: use });
+        const store = patientMessages(messages, createStoreWait({ ...call, heartbeat: beatWhileWaiting }));
+        const turn = await planTurn(agent, view, { ...env, store, environment, reserved });
         const isLost = turn.class === 'cancelled' && call.stopped() === 'shutdown';
         const ended = turn.class === 'cancelled' ? { ...(isLost ? WORKER_SHUTDOWN_FAILURE : turn), ...use } : turn;
         const told = returnOrThrow<PlannerChoice>(ended);

@@ -6,6 +6,7 @@ import type { Json } from '../protocol/json.ts';
 import type { RecordBatch, RunArchive, TextArtifact } from '../protocol/records.ts';
 import { lessonToKeep } from './lesson-to-keep.ts';
 import type { ActivityStore } from './store-port.ts';
+import { type Execution, unsavedInHistory } from './unsaved-in-history.ts';
 import { createPartWriter, type PartWriter, type WarnLog } from './write-parts.ts';
 
 const JSON_TYPE = 'application/json';
@@ -42,6 +43,13 @@ export function createRecordActivities(
     );
     await writeMemory(batch, parts);
   };
+  /** Writes what earlier writes of the run could not. */
+  const writeFromHistory = async (batch: RecordBatch, parts: PartWriter, run?: Execution): Promise<void> => {
+    if (batch.from_history !== true) return;
+    const { batches, outputs } = await unsavedInHistory(run);
+    await store.artifacts.putMany(outputs.map(artifactRow));
+    for (const earlier of batches) await writeBatch(earlier, parts);
+  };
   const writeMemory = async (batch: RecordBatch, parts: PartWriter): Promise<void> => {
     const { reflections, retryMonitors, feedbackLog } = store;
     await parts.write(
@@ -76,11 +84,13 @@ export function createRecordActivities(
   return {
     record: async (batch: RecordBatch): Promise<void> => {
       const parts = createPartWriter(store, batch.run_id, log);
+      await writeFromHistory(batch, parts);
       await writeBatch(batch, parts);
       parts.finish();
     },
-    archive: async (archive: RunArchive): Promise<void> => {
+    archive: async (archive: RunArchive, run?: Execution): Promise<void> => {
       const parts = createPartWriter(store, archive.run_id, log);
+      await writeFromHistory(archive.pending, parts, run);
       await writeBatch(archive.pending, parts);
       const { biasCounts } = store;
       await parts.write(

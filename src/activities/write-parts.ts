@@ -61,7 +61,7 @@ export function createPartWriter(store: ActivityStore, runId: string, log: WarnL
 }
 
 /** True if a retry would fail again, because no schema or column accepts the value. */
-function isRefusal(error: unknown): boolean {
+export function isRefusal(error: unknown): boolean {
   if (error instanceof TypeError || error instanceof RangeError) return true;
   const code = typeof error === 'object' && error !== null && 'code' in error ? String(error.code) : '';
   return code === 'STORE_INPUT' || code === 'ARTIFACT_HASH_MISMATCH' || /^2[23]...$/.test(code);

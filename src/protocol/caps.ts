@@ -42,7 +42,12 @@ export const CAP = {
   labels: 20,
   /** Distinct fingerprints in a run's state. Beyond this the least useful ones are dropped. */
   fingerprintsInState: 100,
+  /** Failure records in one write. */
   outboxRecords: 20,
+  /** A compressed output that travels in an activity's result. Temporal takes 2 MB, and base64 adds a third. */
+  carriedBytes: 1_300_000,
+  /** How long one attempt waits for the store, beyond the time that its tool has. */
+  storeWaitMs: 900_000,
   /** Uses of lessons, and evaluations, that wait for the next write. */
   outboxUses: 100,
   /** Lessons of earlier runs that a run carries, and how many characters of each it shows. */

@@ -27,6 +27,9 @@ export const workflowIdOfRun = (runId: string): string => `agent-run/${runId}`;
 export const runIdOfWorkflow = (workflowId: string): string | null =>
   workflowId.startsWith('agent-run/') ? workflowId.slice('agent-run/'.length) : null;
 
+/** The workflow that writes the archive of an ended run once the store is back. */
+export const workflowIdOfArchive = (runId: string): string => `archive/${runId}`;
+
 const GUARD_PREFIX = 'loop-guard/';
 export const workflowIdOfGuard = (family: string): string => GUARD_PREFIX + family;
 export const familyOfGuardWorkflow = (workflowId: string): string | null =>

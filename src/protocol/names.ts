@@ -4,7 +4,7 @@
  */
 export const TASK_QUEUE = 'secondwind';
 
-export const WORKFLOW_TYPE = { agentRun: 'agentRun', loopGuard: 'loopGuard' } as const;
+export const WORKFLOW_TYPE = { agentRun: 'agentRun', loopGuard: 'loopGuard', saveArchive: 'saveArchive' } as const;
 
 /** Each name is both a signal and an update. */
 export const MESSAGE = {
@@ -44,6 +44,9 @@ export const ACTIVITY = {
   archive: 'archive',
   archiveGuard: 'archiveGuard',
 } as const;
+
+/** In the heartbeats of an activity that waits for the store: what it wants of it. */
+export const STORE_WAIT = 'waiting_for_store';
 
 const TOOL_PREFIX = 'tool.';
 export const toolActivity = (toolName: string): string => TOOL_PREFIX + toolName;

@@ -40,6 +40,8 @@ export interface RecordBatch {
   lesson_uses: LessonUse[];
   evaluations: StepEvaluation[];
   feedback: FeedbackEntry[];
+  /** Also writes what earlier writes of this run could not: it is in the run's history. */
+  from_history?: true;
 }
 
 /** One finished step in the archive. */

@@ -108,6 +108,16 @@ export interface PendingQuestion {
 /** How a question was closed. A timeout is not a denial, and the model is told which one happened. */
 export type AnswerKind = 'answered' | 'denied' | 'timed_out' | 'policy';
 
+/** What a run has and the store does not have yet, because it did not answer. All of it is in the run's history. */
+export interface Unsaved {
+  /** Failure records. */
+  records: number;
+  /** Outputs of tools. */
+  outputs: number;
+  /** The run has ended and its archive is not written yet. */
+  archive: boolean;
+}
+
 /** The result of the workflow: how the run ended. */
 export interface RunResult<Output = Json> {
   run_id: string;
@@ -122,8 +132,8 @@ export interface RunResult<Output = Json> {
   /** How many questions people were asked, including those of sub-runs. */
   questions: number;
   failures: { total: number; active: number; by_signal: Record<string, number> };
-  /** What could not be written to the store before the end; zero if everything was written. */
-  unsaved: { records: number; archive: boolean };
+  /** What the store did not have when the run ended. It is written later, so the API answers with what is missing now. */
+  unsaved: Unsaved;
   started_at: string;
   ended_at: string;
 }
@@ -150,6 +160,7 @@ export interface RunStatus {
   /** The reason why retries no longer enhance prompts for this agent, if they do not. */
   enhancement?: string;
   result?: RunResult['result'];
+  unsaved: Unsaved;
   started_at: string;
   updated_at: string;
 }

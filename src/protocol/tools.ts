@@ -150,7 +150,9 @@ export interface CallSucceeded extends AttemptDetails {
   artifact_id: string;
   bytes: number;
   duration_ms: number;
-  /** The store was unavailable, so a large output could not be kept. The step still succeeded. */
+  /** The store stayed away, so the large output travels here: its canonical JSON, compressed, in base64. */
+  carried?: string;
+  /** The store stayed away and the output is too large to travel: the step succeeded, its output is lost. */
   unsaved?: true;
 }
 export interface CallFailed extends AttemptDetails {
@@ -186,6 +188,9 @@ export type CallOutcome = CallSucceeded | CallFailed | CallCancelled;
 
 /** What a tool's `reconcile` found out about an attempt without an answer. */
 export type ReconcileOutcome =
-  | { verdict: 'done'; output: Json; artifact_id: string; inline: boolean; bytes: number }
+  | ({ verdict: 'done' } & Pick<
+      CallSucceeded,
+      'output' | 'artifact_id' | 'inline' | 'bytes' | 'carried' | 'unsaved'
+    >)
   | { verdict: 'not_done' }
   | { verdict: 'unknown' };

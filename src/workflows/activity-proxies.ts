@@ -1,5 +1,6 @@
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { PlannerChoice, PlannerView, Reviewed, ReviewView } from '../core/run/ports.ts';
+import { CAP } from '../protocol/caps.ts';
 import { toolActivity } from '../protocol/names.ts';
 import type { RecallQuery, RunLesson } from '../protocol/lessons.ts';
 import type { QuestionNotice } from '../protocol/notices.ts';
@@ -24,6 +25,12 @@ const singleAttempt = {
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 } as const;
 
+/** One execution of a workflow, as Temporal names it. */
+export interface Execution {
+  workflowId: string;
+  runId: string;
+}
+
 export interface RuntimeActivities {
   prepare(request: Partial<RunRequest>, runId: string): Promise<PrepareOutcome>;
   callModel(view: PlannerView): Promise<PlannerChoice>;
@@ -32,14 +39,14 @@ export interface RuntimeActivities {
   recall(query: RecallQuery): Promise<RunLesson[]>;
   notify(notice: QuestionNotice): Promise<void>;
   record(batch: RecordBatch): Promise<void>;
-  archive(archive: RunArchive): Promise<void>;
+  archive(archive: RunArchive, run?: Execution): Promise<void>;
   archiveGuard(archive: GuardArchive): Promise<void>;
 }
 
 export function callTool(request: ToolCallRequest): Promise<CallSucceeded> {
   const tools = proxyActivities<Record<string, (request: ToolCallRequest) => Promise<CallSucceeded>>>({
     ...singleAttempt,
-    startToCloseTimeout: request.timeout_ms + TIMEOUT_MARGIN_MS,
+    startToCloseTimeout: request.timeout_ms + CAP.storeWaitMs + TIMEOUT_MARGIN_MS,
     scheduleToStartTimeout: request.time_left_ms,
     summary: `step ${request.step_id} attempt ${request.attempt}`,
   });
@@ -52,26 +59,32 @@ export function callTool(request: ToolCallRequest): Promise<CallSucceeded> {
 const turn = (timeoutMs: number) =>
   proxyActivities<Pick<RuntimeActivities, 'callModel' | 'review'>>({
     ...singleAttempt,
-    startToCloseTimeout: timeoutMs + TIMEOUT_MARGIN_MS,
+    startToCloseTimeout: timeoutMs + CAP.storeWaitMs + TIMEOUT_MARGIN_MS,
   });
 export const callModel = (view: PlannerView): Promise<PlannerChoice> => turn(view.timeout_ms).callModel(view);
 export const review = (view: ReviewView): Promise<Reviewed> => turn(view.timeout_ms).review(view);
 
 export const { reconcile } = proxyActivities<Pick<RuntimeActivities, 'reconcile'>>({
   ...singleAttempt,
-  startToCloseTimeout: 120_000,
+  startToCloseTimeout: 120_000 + CAP.storeWaitMs,
 });
 
 /**
- * Writes to the store are idempotent, so Temporal may retry them. The run does not wait for them, so a store that is
- * away for less than two minutes causes no harm.
+ * The store's writes are idempotent, so Temporal may retry them. A store that restarts is back before the fifth attempt,
+ * 8 s later. When it is away for longer the run goes on: what was to be written is in its history.
  */
 const storeWrites = {
   startToCloseTimeout: 10_000,
   scheduleToCloseTimeout: 120_000,
-  retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 5_000 },
+  retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 5_000, maximumAttempts: 5 },
 } as const;
 export const { record, archive } = proxyActivities<Pick<RuntimeActivities, 'record' | 'archive'>>(storeWrites);
+
+/** The archive of a run that has ended waits for the store as long as the store is away; nothing waits for the archive. */
+export const { archive: archivePatiently } = proxyActivities<Pick<RuntimeActivities, 'archive'>>({
+  startToCloseTimeout: 60_000,
+  retry: { initialInterval: 1_000, backoffCoefficient: 2, maximumInterval: 15_000 },
+});
 
 /** The longest time from scheduling to the answer. When the memory takes longer, the run continues without lessons. */
 const RECALL_MS = 2_000;
@@ -91,7 +104,8 @@ export const { notify } = proxyActivities<Pick<RuntimeActivities, 'notify'>>(web
  * attempts are enough.
  */
 export const { prepare } = proxyActivities<Pick<RuntimeActivities, 'prepare'>>({
-  startToCloseTimeout: 10_000,
+  startToCloseTimeout: CAP.storeWaitMs + TIMEOUT_MARGIN_MS,
+  heartbeatTimeout: HEARTBEAT_TIMEOUT_MS,
   retry: { initialInterval: 500, maximumInterval: 10_000, maximumAttempts: 6 },
 });
 

@@ -6,22 +6,27 @@ import type { SaveOutcome } from '../protocol/records.ts';
 import * as activities from './activity-proxies.ts';
 import { classifyFailure } from './outcomes.ts';
 import { runSubRun } from './run-sub-run.ts';
+import { startSavingArchive } from './save-archive.ts';
 
 export interface DurablePorts extends RunPorts {
   /** Cancels the calls under way. The run still waits until each has really stopped. */
   stopCalls(): void;
 }
 
-/** The activities that write and query the memory; by default on the workflow's own task queue. */
 type MemoryActivities = Pick<activities.RuntimeActivities, 'record' | 'archive' | 'recall' | 'notify'>;
 
-/** Implements the ports with Temporal: every wait is a durable timer and every call is an activity. */
+/**
+ * The ports of the real world: every wait is a durable timer, every call an activity. `memoryTaskQueue` is where a run's
+ * memory is written and asked; by default that is the workflow's own queue.
+ */
 export function durablePorts(
   now: () => number,
   publish: (shown: PublishedState) => void,
   handOverAfterEvents: number | undefined,
-  memory: MemoryActivities = activities,
+  memoryTaskQueue?: string,
 ): DurablePorts {
+  const memory: MemoryActivities =
+    memoryTaskQueue === undefined ? activities : activities.memoryActivities(memoryTaskQueue);
   const underWay = new Set<CancellationScope>();
   const stops = new Set<() => void>();
   /** Runs an activity in a scope that `stopCalls` can cancel, and returns any failure as a value. */
@@ -60,6 +65,7 @@ export function durablePorts(
     },
     record: (batch) => reportSave(memory.record(batch)),
     archive: (archive) => reportSave(memory.archive(archive)),
+    archiveLater: (archive) => startSavingArchive(archive, memoryTaskQueue),
     log: ({ event, ...fields }) => log.info(event, fields),
     shouldHandOver: () => {
       const { continueAsNewSuggested, historyLength } = workflowInfo();

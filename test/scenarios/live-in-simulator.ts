@@ -14,6 +14,7 @@ const environment: ToolEnvironment = {
   stopped: () => null,
   heartbeat: () => undefined,
   loadArtifact: async () => undefined,
+  waitForStore: (_purpose, ask) => ask(),
   saveArtifact: async () => undefined,
   log: () => undefined,
   redact: (text) => text,

@@ -234,7 +234,7 @@ const archiveOf = (run_id: string, pending: RecordBatch): RunArchive => ({
     used: { steps: 1, attempts: 1, model_calls: 0, tokens: 0, cost_micro_usd: 0, seconds: 1 },
     bound: { loops: 1, steps: 1, attempts: 1, model_calls: 0, tokens: 0, cost_micro_usd: null, wait_ms: 0 },
     failures: { total: 0, active: 0, by_signal: {} },
-    unsaved: { records: 0, archive: false },
+    unsaved: { records: 0, outputs: 0, archive: false },
     started_at: timeAt(0),
     ended_at: timeAt(9),
   },

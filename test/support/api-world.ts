@@ -40,8 +40,12 @@ export interface ApiWorld extends RunWorld {
   warnings: object[];
 }
 
-export async function openApiWorld(agents: Agent[], more: Partial<ApiDeps> = {}): Promise<ApiWorld> {
-  const world = await openRunWorld(agents);
+export async function openApiWorld(
+  agents: Agent[],
+  more: Partial<ApiDeps> = {},
+  ownDatabaseUrl?: string,
+): Promise<ApiWorld> {
+  const world = await openRunWorld(agents, ownDatabaseUrl);
   const { client, store, registry, runs, guards, inspector } = world;
   const { namespace } = client.options;
   const warnings: object[] = [];

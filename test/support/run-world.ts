@@ -26,8 +26,8 @@ export interface RunWorld extends TemporalClient {
 
 let ids = 0;
 
-export async function openRunWorld(agents: Agent[]): Promise<RunWorld> {
-  const { databaseUrl } = await createTestDatabase();
+export async function openRunWorld(agents: Agent[], ownDatabaseUrl?: string): Promise<RunWorld> {
+  const databaseUrl = ownDatabaseUrl ?? (await createTestDatabase()).databaseUrl;
   const store = createStore(databaseUrl);
   const registry = createRegistry(agents);
   const taskQueue = uniqueTaskQueue();

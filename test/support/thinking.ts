@@ -19,6 +19,7 @@ export const quietEnvironment: ToolEnvironment = {
   stopped: () => null,
   heartbeat: () => undefined,
   loadArtifact: async () => undefined,
+  waitForStore: (_purpose, ask) => ask(),
   saveArtifact: async () => undefined,
   log: () => undefined,
   redact: (text) => text,

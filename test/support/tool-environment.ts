@@ -36,6 +36,7 @@ export function toolEnvironment(given: Partial<ToolEnvironment> = {}): TestEnvir
       const found = artifacts.get(id);
       return found === undefined ? undefined : (JSON.parse(found.toString('utf8')) as Json);
     },
+    waitForStore: (_purpose, ask) => ask(),
     saveArtifact: async (id, content) => {
       const bytes = Buffer.from(content as Uint8Array);
       // The store refuses bytes under a name that is not their hash, and so does this one.

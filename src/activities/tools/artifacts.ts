@@ -1,28 +1,27 @@
 import { createHash } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import type { Redact } from '../../core/redaction/redact.ts';
-import type { KeptArtifact } from '../../protocol/tools.ts';
+import type { TextArtifact } from '../../protocol/records.ts';
+import type { KeptArtifact, ToolCallRequest } from '../../protocol/tools.ts';
 import type { ToolEnvironment } from './tool-environment.ts';
 import { tryWithin } from './with-timeout.ts';
 
-const SAVE_TRIES = 5;
-const SAVE_PAUSE_MS = 2_000;
 /** Timeout for saving what is only needed for inspection later. */
 const SAVE_ONCE_MS = 2_000;
 
 /**
- * Saves a tool's output and retries if the store is unavailable. The tool has already done its work, so a store outage
- * must not make the work look undone and be repeated.
+ * Saves a tool's output, and waits for the store if it is unavailable. The tool has already done its work, so a store
+ * outage must not make the work look undone and be repeated.
  */
-export async function saveWithRetries(env: ToolEnvironment, id: string, text: string): Promise<boolean> {
-  for (let tried = 1; ; tried += 1) {
-    try {
-      await env.saveArtifact(id, text);
-      return true;
-    } catch {
-      if (tried === SAVE_TRIES || env.stopped() !== null) return false;
-      await sleep(SAVE_PAUSE_MS);
-    }
+export async function saveWithRetries(
+  env: ToolEnvironment,
+  { step_id }: Pick<ToolCallRequest, 'step_id'>,
+  { id, text }: TextArtifact,
+): Promise<boolean> {
+  try {
+    await env.waitForStore(`save the output of step ${step_id}`, () => env.saveArtifact(id, text));
+    return true;
+  } catch {
+    return false;
   }
 }
 

@@ -6,6 +6,7 @@ import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
 import { type Json, findTooDeepPath } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { CallFailed, CallSucceeded, ToolCallRequest } from '../../protocol/tools.ts';
+import { packOutput } from '../carried-output.ts';
 import { saveWithRetries } from './artifacts.ts';
 import type { AttemptNotes } from './attempt-notes.ts';
 import type { ToolEnvironment } from './tool-environment.ts';
@@ -55,13 +56,14 @@ export async function checkOutput(
   }
   const clean = redactJson(checked.output, env.redact);
   const allowed = request.constraints.max_output_bytes;
-  if (allowed === undefined || bytesOf(clean) <= allowed) return { class: 'ok', ...(await keepOutput(clean, env)) };
+  if (allowed === undefined || bytesOf(clean) <= allowed)
+    return { class: 'ok', ...(await keepOutput(clean, request, env)) };
 
   const shorter = shorten(redactJson(answer, env.redact), allowed);
   const again = shorter === null ? null : await checkSchemas(tool, request, shorter);
   if (again === null || !again.ok || bytesOf(again.output) > allowed) return tooLarge(bytesOf(clean), allowed);
-  await keepWhole(clean, env, notes);
-  return { class: 'ok', ...(await keepOutput(again.output, env)) };
+  await keepWhole(clean, request, env, notes);
+  return { class: 'ok', ...(await keepOutput(again.output, request, env)) };
 }
 
 async function checkSchemas(tool: Tool, request: ToolCallRequest, answer: Json): Promise<Checked> {
@@ -75,26 +77,37 @@ async function checkSchemas(tool: Tool, request: ToolCallRequest, answer: Json):
 }
 
 /** Stores the full output when a constraint made the returned one shorter, and names it in the outcome. */
-async function keepWhole(output: Json, env: ToolEnvironment, notes: AttemptNotes): Promise<void> {
+async function keepWhole(
+  output: Json,
+  request: ToolCallRequest,
+  env: ToolEnvironment,
+  notes: AttemptNotes,
+): Promise<void> {
   const text = canonicalJson(output);
   const artifact_id = sha256Hex(text);
   const bytes = Buffer.byteLength(text);
-  if (!(await saveWithRetries(env, artifact_id, text))) return;
+  if (!(await saveWithRetries(env, request, { id: artifact_id, text }))) return;
   notes.kept({ artifact_id, what: 'output', bytes });
   notes.log({ event: 'output_shortened', artifact_id, bytes });
 }
 
-/** Small outputs travel inline. The activity stores large ones, and only their id travels. */
+/**
+ * Small outputs travel inline. The activity stores large ones, and only their id travels. When the store stays away, a
+ * large one travels compressed, and a later write of the run saves it from the history.
+ */
 export async function keepOutput(
   output: Json,
+  request: Pick<ToolCallRequest, 'step_id'>,
   env: ToolEnvironment,
-): Promise<Pick<CallSucceeded, 'output' | 'artifact_id' | 'bytes' | 'inline' | 'unsaved'>> {
+): Promise<Pick<CallSucceeded, 'output' | 'artifact_id' | 'bytes' | 'inline' | 'carried' | 'unsaved'>> {
   const text = canonicalJson(output);
   const artifact_id = sha256Hex(text);
   const bytes = Buffer.byteLength(text);
-  const inline = bytes <= CAP.inlineOutputBytes;
-  const saved = inline || (await saveWithRetries(env, artifact_id, text));
-  return { output: inline ? output : null, artifact_id, bytes, inline, ...(saved ? {} : { unsaved: true as const }) };
+  if (bytes <= CAP.inlineOutputBytes) return { output, artifact_id, bytes, inline: true };
+  const kept = { output: null, artifact_id, bytes, inline: false };
+  if (await saveWithRetries(env, request, { id: artifact_id, text })) return kept;
+  const carried = await packOutput(text);
+  return carried === null ? { ...kept, unsaved: true } : { ...kept, carried };
 }
 
 export function asJson(value: unknown): Json | undefined {

@@ -7,6 +7,8 @@ import { toolActivity } from '../../protocol/names.ts';
 import type { CallSucceeded, ReconcileOutcome, ToolCallRequest } from '../../protocol/tools.ts';
 import { returnOrThrow, type ActivityCall, withHeartbeat } from '../run-in-activity.ts';
 import type { ActivityStore } from '../store-port.ts';
+import { outputInHistory } from '../unsaved-in-history.ts';
+import { createStoreWait } from '../wait-for-store.ts';
 import type { ToolEnvironment } from './tool-environment.ts';
 import { executeTool, reconcileTool } from './execute-tool.ts';
 
@@ -25,10 +27,15 @@ export function createToolActivities({ registry, store, redact }: ToolActivityDe
     ...call,
     redact,
     now: () => Date.now(),
+    waitForStore: createStoreWait(call),
     log: ({ event, ...fields }) => log.info(event, fields),
     loadArtifact: async (id) => {
       const found = await store.artifacts.get(id);
-      if (found === null) return undefined;
+      if (found === null) {
+        // An output that could not be saved in time is in the history of the run.
+        const unsaved = await outputInHistory(id);
+        return unsaved === null ? undefined : (JSON.parse(unsaved) as Json);
+      }
       const text = new TextDecoder().decode(found.bytes);
       return found.media_type === JSON_TYPE ? (JSON.parse(text) as Json) : text;
     },

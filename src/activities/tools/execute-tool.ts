@@ -95,10 +95,15 @@ export async function reconcileTool(
   const output = await tool.output.safeParseAsync(asJson(found.output));
   if (!output.success) return { verdict: 'unknown' };
   const clean = redactJson(asJson(output.data) ?? null, env.redact);
-  const { unsaved: _unsaved, ...kept } = await keepOutput(clean, env);
-  return { verdict: 'done', ...kept };
+  return { verdict: 'done', ...(await keepOutput(clean, request, env)) };
 }
 
 /** Replaces artifact pointers with their content, unless a model wrote the input: then the input is used as it is. */
-const resolveInput = async ({ input, literal }: ToolCallRequest, env: ToolEnvironment): Promise<ResolvedInput | null> =>
-  literal ? { ok: true, input } : resolveArtifacts(input, env.loadArtifact).catch(() => null);
+async function resolveInput(
+  { input, literal, step_id }: ToolCallRequest,
+  env: ToolEnvironment,
+): Promise<ResolvedInput | null> {
+  if (literal) return { ok: true, input };
+  const load = (id: string) => env.waitForStore(`read the input of step ${step_id}`, () => env.loadArtifact(id));
+  return resolveArtifacts(input, load).catch(() => null);
+}

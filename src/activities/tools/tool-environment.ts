@@ -1,5 +1,6 @@
 import type { Redact } from '../../core/redaction/redact.ts';
 import type { Json } from '../../protocol/json.ts';
+import type { WaitForStore } from '../wait-for-store.ts';
 
 export type LogEvent = { event: string; [field: string]: Json };
 
@@ -15,6 +16,7 @@ export interface ToolEnvironment {
   heartbeat(details?: Json): void;
   loadArtifact: (id: string) => Promise<Json | undefined>;
   saveArtifact: (id: string, content: string | Uint8Array, mediaType?: string) => Promise<void>;
+  waitForStore: WaitForStore;
   log(event: LogEvent): void;
   redact: Redact;
   now(): number;

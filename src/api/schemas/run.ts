@@ -73,6 +73,9 @@ const runStatus: z.ZodType<RunStatus> = z.strictObject({
     .strictObject({ output: z.json(), artifact_id: z.string().nullable(), loop_id: z.string() })
     .nullable()
     .optional(),
+  unsaved: z
+    .strictObject({ records: z.int(), outputs: z.int(), archive: z.boolean() })
+    .describe('What the run has and the store does not have yet'),
   started_at: z.string(),
   updated_at: z.string(),
 });

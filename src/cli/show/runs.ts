@@ -66,9 +66,20 @@ export function statusLines(status: RunStatus): string[] {
       'result',
       status.result === null || status.result === undefined ? undefined : JSON.stringify(status.result.output),
     ],
+    ['unsaved', unsavedTold(status.unsaved)],
     ['started', status.started_at],
     ['updated', status.updated_at],
   ]);
+}
+
+/** Nothing to tell when the store has everything. */
+function unsavedTold({ records, outputs, archive }: RunStatus['unsaved']): string | undefined {
+  const parts = [
+    ...(records > 0 ? [count(records, 'record')] : []),
+    ...(outputs > 0 ? [count(outputs, 'output')] : []),
+    ...(archive ? ['the archive'] : []),
+  ];
+  return parts.length === 0 ? undefined : `${parts.join(', ')}: written when Postgres answers`;
 }
 
 function usedOf({ used, limit }: RunStatus['budget']): string {

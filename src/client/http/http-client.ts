@@ -159,6 +159,7 @@ function toRunEnd(status: RunStatus, ending: Ending | null): RunEnd {
     used: (ending?.used as RunResult['used'] | null | undefined) ?? status.budget.used,
     bound: status.bound,
     failures: (ending?.failures as RunResult['failures'] | null | undefined) ?? status.failures,
+    unsaved: status.unsaved,
     started_at: status.started_at,
     ended_at: status.updated_at,
   };

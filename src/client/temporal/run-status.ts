@@ -4,6 +4,7 @@ import { MEMO, QUERY } from '../../protocol/names.ts';
 import type { Amounts, Bound, PendingQuestion, RunResult, RunStatus } from '../../protocol/run.ts';
 import { RunNotFoundError } from '../../protocol/errors.ts';
 import type { Store } from '../../store/store.ts';
+import { NOTHING_UNSAVED, stillUnsaved, withStoreWaits } from './unsaved.ts';
 
 /** A worker answers a query in milliseconds. Without a worker the query would wait until one starts. */
 const QUERY_DEADLINE_MS = 2_000;
@@ -23,7 +24,14 @@ export async function runStatus(client: Client, store: Store | undefined, runId:
   const deadline = Date.now() + QUERY_DEADLINE_MS;
   try {
     const status = await client.withDeadline(deadline, () => handle.query<RunStatus>(QUERY.status));
-    if (status.state === 'ended' || !(await isClosed(client, runId))) return { status, byRun: true };
+    if (status.state === 'ended') {
+      const unsaved = await stillUnsaved(store, runId, status.unsaved);
+      return { status: { ...status, unsaved }, byRun: !unsaved.archive };
+    }
+    const description = await describe(client, runId);
+    if ((description?.status.name ?? 'RUNNING') === 'RUNNING') {
+      return { status: await withStoreWaits(client, description, status), byRun: true };
+    }
     // A terminated run still answers queries, from its history, but does not know that it has ended.
     const { pending_question: _question, ...latest } = status;
     const over = await statusWithoutRun(client, store, runId, null);
@@ -33,13 +41,19 @@ export async function runStatus(client: Client, store: Store | undefined, runId:
   }
 }
 
-const isClosed = async (client: Client, runId: string): Promise<boolean> =>
-  ((await describe(client, runId))?.status.name ?? 'RUNNING') !== 'RUNNING';
-
-const endFields = ({ state, outcome, why, next_action, result, updated_at }: RunStatus): Partial<RunStatus> => ({
+const endFields = ({
+  state,
+  outcome,
+  why,
+  next_action,
+  result,
+  unsaved,
+  updated_at,
+}: RunStatus): Partial<RunStatus> => ({
   state,
   why,
   next_action,
+  unsaved,
   updated_at,
   ...(outcome !== undefined && { outcome }),
   ...(result !== undefined && { result }),
@@ -52,7 +66,8 @@ async function statusWithoutRun(
   error: unknown,
 ): Promise<RunStatus> {
   const description = await describe(client, runId);
-  const kept = description?.status.name === 'RUNNING' ? null : await archivedResult(store, runId);
+  const isOpen = description?.status.name === 'RUNNING';
+  const kept = isOpen ? null : await archivedResult(store, runId, description !== null);
   if (kept !== null) return statusFromResult(kept.result, kept.goal);
   if (description === null) throw new RunNotFoundError(runId, error);
   if (description.status.name === 'COMPLETED')
@@ -72,11 +87,16 @@ async function describe(client: Client, runId: string): Promise<WorkflowExecutio
   }
 }
 
+/** A store that is away has nothing to say about a run that Temporal still knows. */
 async function archivedResult(
   store: Store | undefined,
   runId: string,
+  isInTemporal: boolean,
 ): Promise<{ result: RunResult; goal: string } | null> {
-  const archived = await store?.archivedRuns.get(runId);
+  const archived = await store?.archivedRuns.get(runId).catch((error: unknown) => {
+    if (isInTemporal) return null;
+    throw error;
+  });
   return archived ? { ...(archived.summary as { result: RunResult }), goal: archived.goal } : null;
 }
 
@@ -99,6 +119,7 @@ export function statusFromResult(result: RunResult, goal = ''): RunStatus {
     next_action: 'nothing: the run has ended',
     why: `${result.outcome}: ${result.why}.`,
     result: result.result,
+    unsaved: { ...NOTHING_UNSAVED, ...result.unsaved },
     started_at: result.started_at,
     updated_at: result.ended_at,
   };
@@ -140,6 +161,8 @@ async function fallbackStatus(
     why: closed
       ? `The run was closed as ${description.status.name.toLowerCase()} and has no summary.`
       : await whyNoAnswer(client, description.taskQueue, cause),
+    // Nobody can tell what such a run had not saved; an ended one leaves no archive.
+    unsaved: { ...NOTHING_UNSAVED, archive: Boolean(closed) },
     started_at: description.startTime.toISOString(),
     updated_at: (closed ?? description.startTime).toISOString(),
   };

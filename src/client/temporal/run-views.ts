@@ -10,6 +10,7 @@ import { fetchHistory } from '../history/read-history.ts';
 import { projectHistory } from '../history/project-history.ts';
 import type { RunEvent } from '../history/run-event.ts';
 import type { ProjectedStep, ShownGuidance } from '../views.ts';
+import { stillUnsaved } from './unsaved.ts';
 
 /** A worker answers a query in milliseconds. Without a worker the query would wait until one starts. */
 const QUERY_DEADLINE_MS = 2_000;
@@ -44,9 +45,14 @@ export async function isKnownRun(client: Client, runId: string): Promise<boolean
 export async function runResult(client: Client, store: Store | undefined, runId: string): Promise<RunResult> {
   const handle = client.workflow.getHandle(workflowIdOfRun(runId));
   try {
-    return (await handle.result()) as RunResult;
+    const result = (await handle.result()) as RunResult;
+    return { ...result, unsaved: await stillUnsaved(store, runId, result.unsaved) };
   } catch (error) {
-    const archived = await store?.archivedRuns.get(runId);
+    // A run that Temporal still knows can answer itself while the store is away.
+    const archived = await store?.archivedRuns.get(runId).catch((away: unknown) => {
+      if (error instanceof WorkflowNotFoundError) throw away;
+      return null;
+    });
     if (archived) return (archived.summary as { result: RunResult }).result;
     if (error instanceof WorkflowNotFoundError) throw new RunNotFoundError(runId, error);
     if (!(error instanceof WorkflowFailedError)) throw error;

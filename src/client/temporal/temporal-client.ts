@@ -4,7 +4,6 @@ import type { Registry } from '../../define/registry.ts';
 import { RunEndedError } from '../../protocol/errors.ts';
 import { TASK_QUEUE } from '../../protocol/names.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
-import type { RunResult } from '../../protocol/run.ts';
 import type { Store } from '../../store/store.ts';
 import type { AgentRunOptions } from '../../workflows/agent-run-input.ts';
 import type { RunEvent } from '../history/run-event.ts';
@@ -119,7 +118,7 @@ function runsOverTemporal(options: TemporalOptions): Runs {
     list: (filter = {}, called) => call(called, () => listRuns(listing, filter)),
     watch: (runId, called) => translated(watchRun(client, runId, called)),
     result: <Output>(runId: string, called?: Partial<TypedOptions<Output>>): Promise<RunEnd<Output>> =>
-      call(called, async () => typedResult(toRunEnd(await runResult(client, store, runId)), called?.agent)),
+      call(called, async () => typedResult(await runResult(client, store, runId), called?.agent)),
     override: (runId, body, called) => call(called, () => sendMessage(client, runId, 'override', body)),
     answer: (runId, body, called) =>
       call(called, () =>
@@ -167,9 +166,6 @@ function createInspector(client: Client, store: Store | undefined, searchAttribu
     feed: createRunFeed({ activeSince, watch: (runId, options) => watchRun(client, runId, options), events }),
   };
 }
-
-/** Leaves out what could not be saved, as the HTTP API does. The result of the workflow still has it. */
-const toRunEnd = ({ unsaved: _unsaved, ...end }: RunResult): RunEnd => end;
 
 /** Converts errors to `SecondwindError` and lets the caller stop waiting. What was sent to Temporal still takes effect. */
 async function call<T>({ signal }: CallOptions = {}, work: () => Promise<T>): Promise<T> {

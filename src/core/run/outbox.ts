@@ -1,23 +1,15 @@
 import { CAP } from '../../protocol/caps.ts';
 import type { FailureRevision, RecordBatch, TextArtifact } from '../../protocol/records.ts';
+import type { Unsaved } from '../../protocol/run.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { CallSucceeded } from '../../protocol/tools.ts';
 import { artifactOf, type Attempt, lastRecorded, type Step } from './attempts.ts';
 import { manifestText } from './failure-records.ts';
-import type { RunState } from './state.ts';
+import type { InHistory, RunState } from './state.ts';
 
 /** Queues the record of an attempt. The record itself stays with the attempt until it is written. */
 export function queueRecord(state: RunState, record: FailureRecord): void {
-  const { outbox } = state;
-  outbox.unsaved.push(record.failure_id);
-  while (outbox.unsaved.length > CAP.outboxRecords) {
-    const dropped = outbox.unsaved.shift();
-    outbox.lost += 1;
-    const kept = outbox.records.find(({ failure_id }) => failure_id === dropped);
-    if (kept === undefined) continue;
-    outbox.records = outbox.records.filter((one) => one !== kept);
-    outbox.artifacts = outbox.artifacts.filter(({ id }) => id !== kept.context_refs.manifest_id);
-  }
+  state.outbox.unsaved.push(record.failure_id);
 }
 
 /** Queues a record that has no attempt to stay with. */
@@ -53,10 +45,36 @@ export function holdOutput({ outbox }: RunState, { artifact_id: id, output, byte
   outbox.outputs_bytes += bytes;
 }
 
-export function dropOutputs({ outbox }: RunState): void {
-  outbox.lost += Object.keys(outbox.outputs).length;
+/** Stops holding the outputs of a write that failed: its input is in the history, so they can be read from there. */
+export function leaveOutputsInHistory({ outbox }: RunState): void {
+  addToHistory(outbox, { ...NOTHING, outputs: Object.keys(outbox.outputs).length });
   outbox.outputs = {};
   outbox.outputs_bytes = 0;
+}
+
+/** An output that came in the result of its activity, because the store was away, is in the history. */
+export const noteCarriedOutput = ({ outbox }: RunState): void => addToHistory(outbox, { ...NOTHING, outputs: 1 });
+
+function addToHistory(outbox: RunState['outbox'], more: InHistory): void {
+  const { writes, records, outputs } = outbox.in_history ?? NOTHING;
+  const sum = { writes: writes + more.writes, records: records + more.records, outputs: outputs + more.outputs };
+  if (sum.writes > 0 || sum.outputs > 0) outbox.in_history = sum;
+  else delete outbox.in_history;
+}
+const NOTHING: InHistory = { writes: 0, records: 0, outputs: 0 };
+
+/**
+ * What the run has and the store has not, for its status and its result. Small outputs of a run that goes on are not
+ * counted: they are due with the archive.
+ */
+export function unsavedOf({ outbox, life }: RunState): Unsaved {
+  const { records, outputs } = outbox.in_history ?? NOTHING;
+  const isEnding = life.is === 'closing' || life.is === 'ended';
+  return {
+    records: outbox.unsaved.length + records,
+    outputs: outputs + outbox.lost + (isEnding ? Object.keys(outbox.outputs).length : 0),
+    archive: isEnding,
+  };
 }
 
 export const outputsExceedCap = ({ outbox }: RunState): boolean => outbox.outputs_bytes > CAP.heldOutputBytes;
@@ -68,6 +86,7 @@ export function keepLatest(list: unknown[], most: number): void {
 /** True when nothing in the outbox needs a write now. */
 export const nothingToWrite = ({ outbox }: RunState): boolean =>
   outbox.unsaved.length === 0 &&
+  outbox.in_history === undefined &&
   outbox.revisions.length === 0 &&
   outbox.artifacts.length === 0 &&
   outbox.lessons.length === 0 &&
@@ -76,7 +95,7 @@ export const nothingToWrite = ({ outbox }: RunState): boolean =>
   outbox.lesson_uses.length < CAP.outboxUses / 2 &&
   outbox.evaluations.length < CAP.outboxUses / 2;
 
-/** Collects everything that waits in the outbox into one write. */
+/** Everything that waits, as one write. Of the failure records it takes the oldest, so that it stays below Temporal's limit. */
 export function collectWaiting(state: RunState, withOutputs: boolean): RecordBatch {
   const { outbox, run } = state;
   const outputs = withOutputs ? Object.entries(outbox.outputs).map(([id, { output }]) => ({ id, output })) : [];
@@ -90,6 +109,7 @@ export function collectWaiting(state: RunState, withOutputs: boolean): RecordBat
     lesson_uses: [...outbox.lesson_uses],
     evaluations: [...outbox.evaluations],
     feedback: [...outbox.feedback],
+    ...(outbox.in_history !== undefined && { from_history: true as const }),
   };
 }
 
@@ -97,24 +117,25 @@ export function collectWaiting(state: RunState, withOutputs: boolean): RecordBat
 function unsavedRecords(state: RunState): Pick<RecordBatch, 'records' | 'artifacts'> {
   const { outbox, loop } = state;
   if (outbox.unsaved.length === 0) return { records: [], artifacts: [...outbox.artifacts] };
+  const due = outbox.unsaved.slice(0, CAP.outboxRecords);
   const records = new Map(outbox.records.map((record) => [record.failure_id, record]));
   const artifacts = [...outbox.artifacts];
   const find = (step: Step): void => {
     for (const attempt of step.attempts) {
       const { record } = attempt;
       if (record === undefined || records.has(record.failure_id)) continue;
-      if (!outbox.unsaved.includes(record.failure_id)) continue;
+      if (!due.includes(record.failure_id)) continue;
       records.set(record.failure_id, record);
       artifacts.push(rebuildManifest(state, step, { ...attempt, record }));
     }
   };
   for (const step of loop.batch) find(step);
   // Unsaved records are recent, so they are near the end.
-  for (let index = loop.steps.length - 1; index >= 0 && records.size < outbox.unsaved.length; index -= 1) {
+  for (let index = loop.steps.length - 1; index >= 0 && due.some((id) => !records.has(id)); index -= 1) {
     const step = loop.steps[index];
     if (step !== undefined) find(step);
   }
-  const found = outbox.unsaved.flatMap((id) => records.get(id) ?? []);
+  const found = due.flatMap((id) => records.get(id) ?? []);
   return { records: found, artifacts };
 }
 
@@ -127,10 +148,36 @@ const rebuildManifest = (state: RunState, step: Step, attempt: Recorded): TextAr
 });
 
 /**
- * Removes what has been written from the outbox. Items queued in the meantime stay, and so does the latest output,
- * because it may be the result.
+ * Removes what has been written. What was queued meanwhile stays, and so does the latest output: it may be the result.
+ * `fromHistory` is what the history held when the write began.
  */
-export function dropWritten(state: RunState, batch: RecordBatch): void {
+export function dropWritten(state: RunState, batch: RecordBatch, fromHistory?: InHistory): void {
+  const { outbox, loop } = state;
+  removeBatch(state, batch);
+  if (fromHistory !== undefined) {
+    const { writes, records, outputs } = fromHistory;
+    addToHistory(outbox, { writes: -writes, records: -records, outputs: -outputs });
+  }
+  const latest = loop.steps.findLast((step) => artifactOf(step) !== null);
+  for (const { id } of batch.outputs) {
+    if (latest !== undefined && id === artifactOf(latest)) continue;
+    outbox.outputs_bytes -= outbox.outputs[id]?.bytes ?? 0;
+    delete outbox.outputs[id];
+  }
+}
+
+/**
+ * The store did not take a write. Its input is in the history, so the state does not keep the records: a later write
+ * reads them from there. Outputs stay, because later steps may need them.
+ */
+export function leaveInHistory(state: RunState, batch: RecordBatch): void {
+  const { outbox } = state;
+  const before = outbox.unsaved.length;
+  removeBatch(state, batch);
+  addToHistory(outbox, { writes: 1, records: before - outbox.unsaved.length, outputs: 0 });
+}
+
+function removeBatch(state: RunState, batch: RecordBatch): void {
   const { outbox, loop } = state;
   const records = new Set(batch.records.map((record) => record.failure_id));
   const revisions = new Set(batch.revisions.map((revision) => revision.revision_id));
@@ -144,12 +191,6 @@ export function dropWritten(state: RunState, batch: RecordBatch): void {
   outbox.lesson_uses = without(outbox.lesson_uses, batch.lesson_uses);
   outbox.evaluations = without(outbox.evaluations, batch.evaluations);
   outbox.feedback = without(outbox.feedback, batch.feedback);
-  const latest = loop.steps.findLast((step) => artifactOf(step) !== null);
-  for (const { id } of batch.outputs) {
-    if (latest !== undefined && id === artifactOf(latest)) continue;
-    outbox.outputs_bytes -= outbox.outputs[id]?.bytes ?? 0;
-    delete outbox.outputs[id];
-  }
   foldSteps(
     state,
     loop.steps.filter((step) => !loop.batch.includes(step) && step.attempts.some(({ record }) => record !== undefined)),

@@ -168,6 +168,8 @@ export interface RunPorts {
   notify(notice: QuestionNotice): void;
   record(batch: RecordBatch): Promise<SaveOutcome>;
   archive(archive: RunArchive): Promise<SaveOutcome>;
+  /** Hands over an archive that the store did not take. It is written once the store is back, after the run has ended. */
+  archiveLater(archive: RunArchive): Promise<void>;
   publish(change: PublishedState): void;
   log(event: RunLogEvent): void;
   shouldHandOver(): boolean;

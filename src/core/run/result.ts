@@ -8,7 +8,7 @@ import { rerunCount } from '../guardrails/guard-state.ts';
 import { artifactOf, attemptCount, statusOfStep } from './attempts.ts';
 import type { RunState } from './state.ts';
 
-/** Makes the typed result of a run. `unsaved` is set after the archive has been written or could not be written. */
+/** Makes the typed result of a run as the archive keeps it: then only lost outputs are unsaved. */
 export function makeResult(state: RunState, now: number): RunResult {
   const { run, ledger, life } = state;
   const ending =
@@ -26,7 +26,7 @@ export function makeResult(state: RunState, now: number): RunResult {
     bound: run.bound,
     questions: ledger.questions.asked + ledger.questions.lent,
     failures: countFailures(state.failures),
-    unsaved: { records: 0, archive: false },
+    unsaved: { records: 0, outputs: state.outbox.lost, archive: false },
     started_at: isoTime(state.started_at),
     ended_at: isoTime(now),
   };

@@ -4,7 +4,7 @@ import { closeFamily } from '../guardrails/guard-state.ts';
 import { summarizeFailure } from './attempts.ts';
 import { millisecondsLeft } from './ledger.ts';
 import { type Cancel, isOver } from './life.ts';
-import { dropOutputs, collectWaiting } from './outbox.ts';
+import { leaveOutputsInHistory, unsavedOf, collectWaiting } from './outbox.ts';
 import type { RunPorts } from './ports.ts';
 import { publish } from './questions.ts';
 import { archiveOf, makeResult } from './result.ts';
@@ -49,8 +49,8 @@ export function endAsCancelled(state: RunState, { by, reason }: Cancel): void {
 async function shrinkState({ state, outbox }: Story): Promise<void> {
   await outbox.settle();
   if (sizeOf(state) <= CAP.stateBytes) return;
-  // Outputs that could not be stored are dropped and counted as lost, because the state has no room for them.
-  if (!(await outbox.saveOutputs())) dropOutputs(state);
+  // Outputs that the store does not take stay behind in this execution's history, and are read from there.
+  if (!(await outbox.saveOutputs())) leaveOutputsInHistory(state);
   // The history has the inputs of older steps, and the planner only looks at its latest choices.
   for (const step of state.loop.steps.slice(0, -LATEST_CHOICES)) step.call = { ...step.call, input: null };
 }
@@ -64,7 +64,10 @@ function sizeOf(state: RunState): number {
   return text.length + 2 * beyondAscii;
 }
 
-/** Writes the outbox, makes the typed result, and archives it. */
+/**
+ * Writes everything that waits, makes the typed result, and archives it. When the store is away, another workflow writes
+ * the archive later, so that the run can tell its result now.
+ */
 export async function closeRun({ state, ports, outbox }: Story): Promise<void> {
   await outbox.settle();
   const now = ports.now();
@@ -72,10 +75,16 @@ export async function closeRun({ state, ports, outbox }: Story): Promise<void> {
   state.loop.batch = [];
   state.guard = closeFamily(state.guard, isoTime(now));
   const result = makeResult(state, now);
-  const saved = await ports.archive(archiveOf(state, result, collectWaiting(state, true)));
-  if (saved.saved) state.outbox = emptyOutbox(state.outbox.lost);
-  else ports.log({ event: 'archive_not_saved', reason: saved.reason });
-  const unsaved = { records: state.outbox.unsaved.length + state.outbox.lost, archive: !saved.saved };
-  state.life = { is: 'ended', result: { ...result, unsaved } };
+  const archive = archiveOf(state, result, collectWaiting(state, true));
+  const saved = await ports.archive(archive);
+  if (saved.saved) {
+    state.outbox = emptyOutbox(state.outbox.lost);
+    state.life = { is: 'ended', result };
+  } else {
+    ports.log({ event: 'archive_not_saved', reason: saved.reason });
+    const unsaved = unsavedOf(state);
+    await ports.archiveLater(archive);
+    state.life = { is: 'ended', result: { ...result, unsaved } };
+  }
   publish({ state, ports, outbox });
 }

@@ -21,7 +21,7 @@ import { readEvaluation } from './evaluations.ts';
 import { turnsLeft } from './ledger.ts';
 import { keepOpenFailure, keepRecalled, learnFromSuccess, readLessonUses } from './lessons.ts';
 import { endForBudget, type Ending, endWith, isOver } from './life.ts';
-import { holdOutput } from './outbox.ts';
+import { holdOutput, noteCarriedOutput } from './outbox.ts';
 import { type QuestionOutcome, askHuman } from './questions.ts';
 import { recordHumanAnswer, occurrencesOf, recordProgress, readFailures, recordCorrection } from './read-failures.ts';
 import { effectOf, isEffectUnknown, type Perform, runStep } from './run-step.ts';
@@ -252,6 +252,7 @@ function keepSuccess(state: RunState, step: Step): void {
   const outcome = successOf(step);
   if (outcome !== null) {
     if (outcome.inline) holdOutput(state, outcome);
+    if (outcome.carried !== undefined) noteCarriedOutput(state);
     if (outcome.unsaved) state.outbox.lost += 1;
     recordEffect(state, step, outcome);
     learnFromSuccess(state, step);

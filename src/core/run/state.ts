@@ -115,8 +115,20 @@ export interface Outbox {
   lesson_uses: LessonUse[];
   evaluations: StepEvaluation[];
   feedback: FeedbackEntry[];
-  /** How many records and outputs were dropped because the store was not available. */
+  /**
+   * What the store did not take and only the history holds, counted. The next write that succeeds includes it. Absent when
+   * there is nothing.
+   */
+  in_history?: InHistory;
+  /** Outputs that are lost because the store stayed away and they were too large to travel. */
   lost: number;
+}
+
+export interface InHistory {
+  /** Writes that failed. */
+  writes: number;
+  records: number;
+  outputs: number;
 }
 
 export function openRun(run: PreparedRun, now: number): RunState {

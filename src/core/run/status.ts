@@ -7,6 +7,7 @@ import { buildGuardrailsStatus } from '../guardrails/guardrails-status.ts';
 import { attemptCount, type Step, listFailedAttempts } from './attempts.ts';
 import { leftOf, limitsOf } from './ledger.ts';
 import { decidedOutcome, toWireState, openQuestion } from './life.ts';
+import { unsavedOf } from './outbox.ts';
 import { pendingQuestion } from './questions.ts';
 import { memoryNow } from './read-failures.ts';
 import type { RunState } from './state.ts';
@@ -40,6 +41,7 @@ export function statusOf(state: RunState): RunStatus {
     why: explanation.why,
     enhancement: run.memory.enhancement.on ? undefined : run.memory.enhancement.why,
     result: life.is === 'ended' ? life.result.result : undefined,
+    unsaved: life.is === 'ended' ? life.result.unsaved : unsavedOf(state),
     started_at: isoTime(state.started_at),
     updated_at: isoTime(state.updated_at),
   });

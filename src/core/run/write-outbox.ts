@@ -1,4 +1,5 @@
-import { dropWritten, nothingToWrite, collectWaiting } from './outbox.ts';
+import { CAP } from '../../protocol/caps.ts';
+import { dropWritten, leaveInHistory, nothingToWrite, collectWaiting } from './outbox.ts';
 import type { RunPorts } from './ports.ts';
 import type { RunState } from './state.ts';
 
@@ -9,7 +10,7 @@ import type { RunState } from './state.ts';
 export interface OutboxWriter {
   /** Starts a write of the outbox, with the outputs if asked. The caller does not wait for it. */
   start(withOutputs?: boolean): void;
-  /** Waits for the write under way, so that none is left when the run ends or hands over. */
+  /** Waits for the write under way, so that none is left when the run ends or hands over. What waits then fits into one write. */
   settle(): Promise<void>;
   /** Writes the outbox with its outputs to make room in the state. Returns whether the store has them. */
   saveOutputs(): Promise<boolean>;
@@ -21,12 +22,14 @@ export function openOutboxWriter(state: RunState, ports: RunPorts): OutboxWriter
 
   const write = async (withOutputs: boolean): Promise<boolean> => {
     const batch = collectWaiting(state, withOutputs);
+    const inHistory = state.outbox.in_history;
     const outcome = await ports.record(batch);
     if (!outcome.saved) {
       ports.log({ event: 'record_not_saved', reason: outcome.reason, records: batch.records.length });
+      leaveInHistory(state, batch);
       return false;
     }
-    dropWritten(state, batch);
+    dropWritten(state, batch, inHistory);
     return true;
   };
   const settle = async (): Promise<void> => {
@@ -36,6 +39,9 @@ export function openOutboxWriter(state: RunState, ports: RunPorts): OutboxWriter
       return settle();
     }
     if (bug !== null) throw bug.error;
+    if (state.outbox.unsaved.length <= CAP.outboxRecords) return;
+    await begin(false);
+    return settle();
   };
   const begin = (withOutputs: boolean): Promise<boolean> => {
     const running = write(withOutputs).finally(() => {

@@ -60,6 +60,8 @@ export interface Simulated {
   state: RunState;
   records: RecordBatch[];
   archives: RunArchive[];
+  /** Archives that the store did not take, which another workflow would write later. */
+  archivesLater: RunArchive[];
   logs: RunLogEvent[];
   notices: QuestionNotice[];
   handOvers: number;
@@ -83,6 +85,7 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
     state: options.from ?? openRun(run, clock.now),
     records: [],
     archives: [],
+    archivesLater: [],
     logs: [],
     notices: [],
     handOvers: 0,
@@ -130,6 +133,11 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
     });
   };
 
+  /** The inputs of writes that failed, as a workflow's history has them. */
+  const leftInHistory: RecordBatch[] = [];
+  const writeFromHistory = ({ from_history: isAsked }: RecordBatch): void => {
+    if (isAsked === true) simulated.records.push(...leftInHistory.splice(0));
+  };
   const storeIsUp = () => world.storeIsUp?.() ?? true;
   const cancelledCall: CallCancelled = { class: 'cancelled', duration_ms: 0 };
   const ports: RunPorts = {
@@ -182,14 +190,22 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
     recall: async (query) => (storeIsUp() ? (world.recall?.(query) ?? []) : []),
     notify: (notice) => simulated.notices.push(notice),
     record: async (batch) => {
-      if (!storeIsUp()) return { saved: false, reason: 'the store is away' };
+      if (!storeIsUp()) {
+        leftInHistory.push(batch);
+        return { saved: false, reason: 'the store is away' };
+      }
+      writeFromHistory(batch);
       simulated.records.push(batch);
       return { saved: true };
     },
     archive: async (archive) => {
       if (!storeIsUp()) return { saved: false, reason: 'the store is away' };
+      writeFromHistory(archive.pending);
       simulated.archives.push(archive);
       return { saved: true };
+    },
+    archiveLater: async (archive) => {
+      simulated.archivesLater.push(archive);
     },
     publish: (shown) => world.react?.(shown, send),
     log: (event) => simulated.logs.push(event),

@@ -16,7 +16,6 @@ import { QUERY, TASK_QUEUE } from '../../protocol/names.ts';
 import type { PreparedRun, RequestProblem, RunResult } from '../../protocol/run.ts';
 import type { PolicyPatch } from '../../protocol/schemas/policy.ts';
 import type { CallOutcome, ToolEffect } from '../../protocol/tools.ts';
-import { memoryActivities } from '../activity-proxies.ts';
 import { durablePorts } from '../durable-ports.ts';
 import { acceptMessages } from '../messages.ts';
 import { createPublisher } from '../publish.ts';
@@ -77,8 +76,7 @@ export async function guardedRun<T>(options: GuardedOptions, work: (guarded: Gua
   const state = openRun(prepare(options), now());
   const root = CancellationScope.current();
   const publish = createPublisher(state.run, options.searchAttributes === true);
-  const memory = memoryActivities(options.memoryTaskQueue ?? TASK_QUEUE);
-  const ports = durablePorts(now, publish, undefined, memory);
+  const ports = durablePorts(now, publish, undefined, options.memoryTaskQueue ?? TASK_QUEUE);
   const underWay = new Set<CancellationScope>();
   const stop = (): void => {
     for (const scope of underWay) scope.cancel();

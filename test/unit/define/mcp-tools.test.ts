@@ -106,6 +106,7 @@ function call(
     stopped: () => null,
     heartbeat: () => {},
     loadArtifact: () => Promise.resolve(undefined),
+    waitForStore: (_purpose, ask) => ask(),
     saveArtifact: () => Promise.resolve(),
     log: () => undefined,
     redact,

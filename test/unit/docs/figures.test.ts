@@ -52,6 +52,16 @@ const FROM_CODE: [page: string, stated: string][] = [
   ['docs/adr/0003-no-failure-no-tax.md', `up to ${CAP.inlineOutputBytes / KB} KB`],
   ['docs/adr/0003-no-failure-no-tax.md', `exceed ${CAP.heldOutputBytes / KB} KB together`],
   ['docs/adr/0003-no-failure-no-tax.md', `up to ${CAP.outboxRecords} failure records`],
+  ['docs/adr/0003-no-failure-no-tax.md', `for up to ${CAP.storeWaitMs / 60_000} minutes beyond the tool's timeout`],
+  ['docs/adr/0003-no-failure-no-tax.md', `Up to ${CAP.carriedBytes / 1_000_000} MB fit`],
+  [
+    'docs/adr/0003-no-failure-no-tax.md',
+    `within ${numberIn(patient, 'maximumInterval: 5_000, maximumAttempts')} attempts`,
+  ],
+  [
+    'docs/adr/0003-no-failure-no-tax.md',
+    `for ${numberIn('src/workflows/save-archive.ts', 'LONGEST_WAIT_MS') / 86_400_000} days`,
+  ],
   ['docs/adr/0004-pointers-travel.md', `at most ${CAP.messagePreviewChars} characters`],
   ['docs/adr/0005-one-retry-ledger.md', `(\`maximumAttempts: ${numberIn(patient, 'retry: { maximumAttempts')}\`)`],
   ['docs/adr/0005-one-retry-ledger.md', `for up to ${numberIn(patient, 'scheduleToCloseTimeout') / 60_000} minutes`],

@@ -6,6 +6,8 @@ import type { CallFailed, CallOutcome, ToolCallRequest } from '../../../../src/p
 import { simulateRun } from '../../../../src/testing/simulator/simulate-run.ts';
 import { plainRegistry, prepared } from '../../../support/fixtures.ts';
 import { resultOfRun } from '../../../../src/core/run/life.ts';
+import type { RunState } from '../../../../src/core/run/state.ts';
+import { statusOf } from '../../../../src/core/run/status.ts';
 
 const refused: CallFailed = {
   class: 'failed',
@@ -36,7 +38,7 @@ describe('a store that stays away', () => {
     expect(resultOfRun(state)).toMatchObject({
       outcome: 'completed',
       used: { attempts: 6 },
-      unsaved: { records: 4, archive: true },
+      unsaved: { records: 4, outputs: 2, archive: true },
     });
     expect(records).toEqual([]);
   });
@@ -52,7 +54,43 @@ describe('a store that stays away', () => {
     const written = batches.flatMap((batch) => batch.records.map((record) => record.failure_id));
     expect(new Set(written).size).toBe(6);
     expect(written).toHaveLength(6);
-    expect(resultOfRun(state)?.unsaved).toEqual({ records: 0, archive: false });
+    expect(resultOfRun(state)?.unsaved).toEqual({ records: 0, outputs: 0, archive: false });
+  });
+});
+
+describe('a store that is away during many failures', () => {
+  it('gets every record once it is back, however many there were', async () => {
+    let isUp = false;
+    const world = {
+      call: (request: ToolCallRequest) => {
+        isUp = request.step_id === 20;
+        return request.attempt < 4 ? refused : ok(request);
+      },
+      storeIsUp: () => isUp,
+    };
+    const { state, records, archives } = await simulateRun(run(20), { world });
+    const batches = [...records, ...archives.map((archive) => archive.pending)];
+    const written = new Set(batches.flatMap((batch) => batch.records.map((record) => record.failure_id)));
+    expect(written.size).toBe(60);
+    expect(Math.max(...batches.map((batch) => batch.records.length))).toBeLessThanOrEqual(CAP.outboxRecords);
+    expect(resultOfRun(state)?.unsaved).toEqual({ records: 0, outputs: 0, archive: false });
+  });
+
+  it('says meanwhile how much is not saved', async () => {
+    const seen: unknown[] = [];
+    const world = {
+      call: (request: ToolCallRequest) => (request.attempt < 4 ? refused : ok(request)),
+      storeIsUp: () => false,
+      react: () => undefined,
+    };
+    const { state, archivesLater } = await simulateRun(run(10), {
+      world,
+      handOverShare: 1,
+      onHandOver: (text) => seen.push(statusOf(JSON.parse(text) as RunState).unsaved),
+    });
+    expect(seen[0]).toEqual({ records: 3, outputs: 0, archive: false });
+    expect(statusOf(state).unsaved).toEqual({ records: 30, outputs: 10, archive: true });
+    expect(archivesLater).toHaveLength(1);
   });
 });
 
