@@ -23,7 +23,10 @@ import { createStoreWait } from './wait-for-store.ts';
 export interface ActivityDeps {
   registry: Registry;
   store: ActivityStore & Partial<GuardArchiveStore & { reservations: Reservations }>;
+  /** Takes secrets out of what people read: records, previews, logs. */
   redact: Redact;
+  /** Takes the values of known secrets out of what a model is sent. */
+  maskKnown: Redact;
   /** Says which model to use for agents that name none: `OPENAI_BASE_URL`, `OPENAI_API_KEY`, `MODEL`. */
   environment?: Record<string, string | undefined>;
   /**

@@ -16,12 +16,13 @@ export interface PlannerDeps {
   registry: Registry;
   store: Pick<ActivityStore, 'artifacts'>;
   redact: Redact;
+  maskKnown: Redact;
   /** Says which model to use for agents that name none. */
   environment?: Record<string, string | undefined>;
 }
 
 /** Creates `callModel`: one turn of the agent's planner or model. */
-export function createPlannerActivities({ registry, store, redact, environment = {} }: PlannerDeps) {
+export function createPlannerActivities({ registry, store, redact, maskKnown, environment = {} }: PlannerDeps) {
   const messages = createMessageStore(store.artifacts);
   return {
     callModel: (view: PlannerView): Promise<PlannerChoice> =>
@@ -40,7 +41,7 @@ export function createPlannerActivities({ registry, store, redact, environment =
         const beatWhileWaiting = (details: Json = null): void =>
           call.heartbeat({ ...(isRecord(details) ? details : {}), reserved: use });
         const store = patientMessages(messages, createStoreWait({ ...call, heartbeat: beatWhileWaiting }));
-        const turn = await planTurn(agent, view, { ...env, store, environment, reserved });
+        const turn = await planTurn(agent, view, { ...env, maskKnown, store, environment, reserved });
         const isLost = turn.class === 'cancelled' && call.stopped() === 'shutdown';
         const ended = turn.class === 'cancelled' ? { ...(isLost ? WORKER_SHUTDOWN_FAILURE : turn), ...use } : turn;
         const told = returnOrThrow<PlannerChoice>(ended);

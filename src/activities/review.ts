@@ -13,16 +13,17 @@ export interface ReviewDeps {
   registry: Registry;
   store: Pick<ActivityStore, 'artifacts'>;
   redact: Redact;
+  maskKnown: Redact;
   /** Says which model to use if neither the reviewer nor its agent names one. */
   environment?: Record<string, string | undefined>;
 }
 
 /** Creates `review`: asks the agent's reviewer to judge a finished loop. */
-export function createReviewActivities({ registry, store, redact, environment = {} }: ReviewDeps) {
+export function createReviewActivities({ registry, store, redact, maskKnown, environment = {} }: ReviewDeps) {
   return {
     review: (view: ReviewView): Promise<Reviewed> =>
       withHeartbeat(async (call) => {
-        const env = { ...call, redact, now: () => Date.now(), environment };
+        const env = { ...call, redact, maskKnown, now: () => Date.now(), environment };
         const whole = await withStoredOutputs(view, store.artifacts);
         return returnOrThrow<Reviewed>(await askReviewer(registry.agents.get(view.agent), whole, env));
       }),
@@ -68,7 +69,7 @@ function previewOfBytes(bytes: Uint8Array): Json {
 export async function askReviewer(
   agent: Agent | undefined,
   view: ReviewView,
-  env: TurnEnvironment & { environment: Record<string, string | undefined> },
+  env: TurnEnvironment & { environment: Record<string, string | undefined>; maskKnown?: Redact },
 ): Promise<ReviewOutcome> {
   const used: Required<ReviewUse> = { tokens: 0, cost_micro_usd: 0, model_calls: 0 };
   const spend = (use: Required<ReviewUse>): void => {
@@ -76,11 +77,12 @@ export async function askReviewer(
     used.cost_micro_usd += use.cost_micro_usd;
     used.model_calls += use.model_calls;
   };
-  const { signal, redact, now, environment } = env;
+  const { signal, redact, maskKnown, now, environment } = env;
   const asked = await askWithTimeout(
     () => {
       if (agent?.review === undefined) throw new TypeError(`The agent ${view.agent} has no reviewer on this worker.`);
-      return agent.review(typedView(agent, view), { agent, signal, redact, now, environment, spend });
+      const known = maskKnown === undefined ? {} : { maskKnown };
+      return agent.review(typedView(agent, view), { agent, signal, redact, ...known, now, environment, spend });
     },
     view.timeout_ms,
     env,

@@ -62,8 +62,10 @@ export interface ReviewContext {
   agent: Agent;
   /** Aborted on cancel, on timeout, and when the worker shuts down. */
   signal: AbortSignal;
-  /** Removes secrets from a text. */
+  /** Removes secrets from a text that people read. */
   redact: Redact;
+  /** Removes the values of known secrets from a text that a model is sent. */
+  maskKnown?: Redact;
   /** The current time, in milliseconds since 1970. */
   now: () => number;
   /** The environment variables of the worker. */

@@ -14,8 +14,9 @@ import { type ReadAnswer, readAnswer, usageOf } from './read-answer.ts';
 import { isEndpoint, type ModelSource } from '../define/model-source.ts';
 import { ANSWER_CAP, type ModelRequest } from './request.ts';
 import { tellModelCall } from './seen.ts';
+import { maskMessages } from './mask-messages.ts';
 import { stateOf, stateSource } from './provider-state.ts';
-import { withSecretsOf } from './secrets.ts';
+import { maskSecretsOf, withSecretsOf } from './secrets.ts';
 import { OWN, type SettingNames, setupHint } from './setup-hint.ts';
 import { learnTokenParameter, type TokenParameter, tokenParameterOf } from './token-parameter.ts';
 import { createToolNames } from './tool-names.ts';
@@ -25,6 +26,8 @@ export interface AskOptions {
   /** Aborted when the run is cancelled or the worker has to stop. */
   signal?: AbortSignal;
   redact?: Redact;
+  /** Takes the values of known secrets out of what is sent; everything else is sent exactly. Default: nothing is taken out. */
+  maskKnown?: Redact;
   /** Whether there is room for a second call, where a server only takes the question in another form. */
   mayAskAgain?: boolean;
   /** What the settings of the endpoint are called, where they are not its own. */
@@ -47,13 +50,19 @@ export async function askModel(request: ModelRequest, options: AskOptions): Prom
 async function askOnce(request: ModelRequest, options: AskOptions): Promise<ModelOutcome> {
   const { model, now = Date.now, signal } = options;
   const redact = withSecretsOf(model, options.redact ?? createRedactor());
+  const own = maskSecretsOf(model);
+  const mask = options.maskKnown === undefined ? own : withSecretsOf(model, options.maskKnown);
   const startedAt = now();
   const duration = (): number => Math.max(0, now() - startedAt);
   let model_calls = 1;
   const counted = () => (model_calls === 1 ? {} : { model_calls });
-  const fail = (how: Failure): ModelFailed => ({ ...failed(how, redact, duration()), ...counted() });
+  const fail = (how: Failure): ModelFailed => ({ ...failed(how, { redact, own }, duration()), ...counted() });
 
-  const prompt = { ...request, messages: joinNeighbours(request.messages) };
+  const prompt = {
+    ...request,
+    instructions: mask(request.instructions),
+    messages: joinNeighbours(maskMessages(request.messages, mask)),
+  };
   const refused = problemOf(prompt);
   if (refused !== null)
     return fail({ category: 'invalid_input', certainty: 'not_started', usage: NOTHING, ...refused });
@@ -114,7 +123,7 @@ type Failure = Pick<CallFailed, 'category' | 'error_code' | 'certainty' | 'retry
   hint?: string;
 };
 
-function failed(how: Failure, redact: Redact, duration_ms: number): ModelFailed {
+function failed(how: Failure, { redact, own }: { redact: Redact; own: Redact }, duration_ms: number): ModelFailed {
   const { category, error_code, certainty, usage, retry_after_ms, paths = [], text = '' } = how;
   const ending = how.hint === undefined || how.hint === '' ? '' : `; ${how.hint}`;
   return {
@@ -126,7 +135,7 @@ function failed(how: Failure, redact: Redact, duration_ms: number): ModelFailed 
     message_preview: redact(salientLine(how.message)).slice(0, CAP.messagePreviewChars - ending.length) + ending,
     ...(paths.length === 0 ? {} : { paths: paths.slice(0, 10).map(({ path }) => path.slice(0, 120)) }),
     ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
-    ...(text === '' ? {} : { text: redact(text.slice(0, ANSWER_CAP.textChars)) }),
+    ...(text === '' ? {} : { text: own(text.slice(0, ANSWER_CAP.textChars)) }),
     usage,
     duration_ms,
   };

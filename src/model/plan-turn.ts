@@ -13,7 +13,7 @@ import { countedBefore, hashOfHead } from './input-tokens.ts';
 import { jsonSchemaOf, problemOfOutput } from './output-schema.ts';
 import { cleanState } from './provider-state.ts';
 import type { ModelRequest } from './request.ts';
-import { withSecretsOf } from './secrets.ts';
+import { maskSecretsOf, withSecretsOf } from './secrets.ts';
 import { nameOf, settingsOf, sourceOf } from './source.ts';
 import { type NoRoom, reserve, useOf } from './spending.ts';
 import { type Conversation, loadConversation, type MessageStore, saveConversation } from './transcript-store.ts';
@@ -21,7 +21,10 @@ import { turnMessages, wellFormed } from './turn-messages.ts';
 
 export interface TurnSurroundings {
   store: MessageStore;
+  /** For what people read of a failure. */
   redact: Redact;
+  /** Takes the values of known secrets out of what the model is sent; everything else it gets exactly. */
+  maskKnown?: Redact;
   signal: AbortSignal;
   now: () => number;
   environment: Record<string, string | undefined>;
@@ -80,6 +83,7 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
       model: source,
       signal: env.signal,
       redact,
+      ...(env.maskKnown === undefined ? {} : { maskKnown: env.maskKnown }),
       now: env.now,
       mayAskAgain: view.left.turns > 0,
       settings: settingsOf(agent.model),
@@ -95,18 +99,20 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
   };
   if (outcome.class === 'failed') return { ...(await withRepair(outcome, env.store)), ...used };
 
+  // What the model said goes to tools and to the result exactly; only the endpoint's own key never does.
+  const mask = maskSecretsOf(source);
   const problem = await problemOfAnswer(agent, outcome);
   if (problem !== null) {
     const said = outcome.text ?? JSON.stringify(outcome.calls);
     const unusable = fail({ category: 'contract_violation', certainty: 'failed', ...problem });
-    return { ...(await withRepair({ ...unusable, text: redact(said) }, env.store)), ...used };
+    return { ...(await withRepair({ ...unusable, text: mask(said) }, env.store)), ...used };
   }
-  const messages: Message[] = [...kept, answered(outcome, redact)];
+  const messages: Message[] = [...kept, answered(outcome, mask)];
   try {
     const counted = countedNow(outcome, request, nameOf(source));
     const told = { messages, feedback_told, ...(counted === null ? {} : { counted }) };
     const transcript = await saveConversation(env.store, told, conversation.messages);
-    return { class: 'ok', ...choiceOf(outcome, redact), ...used, transcript, duration_ms: env.now() - startedAt };
+    return { class: 'ok', ...choiceOf(outcome, mask), ...used, transcript, duration_ms: env.now() - startedAt };
   } catch (error) {
     return { ...fail(storeIsAway(error)), ...used };
   }
@@ -182,25 +188,25 @@ async function problemOfAnswer(
   return message === null ? null : { error_code: 'INVALID_OUTPUT', message };
 }
 
-/** What is kept has no secrets, and no half characters that would not come back as they went. */
-function answered({ text = '', calls, state }: ModelAnswer, redact: Redact): AssistantMessage {
-  const wanted = state === undefined ? null : cleanState(state as unknown as ProviderState, redact);
+/** What is kept has no half characters, which would not come back as they went. */
+function answered({ text = '', calls, state }: ModelAnswer, mask: Redact): AssistantMessage {
+  const wanted = state === undefined ? null : cleanState(state as unknown as ProviderState, mask);
   return {
     role: 'assistant',
-    text: text === '' && calls.length === 0 ? '…' : redact(toWellFormed(text)),
+    text: text === '' && calls.length === 0 ? '…' : mask(toWellFormed(text)),
     calls: calls.map(({ call_id, tool, input }) => ({
       call_id,
       tool,
-      input: wellFormed(redactJson(input, redact)) as typeof input,
+      input: wellFormed(redactJson(input, mask)) as typeof input,
     })),
     ...(wanted === null ? {} : { state: wanted }),
   };
 }
 
-const choiceOf = ({ text, calls, output }: ModelAnswer, redact: Redact) => ({
-  calls: calls.map(({ call_id, tool, input }) => ({ call_id, tool, input: redactJson(input, redact) })),
-  ...(calls.length > 0 ? {} : { output: redactJson(output ?? text ?? null, redact) }),
-  ...(text === undefined ? {} : { message: redact(text).slice(0, CAP.textChars) }),
+const choiceOf = ({ text, calls, output }: ModelAnswer, mask: Redact) => ({
+  calls: calls.map(({ call_id, tool, input }) => ({ call_id, tool, input: redactJson(input, mask) })),
+  ...(calls.length > 0 ? {} : { output: redactJson(output ?? text ?? null, mask) }),
+  ...(text === undefined ? {} : { message: mask(text).slice(0, CAP.textChars) }),
 });
 
 type FailedTurn = Pick<CallFailed, 'category' | 'error_code' | 'certainty'> & {

@@ -40,12 +40,12 @@ export function stateOf(said: SaidState, from: string, callIds: readonly string[
 }
 
 /**
- * Secrets are never kept, and what is signed is worth nothing once a word of it is changed: so reasoning without a
- * signature is cleaned like any text, and a signed state with a secret in it is left out whole.
+ * Reasoning without a signature is masked like any text. A signed state is worth nothing once a word of it has changed, so
+ * one with a known secret in it is left out whole.
  */
-export function cleanState(state: ProviderState, redact: Redact): ProviderState | null {
+export function cleanState(state: ProviderState, mask: Redact): ProviderState | null {
   const before = state as unknown as Json;
-  const clean = redactJson(before, redact);
+  const clean = redactJson(before, mask);
   const isWhole = JSON.stringify(wellFormed(before)) === JSON.stringify(before);
   if (clean === before && isWhole) return state;
   return isSigned(state) || !isWhole ? null : (clean as unknown as ProviderState);

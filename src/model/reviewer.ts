@@ -88,6 +88,8 @@ const pessimistSchema = z.object({
   bias_tags: z.array(z.object({ tag: z.string().min(1).max(64), why: z.string() })).max(10),
 });
 
+const unchanged: Redact = (text) => text;
+
 type Said<T> = { ok: true; said: T } | { ok: false; why: string };
 interface Ask {
   <T>(instructions: string, schema: z.ZodType<T>): Promise<Said<T>>;
@@ -96,7 +98,7 @@ interface Ask {
 
 /** One question, at most one repair, and a few more where the model is busy: each within what the run has left. */
 function questioner(options: ModelReviewerOptions, view: ReviewOf, context: ReviewContext): Ask {
-  const { agent, environment, now, signal } = context;
+  const { agent, environment, maskKnown = unchanged, now, signal } = context;
   const source = sourceOf(options.model ?? agent.model, environment);
   const redact = typeof source === 'string' ? context.redact : withSecretsOf(source, context.redact);
   const settings = settingsOf(options.model ?? agent.model);
@@ -130,7 +132,7 @@ function questioner(options: ModelReviewerOptions, view: ReviewOf, context: Revi
       spend({ tokens, cost_micro_usd, model_calls: 1 });
       const outcome = await askModel(
         { ...request, max_output_tokens, timeout_ms: Math.max(1, endsAt - now()) },
-        { model: source, signal, redact, now, mayAskAgain: left.model_calls > 0, settings },
+        { model: source, signal, redact, maskKnown, now, mayAskAgain: left.model_calls > 0, settings },
       );
       if (outcome.class === 'cancelled') return { ok: false, why: 'it was cancelled' };
       const used = useOf(spender, nameOf(source), outcome, reserved);

@@ -1,11 +1,14 @@
-import { createRedactor, type Redact } from '../core/redaction/redact.ts';
+import { createMask, type Redact } from '../core/redaction/redact.ts';
 import { isEndpoint, type ModelSource } from '../define/model-source.ts';
 
 const SECRET_NAME = /auth|cookie|credential|key|password|secret|token/i;
 
-/** Takes out, beside what the process knows as secrets, what an agent's own endpoint holds: servers echo keys they refuse. */
+/** Masks what an agent's own endpoint holds, because servers echo the keys that they refuse. */
+export const maskSecretsOf = (source: ModelSource): Redact => createMask(secretsIn(source));
+
+/** Does the same before `redact` does its part. */
 export function withSecretsOf(source: ModelSource, redact: Redact): Redact {
-  const own = createRedactor(secretsIn(source));
+  const own = maskSecretsOf(source);
   return (text) => redact(own(text));
 }
 

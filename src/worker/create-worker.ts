@@ -1,7 +1,7 @@
 import { type NativeConnection, Worker, type WorkerOptions } from '@temporalio/worker';
 import { createActivities } from '../activities/create-activities.ts';
 import type { ActivityStore } from '../activities/store-port.ts';
-import { createRedactor, secretsOf } from '../core/redaction/redact.ts';
+import { createMask, createRedactor, secretsOf } from '../core/redaction/redact.ts';
 import type { Registry } from '../define/registry.ts';
 import { findRegistrySecrets } from '../define/registry-secrets.ts';
 import { TASK_QUEUE } from '../protocol/names.ts';
@@ -31,7 +31,8 @@ const SHUTDOWN_FORCE_MS = 10_000;
 
 export function createWorker(options: CreateWorkerOptions): Promise<Worker> {
   const { telemetry } = options;
-  const redact = createRedactor([...secretsOf(process.env), ...findRegistrySecrets(options.registry)]);
+  const secrets = [...secretsOf(process.env), ...findRegistrySecrets(options.registry)];
+  const redact = createRedactor(secrets);
   const settings: WorkerOptions = {
     connection: options.connection,
     namespace: options.namespace,
@@ -41,6 +42,7 @@ export function createWorker(options: CreateWorkerOptions): Promise<Worker> {
       registry: options.registry,
       store: options.store,
       redact,
+      maskKnown: createMask(secrets),
       environment: process.env,
       searchAttributes: options.searchAttributes ?? false,
     }),

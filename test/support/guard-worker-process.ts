@@ -65,7 +65,7 @@ const worker = await Worker.create({
   namespace: options.namespace,
   taskQueue: options.taskQueue,
   workflowBundle: { codePath: options.bundlePath },
-  activities: createActivities({ registry: createRegistry([]), store, redact }),
+  activities: createActivities({ registry: createRegistry([]), store, redact, maskKnown: (text) => text }),
   dataConverter: { payloadCodecs: [deadly, ...(createDataConverter({ redact }).payloadCodecs ?? [])] },
   stickyQueueScheduleToStartTimeout: 1_000,
 });

@@ -1,5 +1,4 @@
 import { createHash } from 'node:crypto';
-import type { Redact } from '../../core/redaction/redact.ts';
 import type { TextArtifact } from '../../protocol/records.ts';
 import type { KeptArtifact, ToolCallRequest } from '../../protocol/tools.ts';
 import type { ToolEnvironment } from './tool-environment.ts';
@@ -42,32 +41,13 @@ export async function saveOnce(
   return saved === true ? id : null;
 }
 
-/** Saves bytes as an artifact, after redacting the secrets that can be found in them. */
+/** Saves bytes exactly as they came, because later steps read them. Secrets are redacted where people read them. */
 export async function keepBytes(
   env: ToolEnvironment,
   what: string,
   bytes: Uint8Array,
   mediaType: string,
 ): Promise<KeptArtifact | null> {
-  const clean = redactBytes(bytes, env.redact);
-  const artifact_id = await saveOnce(env, clean, mediaType);
-  return artifact_id === null ? null : { artifact_id, what: what.slice(0, 40), bytes: clean.byteLength };
-}
-
-/**
- * Bytes that are not UTF-8 are searched byte by byte, because most secrets are ASCII. All other bytes stay unchanged.
- */
-export function redactBytes(bytes: Uint8Array, redact: Redact): Uint8Array {
-  const text = utf8OrNull(bytes);
-  const readable = text ?? Buffer.from(bytes).toString('latin1');
-  const clean = redact(readable);
-  return clean === readable ? bytes : Buffer.from(clean, text === null ? 'latin1' : 'utf8');
-}
-
-function utf8OrNull(bytes: Uint8Array): string | null {
-  try {
-    return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
-  } catch {
-    return null;
-  }
+  const artifact_id = await saveOnce(env, bytes, mediaType);
+  return artifact_id === null ? null : { artifact_id, what: what.slice(0, 40), bytes: bytes.byteLength };
 }

@@ -1,5 +1,4 @@
 import { z } from 'zod';
-import { redactJson } from '../../core/redaction/redact.ts';
 import { DEFAULT_MAX_OUTPUT_BYTES, type Tool } from '../../define/define-tool.ts';
 import { problemsOf } from '../../define/zod-problems.ts';
 import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
@@ -54,15 +53,15 @@ export async function checkOutput(
     const how = { category: 'retrieval_failure', error_code: problem.code, certainty } as const;
     return fail({ ...how, ...(chunk_ids.length > 0 && { chunk_ids }) }, problem.message);
   }
-  const clean = redactJson(checked.output, env.redact);
+  const { output } = checked;
   const allowed = request.constraints.max_output_bytes;
-  if (allowed === undefined || bytesOf(clean) <= allowed)
-    return { class: 'ok', ...(await keepOutput(clean, request, env)) };
+  if (allowed === undefined || bytesOf(output) <= allowed)
+    return { class: 'ok', ...(await keepOutput(output, request, env)) };
 
-  const shorter = shorten(redactJson(answer, env.redact), allowed);
+  const shorter = shorten(answer, allowed);
   const again = shorter === null ? null : await checkSchemas(tool, request, shorter);
-  if (again === null || !again.ok || bytesOf(again.output) > allowed) return tooLarge(bytesOf(clean), allowed);
-  await keepWhole(clean, request, env, notes);
+  if (again === null || !again.ok || bytesOf(again.output) > allowed) return tooLarge(bytesOf(output), allowed);
+  await keepWhole(output, request, env, notes);
   return { class: 'ok', ...(await keepOutput(again.output, request, env)) };
 }
 

@@ -1,4 +1,3 @@
-import { redactJson } from '../../core/redaction/redact.ts';
 import { readErrorFacts } from '../../core/retry/read-error-facts.ts';
 import type { Tool } from '../../define/define-tool.ts';
 import { problemsOf } from '../../define/zod-problems.ts';
@@ -94,8 +93,7 @@ export async function reconcileTool(
   // An output that does not fit the tool's schema proves nothing.
   const output = await tool.output.safeParseAsync(asJson(found.output));
   if (!output.success) return { verdict: 'unknown' };
-  const clean = redactJson(asJson(output.data) ?? null, env.redact);
-  return { verdict: 'done', ...(await keepOutput(clean, request, env)) };
+  return { verdict: 'done', ...(await keepOutput(asJson(output.data) ?? null, request, env)) };
 }
 
 /** Replaces artifact pointers with their content, unless a model wrote the input: then the input is used as it is. */

@@ -85,13 +85,11 @@ function refineByFeedback(
 }
 
 async function keep({ original, used, enhancement }: UsedPrompt, env: ToolEnvironment): Promise<PromptUse | undefined> {
-  const before = env.redact(original);
-  const after = env.redact(used);
-  const patch = before === after ? null : createTwoFilesPatch('original', 'enhanced', before, after);
+  const patch = original === used ? null : createTwoFilesPatch('original', 'enhanced', original, used);
   const save = (text: string, mediaType: string) => saveOnce(env, text, mediaType);
   const [original_id, enhanced_id, diff_id] = await Promise.all([
-    save(before, 'text/plain'),
-    save(after, 'text/plain'),
+    save(original, 'text/plain'),
+    save(used, 'text/plain'),
     patch === null ? null : save(patch, 'text/x-diff'),
   ]);
   const complete = original_id !== null && enhanced_id !== null && (patch === null || diff_id !== null);

@@ -3,7 +3,7 @@ import { pathToFileURL } from 'node:url';
 import type { ApiDeps } from '../../api/context.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { LoopReport, ReviewReport } from '../../core/guardrails/loop-report.ts';
-import { createRedactor, secretsOf } from '../../core/redaction/redact.ts';
+import { createMask, createRedactor, secretsOf } from '../../core/redaction/redact.ts';
 import { defineAgent } from '../../define/define-agent.ts';
 import type { LoopMaterial, LoopReviewer } from '../../define/loop-reviewer.ts';
 import { modelReviewer } from '../../model/reviewer.ts';
@@ -67,7 +67,16 @@ async function judgeByModel(
     left: REVIEW_LEFT,
     timeout_ms: REVIEW_MS,
   };
-  const redact = createRedactor(secretsOf(environment));
+  const secrets = secretsOf(environment);
+  const redact = createRedactor(secrets);
   const spend = (): void => {};
-  return modelReviewer()(view, { agent: ELSEWHERE, signal, redact, now: () => Date.now(), environment, spend });
+  return modelReviewer()(view, {
+    agent: ELSEWHERE,
+    signal,
+    redact,
+    maskKnown: createMask(secrets),
+    now: () => Date.now(),
+    environment,
+    spend,
+  });
 }
