@@ -46,7 +46,7 @@ export function createActivities(deps: ActivityDeps) {
     ...createReviewActivities(deps),
     ...createRecordActivities(deps.store, deps.redact),
     ...createRecallActivities(deps.store),
-    ...createNotifyActivities({ env: deps.env ?? process.env }),
+    ...createNotifyActivities({ env: deps.env ?? process.env, redact: deps.redact }),
     ...createGuardArchiveActivities(deps.store),
     prepare: async (request: unknown, runId: string): Promise<PrepareOutcome> => {
       const outcome = prepareRun(request, deps.registry, runId);

@@ -1,4 +1,6 @@
 import { log as activityLog } from '@temporalio/activity';
+import type { Redact } from '../core/redaction/redact.ts';
+import { redactShown } from '../core/redaction/shown.ts';
 import type { QuestionNotice } from '../protocol/notices.ts';
 import { sendWebhook, type WebhookSettings } from './webhooks/send-webhook.ts';
 import type { WarnLog } from './write-parts.ts';
@@ -8,6 +10,8 @@ const TRY_MS = 5_000;
 const WAITS_MS = [500, 1_000, 2_000];
 
 export interface NotifySettings {
+  /** Takes secrets out of what webhooks are sent. */
+  redact?: Redact;
   env: NodeJS.ProcessEnv;
   log?: WarnLog;
   timeoutMs?: number;
@@ -27,7 +31,13 @@ export interface NoticeDelivery {
  * Creates `notify`, which tells webhooks that a question is open. It never fails, because the question stays open
  * whether or not a notice was delivered.
  */
-export function createNotifyActivities({ env, log = activityLog, timeoutMs, waitsMs }: NotifySettings) {
+export function createNotifyActivities({
+  env,
+  redact = (text) => text,
+  log = activityLog,
+  timeoutMs,
+  waitsMs,
+}: NotifySettings) {
   const secret = env['SECONDWIND_WEBHOOK_SECRET'] || undefined;
   const settings: WebhookSettings = {
     secret,
@@ -43,7 +53,7 @@ export function createNotifyActivities({ env, log = activityLog, timeoutMs, wait
         log.warn('webhook_unsigned', { reason: 'set SECONDWIND_WEBHOOK_SECRET to have webhooks signed' });
       }
       const deliveryId = `${notice.question.question_id}:${notice.escalation}`;
-      const body = JSON.stringify(buildBody(notice, deliveryId, env['SECONDWIND_PUBLIC_URL']));
+      const body = JSON.stringify(buildBody(redactShown(notice, redact), deliveryId, env['SECONDWIND_PUBLIC_URL']));
       const outcomes = await Promise.all(
         notice.urls.map(async (url) => {
           const outcome = await sendWebhook({ url, deliveryId, body }, settings);

@@ -1,6 +1,7 @@
 import { log as activityLog } from '@temporalio/activity';
 import { familyOf } from '../core/guardrails/loop-ids.ts';
-import { redactJson, type Redact } from '../core/redaction/redact.ts';
+import type { Redact } from '../core/redaction/redact.ts';
+import { redactShown } from '../core/redaction/shown.ts';
 import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
 import type { RecordBatch, RunArchive, TextArtifact } from '../protocol/records.ts';
@@ -29,7 +30,7 @@ export function createRecordActivities(
     );
     if (batch.records.length > 0) {
       // A workflow of the user's own may use another data converter, so the records are redacted here too.
-      const records = redactJson(batch.records, redact) as unknown as RecordBatch['records'];
+      const records = redactShown(batch.records, redact);
       const { refused } = await store.records.append(records, { agent: batch.agent });
       for (const { failure_id, reason } of refused)
         await parts.refuse('records', failure_id ?? 'without an id', reason);
@@ -58,7 +59,7 @@ export function createRecordActivities(
       (lesson) => lesson.occurrence_id,
       reflections &&
         (async (lessons) => {
-          for (const lesson of lessons) await reflections.persist(lessonToKeep(lesson, batch));
+          for (const lesson of lessons) await reflections.persist(lessonToKeep(redactShown(lesson, redact), batch));
         }),
     );
     await parts.write(
@@ -77,7 +78,7 @@ export function createRecordActivities(
       'feedback',
       batch.feedback,
       (entry) => entry.entry_id,
-      feedbackLog && ((entries) => feedbackLog.append(entries)),
+      feedbackLog && ((entries) => feedbackLog.append(redactShown(entries, redact))),
     );
   };
 
@@ -102,14 +103,15 @@ export function createRecordActivities(
             for (const loop of loops) await biasCounts.add(loop);
           }),
       );
-      const { result } = archive;
+      // People read the archive. The exact outputs are artifacts, which are encrypted.
+      const { result, goal, steps, trace } = redactShown(archive, redact);
       await store.archivedRuns.put({
         run_id: archive.run_id,
         agent: archive.agent,
-        goal: archive.goal,
+        goal,
         outcome: result.outcome,
-        summary: { result, steps: archive.steps },
-        trace: archive.trace,
+        summary: { result, steps },
+        trace,
         labels: archive.labels,
         started_at: result.started_at,
         ended_at: result.ended_at,

@@ -1,3 +1,4 @@
+import { redactShown } from '../core/redaction/shown.ts';
 import type { ApiContext } from './context.ts';
 
 /** Not by `c.json`, which works the type of the value out to its last leaf: JSON inside JSON has none. */
@@ -6,7 +7,11 @@ export const answerJson = (
   value: object,
   status: 200 | 201 | 202 = 200,
   headers: Record<string, string> = {},
-): Response => c.body(JSON.stringify(value), status, { 'content-type': 'application/json', ...headers });
+): Response =>
+  c.body(JSON.stringify(redactShown(value, c.get('redact'))), status, {
+    'content-type': 'application/json',
+    ...headers,
+  });
 
 /** There is a cursor exactly when there is more. */
 export const page = (cursor: string | null): { next_cursor?: string } =>

@@ -95,7 +95,7 @@ function answerOf(error: unknown, c: ApiContext, { log }: ApiDeps): Response {
     // Nothing of what was sent: whoever looks for the reason finds it in the answer.
     log?.warn?.({ ...fields, role: c.get('grant')?.role ?? null }, 'a write was refused');
   }
-  const response = problem.toResponse();
+  const response = problem.toResponse(c.get('redact'));
   for (const [name, value] of headersOf(requestId)) response.headers.set(name, value);
   return response;
 }

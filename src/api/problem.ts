@@ -1,4 +1,6 @@
 import type { ContentfulStatusCode } from 'hono/utils/http-status';
+import { redactShown } from '../core/redaction/shown.ts';
+import type { Redact } from '../core/redaction/redact.ts';
 import type { RequestProblem } from '../protocol/run.ts';
 
 /** Every problem that this door can answer with. The name ends the `type` and is stable. */
@@ -76,12 +78,13 @@ export class Problem extends Error {
     this.extras = extras;
   }
 
-  toResponse(): Response {
-    const { status, headers, body } = this.toParts();
+  toResponse(redact?: Redact): Response {
+    const { status, headers, body } = this.toParts(redact);
     return new Response(body, { status, headers });
   }
 
-  toParts(): { status: number; headers: Record<string, string>; body: string } {
+  /** A problem can quote what was sent, so it is redacted like every answer. */
+  toParts(redact: Redact = (text) => text): { status: number; headers: Record<string, string>; body: string } {
     const { status, title } = PROBLEMS[this.code];
     const { errors, headers, more } = this.extras;
     const body = {
@@ -95,7 +98,7 @@ export class Problem extends Error {
     return {
       status,
       headers: { 'content-type': 'application/problem+json', ...headers },
-      body: JSON.stringify(body),
+      body: JSON.stringify(redactShown(body, redact)),
     };
   }
 }

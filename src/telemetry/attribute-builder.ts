@@ -18,7 +18,8 @@ const MAX_LIST = 20;
 const MAX_CONTENT_CHARS = CAP.inlineOutputBytes;
 
 export function createAttributeBuilder(redact: Redact, withContent: boolean): AttributeBuilder {
-  const short = (text: string): string => redact(text).slice(0, MAX_NAME_CHARS);
+  // Names and ids are never redacted, because traces are searched by them.
+  const short = (text: string): string => text.slice(0, MAX_NAME_CHARS);
   const told = (value: AttributeValue): AttributeValue => {
     if (typeof value === 'string') return short(value);
     if (!Array.isArray(value)) return value;

@@ -1,4 +1,4 @@
-import { redactJson } from '../../core/redaction/redact.ts';
+import { redactShown } from '../../core/redaction/shown.ts';
 import type { Tool, ToolContext } from '../../define/define-tool.ts';
 import { hashOfJson } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
@@ -34,7 +34,7 @@ export function createAttemptNotes(tool: Tool, request: ToolCallRequest, env: To
   const log = (event: LogEvent): void => {
     // A failing log must not fail a tool that works.
     try {
-      env.log(redactJson({ ...at, ...event }, env.redact) as LogEvent);
+      env.log(redactShown({ ...at, ...event }, env.redact));
     } catch {
       return;
     }

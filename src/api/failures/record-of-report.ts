@@ -3,7 +3,8 @@ import { recommendAdjustment } from '../../core/failures/adjustment.ts';
 import { defaultSeverity } from '../../core/failures/severity.ts';
 import { fingerprintOf } from '../../core/failures/fingerprint.ts';
 import { salientLine } from '../../core/failures/salient-line.ts';
-import { type Redact, redactJson } from '../../core/redaction/redact.ts';
+import type { Redact } from '../../core/redaction/redact.ts';
+import { redactShown } from '../../core/redaction/shown.ts';
 import { actionId, canonicalJson, sha256Hex } from '../../protocol/ids.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { TextArtifact } from '../../protocol/records.ts';
@@ -24,7 +25,7 @@ export function recordOfReport(
   given: FailureReport,
   { failureId, redact, now }: { failureId: string; redact: Redact; now: Date },
 ): ReportedFailure {
-  const clean = redactJson(given, redact) as unknown as FailureReport;
+  const clean = redactShown(given, redact);
   const { signal_type, attempted_action: action = {} } = clean;
   const tool_name = clean.tool_name ?? action.tool_name ?? null;
   const error_code = clean.error_code ?? null;

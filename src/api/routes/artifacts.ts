@@ -24,15 +24,16 @@ export const artifact: Route = {
   method: 'get',
   path: '/v1/artifacts/{id}',
   role: 'viewer',
-  summary: 'The bytes that an id names, or with preview=1 a clean text of their beginning',
+  summary: 'The bytes that an id names, for an operator; else, and with preview=1, a redacted text of their beginning',
   params: { id: artifactIdSchema },
   query: artifactQuery,
-  answer: { status: 200, description: 'The bytes as they are, or plain text', media: '*/*' },
+  answer: { status: 200, description: 'The exact bytes, or redacted plain text', media: '*/*' },
   problems: ['artifact_not_found'],
   handle: async (c, deps) => {
     const { preview } = readQuery(c, artifactQuery);
     const { id, bytes, media_type } = await read(c, deps);
-    if (preview === '1') {
+    // Artifacts are kept exactly, so their bytes may hold secrets; only an operator may see those.
+    if (preview === '1' || c.get('grant').role !== 'operator') {
       const text = previewOf(bytes, c.get('redact'));
       return c.body(text, 200, { ...SAFE_HEADERS, 'content-type': 'text/plain; charset=utf-8' });
     }

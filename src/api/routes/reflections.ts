@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { errorSignature } from '../../core/lessons/signature.ts';
 import { toStoredLesson } from '../../core/lessons/stored-lesson.ts';
-import { redactJson } from '../../core/redaction/redact.ts';
+import { redactShown } from '../../core/redaction/shown.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { RecalledReflection } from '../../store/reflection-recall.ts';
@@ -25,7 +25,7 @@ export const postReflection: Route = {
   answer: { status: 200, description: 'Kept, counted, or left out', schema: 'ReflectionTaken' },
   handle: async (c, { store }) => {
     const body = await readBody(c, SCHEMAS.ReflectionRequest);
-    const given = redactJson(body, c.get('redact')) as typeof body;
+    const given = redactShown(body, c.get('redact'));
     const { agent, scope = agent === undefined ? 'global' : 'agent', changed_behavior, ...lesson } = given;
     const error_signature = errorSignature(lesson.error_type, lesson.content);
     // Without a change there is nothing to learn, and the scope of one run ends with it.

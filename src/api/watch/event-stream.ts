@@ -1,3 +1,4 @@
+import { redactShown } from '../../core/redaction/shown.ts';
 import type { ApiContext } from '../context.ts';
 
 /** One message of a stream. */
@@ -30,6 +31,7 @@ export function eventStream(
   const hungUp = (): void => ending.abort();
   c.req.raw.signal.addEventListener('abort', hungUp, { once: true });
   const encoder = new TextEncoder();
+  const redact = c.get('redact');
   const messages = open(ending.signal)[Symbol.asyncIterator]();
   let beat: NodeJS.Timeout | undefined;
   const timeUp = seconds === undefined ? undefined : setTimeout(hungUp, seconds * 1_000);
@@ -47,7 +49,10 @@ export function eventStream(
     pull: async (controller) => {
       try {
         const next = await messages.next();
-        if (next.done !== true) return controller.enqueue(encoder.encode(lines(next.value)));
+        if (next.done !== true)
+          return controller.enqueue(
+            encoder.encode(lines({ ...next.value, data: redactShown(next.value.data, redact) })),
+          );
       } catch (error) {
         // The reader comes back with the id of its last event and misses nothing.
         onError(error);

@@ -2,7 +2,9 @@ import { mkdirSync } from 'node:fs';
 import { dirname } from 'node:path';
 import type { Logger, LogLevel, LogMetadata } from '@temporalio/common';
 import { pino } from 'pino';
-import { createRedactor, secretsOf } from '../../core/redaction/redact.ts';
+import { createRedactor, type Redact, secretsOf } from '../../core/redaction/redact.ts';
+import { redactShown } from '../../core/redaction/shown.ts';
+import type { Json } from '../../protocol/json.ts';
 import { openLog } from '../../stack/machine/log-file.ts';
 
 export interface CommandLog {
@@ -21,7 +23,11 @@ export function createLog(to: { file: string } | 'stderr', secrets: readonly str
   const fd = to === 'stderr' ? 2 : logFile(to.file);
   // Written at once: what a process said before it died is what matters most.
   let more = (): Record<string, string> => ({});
-  const settings = { base: null, mixin: () => more(), hooks: { streamWrite: redact } };
+  const settings = {
+    base: null,
+    mixin: () => more(),
+    hooks: { streamWrite: (line: string) => redactLine(line, redact) },
+  };
   const log = pino(settings, pino.destination({ fd, sync: true }));
   return {
     info: (fields, message) => log.info(fields, message),
@@ -32,6 +38,15 @@ export function createLog(to: { file: string } | 'stderr', secrets: readonly str
     },
     temporal: temporalLogger(log),
   };
+}
+
+/** A line is JSON: ids and names in it stay readable, and a secret is found although JSON has escaped it. */
+function redactLine(line: string, redact: Redact): string {
+  try {
+    return `${JSON.stringify(redactShown(JSON.parse(line) as Json, redact))}\n`;
+  } catch {
+    return redact(line);
+  }
 }
 
 function logFile(path: string): number {

@@ -1,5 +1,6 @@
 import type { GuardrailsStatus } from '../../core/guardrails/guardrails-status.ts';
 import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
+import type { Json } from '../../protocol/json.ts';
 import type { RunResult, RunStatus } from '../../protocol/run.ts';
 import type { RunEvent } from '../history/run-event.ts';
 import type { FollowOptions, Guards, Runs, SecondwindClient, TypedOptions } from '../secondwind-client.ts';
@@ -80,7 +81,8 @@ function runsOverHttp(api: ApiConnection): Runs {
       let ending: Ending | null = null;
       for await (const event of watch(runId, options)) if (event.event === 'run_ended') ending = event;
       options.signal?.throwIfAborted();
-      return typedResult(toRunEnd(await get(runId, options), ending), options.agent);
+      const ended = toRunEnd(await get(runId, options), ending);
+      return typedResult({ ...ended, result: await exactResult(api, ended.result, options) }, options.agent);
     },
     override: async (runId, body, options) =>
       (await tell<Awaited<ReturnType<Runs['override']>>>(runId, '/override', body, options)).body,
@@ -113,6 +115,22 @@ function runsOverHttp(api: ApiConnection): Runs {
     guidance: (runId, { stepId, attempt }, options = {}) =>
       look(runId, '/guidance', { ...options, query: { step_id: stepId, attempt } }),
   };
+}
+
+/**
+ * Answers of the API are redacted. An operator can have the exact output, which is an artifact; for everybody else, and if the
+ * store is away, the redacted one stays.
+ */
+async function exactResult(api: ApiConnection, shown: RunEnd['result'], { signal }: AskOptions): Promise<RunEnd['result']> {
+  if (shown === null || shown.artifact_id === null || !JSON.stringify(shown.output).includes('[redacted:'))
+    return shown;
+  try {
+    const path = `/v1/artifacts/${shown.artifact_id}`;
+    return { ...shown, output: (await api.ask<Json>('GET', path, { signal })).body };
+  } catch {
+    signal?.throwIfAborted();
+    return shown;
+  }
 }
 
 type Ending = Extract<RunEvent, { event: 'run_ended' }>;

@@ -55,18 +55,20 @@ function withoutKeyEnds(text: string): string {
   return from === 0 ? text : clean + text.slice(from);
 }
 
-const SECRET_KIND = /\bkind["']?\s{0,3}:\s{0,3}["']?Secret\b/;
-const DATA_LINE = /^(\s{1,20}[A-Za-z0-9._-]{1,253}:[ \t]{1,4})(\S.{3,20000})$/;
+const SECRET_KIND = /kind\\{0,3}["']?\s{0,3}:\s{0,3}\\{0,3}["']?Secret\b/;
+/** Real or escaped; in a group, so that a split keeps them. */
+const LINE_BREAK = /(\n|\\n)/;
+const DATA_LINE = /^(\s{1,20}[A-Za-z0-9._-]{1,253}:[ \t]{1,4})([^\s"'\\]{4,20000})/;
 
 /** The data of a Kubernetes Secret in YAML: base64 or plain, it is all secret. */
 function withoutKubernetesData(text: string): string {
   if (!SECRET_KIND.test(text)) return text;
   let inData = false;
   return text
-    .split('\n')
+    .split(LINE_BREAK)
     .map((line) => {
       if (/^(?:string)?[dD]ata:\s{0,10}$/.test(line)) inData = true;
-      else if (/^\S/.test(line)) inData = false;
+      else if (/^[^\s\\]/.test(line)) inData = false;
       else if (inData) {
         return line.replace(DATA_LINE, (whole, name: string, value: string) =>
           value.startsWith('[redacted') ? whole : name + marker('kubernetes_secret'),
@@ -74,10 +76,10 @@ function withoutKubernetesData(text: string): string {
       }
       return line;
     })
-    .join('\n');
+    .join('');
 }
 
-const JSON_DATA = /(["'](?:stringData|data)["']\s{0,3}:\s{0,3}\{)([^{}]{1,20000})(?=\})/g;
+const JSON_DATA = /(\\{0,3}["'](?:stringData|data)\\{0,3}["']\s{0,3}:\s{0,3}\{)([^{}]{1,20000})(?=\})/g;
 
 /** The same in JSON. */
 const withoutKubernetesJson = (text: string): string =>

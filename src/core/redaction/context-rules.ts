@@ -49,7 +49,7 @@ export const NAMED_RULES: readonly Rule[] = [
   ),
   named(
     'The same as a line of an INI file: `password = …`',
-    String.raw`[ \t]{1,3}=[ \t]{1,3})([^\s"'${'`'},;&\\]{6,500})(?=[ \t]{0,20}(?:[\r\n]|$))`,
+    String.raw`[ \t]{1,3}=[ \t]{1,3})([^\s"'${'`'},;&\\]{6,500})(?=[ \t]{0,20}(?:[\r\n"'\\]|$))`,
     isYamlSecret,
   ),
   named(
@@ -99,14 +99,14 @@ export const CONTEXT_RULES: readonly Rule[] = [
       'The password in the address of a database or queue, with an empty user or odd characters too: `redis://:…@host`',
     anchors: ['://'],
     pattern:
-      /\b((?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|clickhouse|cockroachdb|ldaps?|smtps?|ftps?|sftp|nats|mqtts?):\/\/[^\s/:@'"`<>]{0,100}:)([^\s'"`<>]{1,300})(?=@[A-Za-z0-9[$%{_-])/gi,
+      /\b((?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|clickhouse|cockroachdb|ldaps?|smtps?|ftps?|sftp|nats|mqtts?):\/\/[^\s/:@'"`<>[]{0,100}:)([^\s'"`<>]{1,300})(?=@[A-Za-z0-9[$%{_-])/gi,
     accept: (value) => isUrlPassword(value) && !/^[0-9]{1,5}\//.test(value),
   },
   {
     name: 'url_password',
     about: 'The password in any other address: `https://user:…@host`',
     anchors: ['://'],
-    pattern: /\b([a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@'"`<>]{0,100}:)([^\s/'"`<>?#]{1,300})(?=@[A-Za-z0-9[$%{_-])/gi,
+    pattern: /\b([a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@'"`<>[]{0,100}:)([^\s/'"`<>?#]{1,300})(?=@[A-Za-z0-9[$%{_-])/gi,
     accept: isUrlPassword,
   },
   {
@@ -173,7 +173,8 @@ export const CONTEXT_RULES: readonly Rule[] = [
     name: 'pgpass',
     about: 'A line of a .pgpass file: `host:5432:database:user:…`',
     anchors: [':54', ':6432:', ':*:'],
-    pattern: /^([A-Za-z0-9.*_-]{1,100}:(?:54[0-9]{2}|6432|\*):[^\s:]{1,63}:[^\s:]{1,63}:)([^\s]{4,200})$/gm,
+    pattern:
+      /((?:(?<![^\s"'])|(?<=\\n))[A-Za-z0-9.*_-]{1,100}:(?:54[0-9]{2}|6432|\*):[^\s:"']{1,63}:[^\s:"']{1,63}:)([^\s"'\\]{4,200})(?=[\s"'\\]|$)/g,
     accept: (value) => !value.startsWith('[redacted'),
   },
   {

@@ -10,6 +10,7 @@ it('ACTIVITY names every activity of the runtime and no other', () => {
     registry: createRegistry([]),
     store: { archivedGuards: {}, biasCounts: {} } as unknown as ActivityStore,
     redact: (text) => text,
+    maskKnown: (text) => text,
   });
   const names = Object.keys(activities).filter((name) => toolOfActivity(name) === null);
   expect(names.sort()).toEqual(Object.values(ACTIVITY).sort());

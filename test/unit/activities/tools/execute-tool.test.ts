@@ -85,7 +85,7 @@ describe('the prompt of an attempt', () => {
     expect(second.prompt?.diff_id).not.toBeNull();
   });
 
-  it('is kept without its secrets', async () => {
+  it('is kept exactly as it was used', async () => {
     const env = toolEnvironment();
     const asksWithSecret = tool(async (_input, ctx) => {
       await ctx.enhance('Use hunter2-hunter2 to log in.');
@@ -93,8 +93,8 @@ describe('the prompt of an attempt', () => {
     });
     await succeeded(asksWithSecret, request({}, { attempt: 2, retry_context: grounding }), env);
     const kept = [...env.artifacts.values()].join('\n');
-    expect(kept).toContain('[redacted:known]');
-    expect(kept).not.toContain('hunter2');
+    expect(kept).toContain('Use hunter2-hunter2 to log in.');
+    expect(kept).not.toContain('[redacted:');
   });
 
   it('goes out all the same when the store is away, and the outcome points to nothing that is not there', async () => {
@@ -355,7 +355,7 @@ describe('bad content', () => {
     expect(outcome.message_preview).not.toMatch(/\p{Surrogate}/u);
   });
 
-  it('NUL and half surrogates in an output come back as they were, secrets do not', async () => {
+  it('NUL, half surrogates and secrets in an output come back as they were', async () => {
     const env = toolEnvironment();
     const output = { nul: 'a\0b', half: 'x\ud800y', key: 'hunter2-hunter2', fill: 'z'.repeat(10_000) };
     const outcome = await succeeded(
@@ -363,7 +363,7 @@ describe('bad content', () => {
       request({}),
       env,
     );
-    expect(JSON.parse(env.text(outcome.artifact_id))).toEqual({ ...output, key: '[redacted:known]' });
+    expect(JSON.parse(env.text(outcome.artifact_id))).toEqual(output);
   });
 
   it('a secret that spans lines of a message is not shown in part', async () => {
