@@ -91,7 +91,7 @@ export const CONTEXT_RULES: readonly Rule[] = [
     ignoreCase: true,
     pattern: /\b(basic\s{1,10})([A-Za-z0-9+/_-]{8,4000}={0,2})(?![A-Za-z0-9])/gi,
     accept: (value) =>
-      /=$/.test(value) || (value.length >= 12 && /[0-9]/.test(value) && /[a-z]/.test(value) && /[A-Z]/.test(value)),
+      value.endsWith('=') || (value.length >= 12 && /[0-9]/.test(value) && /[a-z]/.test(value) && /[A-Z]/.test(value)),
   },
   {
     name: 'url_password',

@@ -30,7 +30,7 @@ describe('an example of each format is taken out', () => {
   it.each(formats.map((format, index) => [`${index} ${format.rule}`, format] as const))('%s', (_name, format) => {
     const { rule, text, secret } = format;
     expect(redact(text)).toContain(`[redacted:${rule}]`);
-    for (const seen of [text, `before\n${text}\nafter`, `${text}`]) {
+    for (const seen of [text, `before\n${text}\nafter`]) {
       expect(redact(seen)).not.toContain(secret);
       expect(redact(redact(seen))).toBe(redact(seen));
     }
