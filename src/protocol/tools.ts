@@ -165,6 +165,8 @@ export interface CallFailed extends AttemptDetails {
   /** JSON paths of the values that a schema refused, for `fix_schema` and `change_arguments`. */
   paths?: string[];
   retry_after_ms?: number;
+  /** The call states that it must not be retried, whatever its category allows. */
+  no_retry?: true;
   /** The items that a failure report listed as missing. */
   missed?: string[];
   /** Artifact id of a model's unusable answer, which its next attempt corrects. */

@@ -18,8 +18,14 @@ const activities: BillingActivities = {
   charge: async (order) => {
     charges[order] = (charges[order] ?? 0) + 1;
     if (order === 'unsure') throw new Error('socket hang up');
-    if (order === 'refused' && charges[order] < 3) {
-      throw ApplicationFailure.create({ message: 'card refused', type: 'CardRefused', nonRetryable: true });
+    if (order === 'declined') throw new Error('card declined');
+    if (order === 'busy' && charges[order] < 3) {
+      const details = [{ category: 'rate_limit', certainty: 'not_started', retry_after_ms: 20 }];
+      throw ApplicationFailure.create({ message: 'try later', type: 'Busy', details });
+    }
+    if (order === 'refused') {
+      const details = [{ certainty: 'failed' }];
+      throw ApplicationFailure.create({ message: 'card refused', type: 'CardRefused', nonRetryable: true, details });
     }
     return `receipt of ${order}`;
   },
@@ -97,6 +103,38 @@ describe('a workflow of your own', () => {
     await handle.signal('answer', { question_id: await question(), decision: 'skip', by: 'ada' });
     expect(await handle.result()).toBe('not charged');
     expect(charges['unsure']).toBe(1);
+  });
+
+  it('says in its question what the side effect failed with', async () => {
+    const { handle, status, question } = await start('declined');
+    const question_id = await question();
+    expect((await status()).pending_question?.text).toContain(
+      'failed with: card declined; it is not known whether its effect happened',
+    );
+    await handle.signal('answer', { question_id, decision: 'skip', by: 'ada' });
+    expect(await handle.result()).toBe('not charged');
+    expect(charges['declined']).toBe(1);
+  });
+
+  it('retries a side effect whose activity states that nothing was started', async () => {
+    const { handle, workflowId } = await start('busy');
+    expect(await handle.result()).toBe('receipt of busy');
+    expect(charges['busy']).toBe(3);
+    expect(await world.store.records.forRun(workflowId)).toMatchObject([
+      { observed_outcome: { error_code: 'Busy' } },
+      { observed_outcome: { error_code: 'Busy' } },
+    ]);
+  });
+
+  it('asks at once about a failure that states that a retry is useless', async () => {
+    const { handle, status, question } = await start('refused');
+    const question_id = await question();
+    const { text = '' } = (await status()).pending_question ?? {};
+    expect(text).toContain('CardRefused card refused');
+    expect(text).not.toContain('not known');
+    await handle.signal('answer', { question_id, decision: 'skip', by: 'ada' });
+    await handle.result();
+    expect(charges['refused']).toBe(1);
   });
 
   it('ends with a typed result when a person stops it', async () => {

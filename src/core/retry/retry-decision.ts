@@ -12,6 +12,8 @@ export interface RetryQuestion {
   certainty: Certainty;
   effect: ToolEffect;
   retry_after_ms?: number | undefined;
+  /** The failure itself says that a retry is useless. */
+  no_retry?: boolean | undefined;
   policy: RetryPolicy;
   /** Identifies run and step, see `waitBeforeRetry`. */
   seed: string;
@@ -41,7 +43,7 @@ export const decideRetry = (question: RetryQuestion): RetryDecision => {
   if (question.effect === 'side_effect' && question.certainty === 'done') return no('side_effect_done');
 
   const strategy = strategyOf(category);
-  if (strategy.limit === null) return no('never_retried');
+  if (strategy.limit === null || question.no_retry === true) return no('never_retried');
 
   const used = isInfrastructure(category) ? question.infrastructure_used : question.retries_used;
   if (used >= retryLimit(category, policy)) return no('limit_reached');

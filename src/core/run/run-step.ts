@@ -110,6 +110,7 @@ function decisionAfter(state: RunState, step: Step, failure: CallFailed): RetryD
     certainty: failure.certainty,
     effect: effectOf(state, step),
     retry_after_ms: failure.retry_after_ms,
+    no_retry: failure.no_retry,
     policy: state.run.policy.retry,
     seed: `${state.run.run_id}:${step.step_id}`,
   });

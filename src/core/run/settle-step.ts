@@ -16,6 +16,7 @@ import {
   listFailedAttempts,
 } from './attempts.ts';
 import { unreservedAttempts } from './batch.ts';
+import { describeUnknownEffect } from './describe-unknown-effect.ts';
 import { recordEffect } from './effects.ts';
 import { readEvaluation } from './evaluations.ts';
 import { turnsLeft } from './ledger.ts';
@@ -150,7 +151,7 @@ function askAboutFailure(story: Story, step: Step, why: string): Promise<Questio
   const said = failure === null ? '' : `${failure.error_code} ${failure.message_preview}`;
   return askHuman(story, {
     text: isUnsure
-      ? `${what} was started and gave no answer (${failure.error_code}); its effect may have happened. Try it again?`
+      ? `${what} ${describeUnknownEffect(failure)}. Try it again?`
       : `${what} failed (${said}): ${why}. What should happen?`,
     fingerprint: step.attempts.at(-1)?.record?.fingerprint,
     tried: listFailedAttempts(step),

@@ -97,7 +97,12 @@ export async function guardedRun<T>(options: GuardedOptions, work: (guarded: Gua
         value = await scope.run(() => run(attempt));
         return succeeded(`${state.run.run_id}:${name}:${attempt.idempotencyKey}`, now() - startedAt);
       } catch (error) {
-        return classifyStepFailure(error, scope.consideredCancelled, now() - startedAt);
+        return classifyStepFailure(error, {
+          // The stricter effect applies if the workflow declares several for this name.
+          effect: state.run.manifest[name]?.effect ?? 'side_effect',
+          isStopped: scope.consideredCancelled,
+          durationMs: now() - startedAt,
+        });
       } finally {
         underWay.delete(scope);
       }

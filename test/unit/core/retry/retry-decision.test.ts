@@ -48,6 +48,13 @@ describe('every category, effect and certainty', () => {
   );
 });
 
+test.each(FAILURE_CATEGORIES)(
+  'a failure of the category %s that says a retry is useless is never retried',
+  (category) => {
+    expect(ask({ category, no_retry: true })).toEqual({ retry: false, reason: 'never_retried' });
+  },
+);
+
 describe('limits', () => {
   test.each(FAILURE_CATEGORIES.filter((category) => !NEVER.includes(category)))(
     '%s is retried up to its limit and not once more',
