@@ -82,7 +82,7 @@ const createLease = (client: PoolClient, address: string, onRelease: () => void)
   function query<R>(text: string, parameters: readonly unknown[]): Promise<PostgresQueryResult<R>>;
   function query<R>(cursor: PostgresCursor<R>): PostgresCursor<R>;
   function query(text: unknown, parameters: readonly unknown[] = []): unknown {
-    if (typeof text !== 'string') throw new TypeError('The store reads no cursors.');
+    if (typeof text !== 'string') throw new TypeError('The store does not support database cursors.');
     return run(text, parameters);
   }
   return {

@@ -41,7 +41,8 @@ export const createEnhancementSwitches = (db: Kysely<Tables>) => ({
    * Sets the switch for an operator. On: earlier evaluations no longer count. Off: until somebody turns it on again.
    */
   switchTo: async (agent: string, request: SwitchRequest) => {
-    if (request.by.trim() === '') throw new StoreInputError('by', 'say who moves the switch');
+    if (request.by.trim() === '')
+      throw new StoreInputError('by', 'required: the name of the person who changes the switch');
     const by = cleanText(request.by).slice(0, BY_CHARS);
     const note = request.note === undefined ? null : cleanText(request.note).slice(0, NOTE_CHARS);
     const isOff = request.enhancement === 'off';

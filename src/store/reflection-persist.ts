@@ -43,7 +43,7 @@ const newReflectionSchema = z
   })
   .refine((reflection) => reflection.scope === 'global' || reflection.agent !== null, {
     path: ['agent'],
-    message: "a lesson of scope 'agent' names its agent",
+    message: "a lesson of scope 'agent' needs the name of its agent",
   });
 export type NewReflection = z.infer<typeof newReflectionSchema>;
 

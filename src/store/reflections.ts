@@ -37,7 +37,7 @@ const newRevisionSchema = z
   })
   .refine((revision) => (revision.action === 'edit') === (revision.content !== undefined), {
     path: ['content'],
-    message: 'an edit has a content, and nothing else has',
+    message: 'content is required for an edit and not allowed otherwise',
   });
 export type NewReflectionRevision = z.infer<typeof newRevisionSchema>;
 

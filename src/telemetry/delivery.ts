@@ -26,7 +26,7 @@ export async function createDelivery({ url, protocol, host, warn }: DeliveryOpti
     isWarned = true;
     warn(
       { event: 'telemetry_not_delivered', endpoint: host, reason },
-      'Spans cannot be delivered. Runs go on without.',
+      'Spans cannot be delivered. Runs continue without them.',
     );
   };
   const exporter: SpanExporter = {

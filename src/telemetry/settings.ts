@@ -19,7 +19,7 @@ export function telemetrySettings(env: Environment): TelemetrySettings {
   if (set('OTEL_TRACES_EXPORTER') === 'none') return { state: 'off', why: 'OTEL_TRACES_EXPORTER is none' };
   if (!URL.canParse(url) || !/^https?:$/.test(new URL(url).protocol)) {
     const nextStep = 'Correct it, or unset it. It looks like http://127.0.0.1:4318.';
-    return { state: 'unusable', problem: 'The telemetry endpoint is no http or https address.', nextStep };
+    return { state: 'unusable', problem: 'The telemetry endpoint is not an http or https URL.', nextStep };
   }
   const named = set('OTEL_EXPORTER_OTLP_TRACES_PROTOCOL') ?? set('OTEL_EXPORTER_OTLP_PROTOCOL') ?? PROTOCOLS[0];
   const protocol = PROTOCOLS.find((known) => known === named);

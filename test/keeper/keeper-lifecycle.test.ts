@@ -1,4 +1,7 @@
-/** Real stacks in processes of their own, started, doubled, broken and ended. Needs the binaries in the cache and Linux. */
+/**
+ * Real stacks in their own processes are started, started twice, broken and stopped. Needs the binaries in the cache
+ * and Linux.
+ */
 import { rmSync } from 'node:fs';
 import { createServer } from 'node:net';
 import type { AddressInfo } from 'node:net';
@@ -53,7 +56,7 @@ describe.skipIf(process.platform !== 'linux')('a data folder', () => {
     const first = startParent({ dataDir });
     await valueFrom(await first.ready, `create table kept as select 'here' as value`);
     const orphans = [pidOf('temporal.db', dataDir), pidOf('-D', `${dataDir}/postgres`)];
-    // Stopped first, so that it cannot clean up after its keeper.
+    // The parent is suspended first, so that it cannot clean up after its keeper.
     first.child.kill('SIGSTOP');
     process.kill(readStackJson(dataDir).pid, 'SIGKILL');
     await first.kill();
@@ -131,7 +134,7 @@ function killPart(pid: number | undefined): void {
 
 async function valueFrom(ready: ReadyStack, sql: string): Promise<unknown> {
   const client = new Client({ connectionString: ready.databaseUrl });
-  // Its server may be killed while it is open.
+  // Its server may be killed while the connection is open.
   client.on('error', () => {});
   await client.connect();
   try {

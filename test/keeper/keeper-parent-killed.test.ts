@@ -1,6 +1,6 @@
 /**
- * Starts 20 stacks one after the other on one data folder and kills each one's parent with SIGKILL. Needs the binaries in
- * the cache and Linux. Says nothing about a power cut: for that Postgres keeps fsync on, which is so here too.
+ * Starts 20 stacks one after the other on one data folder and kills each one's parent with SIGKILL. Needs the binaries
+ * in the cache and Linux. It says nothing about a power cut, against which Postgres has fsync on, here too.
  */
 import { Client as TemporalClient, Connection } from '@temporalio/client';
 import { Client } from 'pg';
@@ -10,7 +10,7 @@ import { processesUsing, startParent, temporaryFolder } from '../support/own-sta
 
 const KILLS = 20;
 const ROWS_BEFORE_A_KILL = 25;
-/** These are killed so long after their start: while the database is made, while parts start. */
+/** These are killed this long after their start: while the database is created, or while parts start. */
 const KILLED_WHILE_STARTING = new Map([
   [0, 1_100],
   [7, 700],
@@ -55,7 +55,9 @@ it.skipIf(process.platform !== 'linux')(
   300_000,
 );
 
-/** Inserts row by row; once enough are acknowledged the parent is killed, and the insert under way may get lost. */
+/**
+ * Inserts row by row. When enough rows are acknowledged, the parent is killed, and the insert in flight may be lost.
+ */
 async function insertUntilCut(ready: ReadyStack, acknowledged: number[], kill: () => Promise<void>): Promise<void> {
   const client = new Client({ connectionString: ready.databaseUrl });
   const cut = new Promise<void>((resolve) => {
@@ -91,7 +93,7 @@ async function expectEverythingThere(ready: ReadyStack, acknowledged: number[], 
   });
 }
 
-/** Nobody works on it: it only has to be there afterwards. */
+/** No worker runs it; it only has to exist afterwards. */
 async function startWorkflow(ready: ReadyStack, workflowId: string): Promise<string> {
   await withTemporal(ready, (temporal) => temporal.workflow.start('nobody', { workflowId, taskQueue: 'nobody' }));
   return workflowId;

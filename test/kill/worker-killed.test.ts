@@ -1,6 +1,6 @@
 /**
- * Workers that are killed in the middle of a step, as processes of their own, on a stack of its own. Does not prove anything about a lost machine's disk: Temporal and Postgres stay up, except where Postgres
- * itself is killed.
+ * Workers in their own processes are killed in the middle of a step, on a separate stack. This does not prove anything
+ * about a lost machine's disk: Temporal and Postgres stay up, except where Postgres itself is killed.
  */
 import { type ChildProcessByStdio, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -18,7 +18,7 @@ import { workflowBundlePath } from '../support/stack.ts';
 import { workflowIdOfRun } from '../../src/protocol/ids.ts';
 
 const RUNS = 20;
-/** The goal is this plus 2 s, and the figure is printed; what is asserted leaves room for a machine that is busy. */
+/** The goal is this plus 2 s, and the test prints the figure. The assertion leaves room for a busy machine. */
 const HEARTBEAT_TIMEOUT_MS = 5_000;
 
 let world: RunWorld;
@@ -61,7 +61,7 @@ const notes = (what: string) =>
     .split('\n')
     .filter((line) => line.startsWith(`${what} `));
 
-/** Starts the runs and waits until every tool of theirs has begun. */
+/** Starts the runs and waits until all their tools have started. */
 async function startRuns(tools: string[], name: string): Promise<string[]> {
   const before = notes('begun').length + notes('effect').length;
   const ids = await Promise.all(
@@ -79,7 +79,7 @@ async function startRuns(tools: string[], name: string): Promise<string[]> {
 
 const statusOfAll = (ids: string[]): Promise<RunStatus[]> => Promise.all(ids.map((id) => world.runs.get(id)));
 
-/** How long after `since` each run's story went on: its next attempt was ordered, or its question asked. */
+/** How long after `since` each run continued: its next attempt was scheduled, or its question was asked. */
 async function movedOnAfterMs(ids: string[], since: number): Promise<number[]> {
   return Promise.all(
     ids.map(async (id) => {

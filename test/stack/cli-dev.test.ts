@@ -72,7 +72,7 @@ describe.skipIf(process.platform !== 'linux')('secondwind dev', () => {
       });
       process.kill(readStackJson(dataDir).pid, 'SIGKILL');
       expect(await dev.exited).toBe(1);
-      expect(dev.stderr()).toContain('The keeper of the stack has ended. Start the stack again.');
+      expect(dev.stderr()).toContain('The keeper process of the stack has ended unexpectedly. Start the stack again.');
       await processesUsing(dataDir).untilNone(10_000);
       expect(processesUsing(dataDir).list()).toEqual([]);
 

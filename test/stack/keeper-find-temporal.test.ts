@@ -95,7 +95,9 @@ describe('Temporal is looked for', () => {
     const target = cachedCliPath(join(folder, 'cache'));
     takeFolderLock(join(dirname(target), 'lock'), other);
     const found = find({});
-    await expect.poll(() => said).toEqual([`Temporal: process ${other.pid} is already fetching it, waiting for that`]);
+    await expect
+      .poll(() => said)
+      .toEqual([`Temporal: process ${other.pid} is already downloading or building it; waiting`]);
     program(`${target}.new`);
     renameSync(`${target}.new`, target);
     expect(await found).toBe(target);

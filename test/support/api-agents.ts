@@ -1,10 +1,10 @@
-/** Agents whose runs take the turns that the tests of the doors need. */
+/** Agents whose runs behave as the tests of the API and the CLI need it. */
 import { z } from 'zod';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
 import { demoAgent } from '../../src/cli/demo/demo-agent.ts';
 
-/** Runs until it is told to stop, and then for as long as `stop_ms` says. */
+/** Runs until it is told to stop, and then for `stop_ms` more. */
 const endless = defineTool({
   name: 'endless',
   effect: 'read',
@@ -19,7 +19,7 @@ const endless = defineTool({
 export const endlessAgent = defineAgent({ name: 'endless', tools: [endless] });
 export const endlessPlan = (stop_ms = 0) => ({ steps: [{ phase: 'work', tool: 'endless', input: { stop_ms } }] });
 
-/** Its first pass is judged too low, each later one as the goal says. */
+/** Its first pass gets a low score; the goal decides the score of each later one. */
 export const judgedAgent = defineAgent({
   name: 'judged',
   tools: demoAgent.tools,

@@ -1,4 +1,4 @@
-/** The HTTP door over a run world. Every answer is held to the schema that the description promises for it. */
+/** The HTTP API over a run world. Every answer is checked against its schema in the OpenAPI document. */
 import { expect } from 'vitest';
 import { createApi } from '../../src/api/create-api.ts';
 import type { ApiDeps } from '../../src/api/context.ts';
@@ -14,7 +14,7 @@ export const tokenOf = (role: Role): string => `${role}-token-of-the-tests`;
 const as = (role: Role): Record<string, string> => ({ authorization: `Bearer ${tokenOf(role)}` });
 
 export interface AskOptions {
-  /** null: without a token. Default operator. */
+  /** null sends no token. Default: operator. */
   role?: Role | null;
   /** A text is sent as it is, anything else as JSON. */
   body?: unknown;
@@ -35,7 +35,7 @@ export type Ask = <T = Record<string, unknown>>(
 export interface ApiWorld extends RunWorld {
   app: ReturnType<typeof createApi>;
   ask: Ask;
-  /** A raw answer, for streams and bytes. */
+  /** The raw response, for streams and bytes. */
   fetch(path: string, options?: AskOptions): Promise<Response>;
   warnings: object[];
 }
@@ -99,11 +99,11 @@ export function routeOf(method: string, path: string): Route | undefined {
   const fits = (template: string): boolean =>
     new RegExp(`^${template.replaceAll('.', '\\.').replaceAll(/\{\w+\}/g, '[^/]+')}$`).test(address);
   const found = ROUTES.filter((route) => route.method === method.toLowerCase() && fits(route.path));
-  // `/v1/reflections/seen` fits no template as well as itself.
+  // `/v1/reflections/seen` also matches a template with a parameter; the exact path takes precedence.
   return found.find((route) => route.path === address) ?? found[0];
 }
 
-/** The status is one of those that the description lists, and the body is what it says there. */
+/** Expects a status that the OpenAPI document lists for this route, and a body that fits its schema. */
 export function expectAsDescribed(method: string, path: string, response: Response, body: unknown): void {
   const route = routeOf(method, path);
   if (route === undefined) return;

@@ -1,6 +1,7 @@
 /**
- * The sources, and the programs that tests start, as plain JavaScript: made once for a test run. Through tsx a process
- * takes two to three times as long to start, and the tests start some two hundred. Users have the compiled one as well.
+ * Compiles the sources and the programs that tests start to plain JavaScript, once per test run. With tsx a process
+ * takes two to three times as long to start, and the tests start about two hundred. Users run the compiled programs as
+ * well.
  */
 import { existsSync, readdirSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
@@ -10,7 +11,7 @@ import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
 const ROOMS = ['src', 'bench', 'eval', 'test/support'];
-/** Inside the project, so that packages are found from there. */
+/** Inside the project, so that packages are resolved from there. */
 const PARENT = join(ROOT, 'node_modules', '.cache');
 const PREFIX = 'secondwind-programs-';
 const OLD_MS = 60 * 60_000;
@@ -37,7 +38,7 @@ export async function buildPrograms(): Promise<Programs> {
   const folder = await mkdtemp(join(PARENT, PREFIX));
   const remove = (): Promise<void> => rm(folder, { recursive: true, force: true });
   try {
-    // The one that tsx itself uses.
+    // The esbuild that tsx itself uses.
     const { build } = createRequire(createRequire(import.meta.url).resolve('tsx'))('esbuild') as Esbuild;
     await build({
       absWorkingDir: ROOT,
@@ -52,7 +53,7 @@ export async function buildPrograms(): Promise<Programs> {
       logLevel: 'warning',
       plugins: [{ name: 'each file for itself', setup: keepFilesApart }],
     });
-    // Read by the programs for their version, and by Node for the kind of their modules.
+    // The programs read their version from it, and Node the type of their modules.
     await copyFile(join(ROOT, 'package.json'), join(folder, 'package.json'));
   } catch (error) {
     await remove();
@@ -61,7 +62,7 @@ export async function buildPrograms(): Promise<Programs> {
   return { folder, remove };
 }
 
-/** Files find each other and their folder by `import.meta.url`, so they stay where they are among each other. */
+/** Files find each other by `import.meta.url`, so they keep their relative paths. */
 function keepFilesApart({ onResolve }: EsbuildPlugin): void {
   onResolve({ filter: /^\.{1,2}\// }, ({ path, kind }) =>
     kind === 'entry-point' ? undefined : { path: path.replace(/\.ts$/, '.js'), external: true },

@@ -4,8 +4,8 @@ import { cacheDir } from '../../src/stack/machine/cache-dir.ts';
 import type { BundleOptions, bundleWorkflows } from '../../src/worker/bundle-workflows.ts';
 
 /**
- * The bundle of the built programs, for every worker of every test. It is kept under the hash of its sources, so that the
- * programs find it when they start: bundling takes seconds, and several of them would do it at once.
+ * The workflow bundle of the built programs, for every worker of every test. It is cached by the hash of its sources,
+ * so that the programs find it when they start. Otherwise several of them would bundle at once, which takes seconds.
  */
 export async function bundleOfPrograms(folder: string, options: BundleOptions = {}): Promise<string> {
   const built = pathToFileURL(join(folder, 'src', 'worker', 'bundle-workflows.js')).href;

@@ -1,4 +1,4 @@
-/** A collector for OTLP over HTTP in JSON: a real socket, what it got in full, and what a test wants to know of it. */
+/** A collector for OTLP over HTTP in JSON, with a real socket. It records everything it receives. */
 import { createServer, type IncomingHttpHeaders } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
@@ -7,7 +7,7 @@ export interface CollectedSpan {
   spanId: string;
   parentSpanId: string | null;
   name: string;
-  /** As OTLP numbers them: 1 internal, 2 server, 3 client. */
+  /** As in OTLP: 1 internal, 2 server, 3 client. */
   kind: number;
   /** 0 unset, 1 ok, 2 error. */
   status: number;

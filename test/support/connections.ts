@@ -1,6 +1,6 @@
 /**
- * The connections to Temporal that all worlds of a test process use. They stay open until the process ends: the SDK
- * retries a call that was under way when its connection was closed, and that error would appear in the next test file.
+ * The connections to Temporal that all worlds of a test process share. They stay open until the process ends: the SDK
+ * retries a call that was in flight when its connection was closed, and that error would appear in the next test file.
  */
 import { NativeConnection } from '@temporalio/worker';
 import { inject } from 'vitest';

@@ -1,4 +1,4 @@
-/** Random conversations with a model as they happen: rounds of calls that fail or not, answers, words of people. */
+/** Random conversations with a model: rounds of calls that succeed or fail, answers, and people's messages. */
 import * as fc from 'fast-check';
 import type { Message } from '../../src/core/transcript/message.ts';
 
@@ -13,7 +13,7 @@ const words = fc.string({ minLength: 1, maxLength: 40 }).map((text) => (text.tri
 const round = fc.record({
   kind: fc.constant('round' as const),
   text: fc.oneof(fc.constant(''), words),
-  // Two of three fail, so that most tails have something to take out.
+  // Two of three fail, so that most conversations end with something to remove.
   outcomes: fc.array(
     fc.nat(2).map((drawn) => drawn === 0),
     { minLength: 1, maxLength: 4 },
@@ -34,7 +34,7 @@ const segment: fc.Arbitrary<Segment> = fc.oneof(
   { weight: 1, arbitrary: fc.record({ kind: fc.constantFrom('user' as const, 'guidance' as const), text: words }) },
 );
 
-/** The last round may have lost some of its results: the worker that made the calls is gone. */
+/** The last round may lack some results, because the worker that made the calls was lost. */
 const lost: fc.Arbitrary<Segment> = fc.record({
   kind: fc.constant('lost' as const),
   outcomes: fc.array(fc.constantFrom(true, false, null), { minLength: 1, maxLength: 4 }),
@@ -77,7 +77,7 @@ function append(messages: Message[], part: Segment, id: string): Message[] {
   }
 }
 
-/** One more round of parallel calls: true succeeded, false failed, null never got a result. */
+/** Adds a round of parallel calls: true succeeded, false failed, null never got a result. */
 export function withRound(messages: Message[], id: string, outcomes: (boolean | null)[], text = ''): Message[] {
   const ids = outcomes.map((_outcome, index) => `${id}_${index}`);
   return [

@@ -5,7 +5,7 @@ export interface SeenEvent {
   data: Record<string, unknown>;
 }
 
-/** Messages until the stream ends, or until whoever reads has seen enough and leaves the loop. */
+/** Yields events until the stream ends or the caller leaves the loop. */
 export async function* readEvents(response: Response): AsyncGenerator<SeenEvent> {
   const decoder = new TextDecoder();
   let text = '';

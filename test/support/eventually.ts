@@ -1,6 +1,6 @@
 /**
- * Looks again and again until what it sees is what is wanted. For tests that run side by side: there `expect.poll` loses
- * the test that it belongs to as soon as a neighbour ends.
+ * Polls until the result is the wanted one. For concurrent tests, because `expect.poll` loses its test as soon as
+ * another test ends.
  */
 export async function eventually<T>(
   look: () => Promise<T> | T,

@@ -5,7 +5,7 @@ import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
 import type { PreparedRun, RunRequest } from '../../src/protocol/run.ts';
 
-/** Prepares a request or fails the test with what was wrong with it. */
+/** Prepares a request, or fails the test with its problems. */
 export function prepared(request: RunRequest, registry: Registry, runId = 'run-1'): PreparedRun {
   const outcome = prepareRun(request, registry, request.run_id ?? runId);
   if (!outcome.ok) throw new Error(outcome.problems.map((problem) => `${problem.path}: ${problem.message}`).join('\n'));
@@ -14,7 +14,7 @@ export function prepared(request: RunRequest, registry: Registry, runId = 'run-1
 
 const anything = { input: z.json(), output: z.json(), run: () => null };
 
-/** Tools of each effect whose behaviour a simulated world decides. */
+/** Tools of each effect. A simulated world decides how they behave. */
 export const plainRegistry = createRegistry([
   defineAgent({
     name: 'plain',

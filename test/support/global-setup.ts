@@ -1,4 +1,4 @@
-/** For tests on the shared stack: one stack for a whole test run. Vitest does not call this for `--project unit`. */
+/** One stack for a whole test run. Vitest does not call this for `--project unit`. */
 import type { TestProject } from 'vitest/node';
 import { provideStack } from './provide-stack.ts';
 

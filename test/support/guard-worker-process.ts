@@ -1,6 +1,6 @@
 /**
- * A worker that dies at a chosen moment: when the workflows have decided the answers to some reports and these are on
- * their way out of the process. It loads everything, says `ready`, and works from the first line on its stdin.
+ * A worker that exits at a chosen moment: when the workflows have decided the answers to some reports and these are
+ * being sent. It loads everything, prints `ready`, and starts to work at the first line on its stdin.
  * argv: a JSON object `GuardWorkerOptions`.
  */
 import { once } from 'node:events';
@@ -18,9 +18,9 @@ export interface GuardWorkerOptions {
   taskQueue: string;
   databaseUrl: string;
   bundlePath: string;
-  /** The loops whose answers it does not survive; none for a worker that stays. */
+  /** The loops during whose answers it exits; none for a worker that stays. */
   diesAnswering: string[];
-  /** 0: before the server can have heard; a few more: on the way; many: after the server has it. */
+  /** 0: before the server can have received it; a few more: during the transfer; many: after the server has it. */
   afterMs: number;
 }
 
@@ -38,7 +38,7 @@ const released = new Promise<void>((resolve) => {
   release = resolve;
 });
 
-/** Sees all that the worker sends, and holds the doomed answers until all of them are decided. */
+/** Sees everything that the worker sends, and holds the chosen answers until all of them are decided. */
 const deadly: PayloadCodec = {
   encode: async (payloads) => {
     if (!payloads.some(isDoomed)) return payloads;

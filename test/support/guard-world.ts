@@ -1,4 +1,4 @@
-/** What the tests of guards share: reports, a client beside the world's own, and what Temporal's retention does. */
+/** What the tests of guards share: reports, a second client, and a simulated end of Temporal's retention. */
 import { readFileSync } from 'node:fs';
 import { expect, inject } from 'vitest';
 import { GuardRefusedError } from '../../src/client/guard-errors.ts';
@@ -22,7 +22,7 @@ export const report = (loopId: string, review: ReviewReport = LOW, more: Partial
   ...more,
 });
 
-/** Never tired, so that only the rerun limit ends a family. */
+/** Fatigue never ends a family, so that only the rerun limit does. */
 export const TIRELESS: GuardPolicy = {
   ...DEFAULT_POLICY,
   fatigue: { ...DEFAULT_POLICY.fatigue, base_increment: 0 },
@@ -31,7 +31,7 @@ export const TIRELESS: GuardPolicy = {
 export const guardsOf = (world: RunWorld, policy: GuardPolicy = DEFAULT_POLICY): TemporalGuards =>
   world.clientWith({ guards: { policy } }).guards;
 
-/** An own name: families belong to the whole namespace. */
+/** A name of its own, because families belong to the whole namespace. */
 export const newFamily = (world: RunWorld, name: string): string => `loop_${world.newRunId(name)}`;
 
 export async function refusalOf(work: Promise<unknown>): Promise<GuardProblem> {
@@ -44,8 +44,8 @@ export async function refusalOf(work: Promise<unknown>): Promise<GuardProblem> {
 }
 
 /**
- * A worker whose store takes the ending of a guard and never says so: the guard has ended and is archived, its workflow
- * is still open. Only such a one can be deleted at once; a closed one waits up to a minute for the server's queues.
+ * A worker whose store archives a guard but never confirms it: the guard has ended and is archived, but its workflow is
+ * still open. Only such a workflow can be deleted at once; a closed one waits up to a minute for the server's queues.
  */
 export async function startUnheardWorker(
   world: RunWorld,
@@ -72,7 +72,7 @@ export async function startUnheardWorker(
   return { taskQueue, stop };
 }
 
-/** Stands for the end of Temporal's retention. */
+/** Deletes a workflow, as at the end of Temporal's retention. */
 export async function forget(world: RunWorld, workflowId: string): Promise<void> {
   const { client } = world;
   await client.workflowService.deleteWorkflowExecution({

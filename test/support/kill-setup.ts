@@ -1,4 +1,4 @@
-/** For tests that kill what others work on: a stack of their own, durable as the product's, so that they can run beside them. */
+/** A separate stack for tests that kill Temporal, Postgres or workers, with the product's durable settings. */
 import type { TestProject } from 'vitest/node';
 import { provideStack } from './provide-stack.ts';
 

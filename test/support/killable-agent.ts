@@ -1,4 +1,7 @@
-/** An agent whose tools are slow on purpose: they say in a file that they have begun, and wait for the worst. */
+/**
+ * An agent whose tools are slow on purpose. They write to a file that they have started, and wait to be killed or
+ * stopped.
+ */
 import { appendFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
@@ -13,7 +16,10 @@ export interface WorkerProcessOptions {
   databaseUrl: string;
   bundlePath: string;
   noteFile: string;
-  /** Ready, but asks for no work until a line comes in: so that a test measures the run, not the start of a process. */
+  /**
+   * Starts but takes no work until it gets a line on stdin, so that a test measures the run and not the start of a
+   * process.
+   */
   standby?: boolean;
 }
 
@@ -37,7 +43,7 @@ export function killableAgent(noteFile: string) {
           return { attempt };
         },
       }),
-      /** Has its effect, and never gets to say so. */
+      /** Applies its effect, and never answers. */
       defineTool({
         ...common,
         name: 'hang.effect',
@@ -49,7 +55,7 @@ export function killableAgent(noteFile: string) {
           return null;
         },
       }),
-      /** Needs a moment more than the signal to stop, but less than the worker's grace. */
+      /** Takes a moment to stop after its signal, but less than the worker's grace period. */
       defineTool({
         ...common,
         name: 'finish.effect',

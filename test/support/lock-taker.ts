@@ -1,4 +1,7 @@
-/** Tries to own a folder, says whether it does, and stays until its stdin closes. For the race in keeper-lock.test.ts. */
+/**
+ * Tries to take the lock of a folder, prints whether it succeeded, and stays until its stdin closes. For the race in
+ * keeper-lock.test.ts.
+ */
 import { takeFolderLock } from '../../src/stack/machine/folder-lock.ts';
 import { ownIdentity } from '../../src/stack/machine/process-identity.ts';
 

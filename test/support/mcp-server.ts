@@ -1,7 +1,7 @@
 /**
- * An MCP server of its own process, with tools that behave badly on demand.
- * argv: `stdio`, or `http <port>`; with http the first line on stdout is the address. `NOTES` names the file that its
- * side effects go to.
+ * An MCP server in its own process, with tools that misbehave on demand.
+ * argv: `stdio`, or `http <port>`; with http the first line on stdout is the URL. `NOTES` names the file that its side
+ * effects are written to.
  */
 import { randomUUID } from 'node:crypto';
 import { appendFileSync } from 'node:fs';
@@ -70,7 +70,7 @@ const TOOLS: Record<string, Offered> = {
     run: async () => {
       note('died');
       process.stderr.write('fatal: out of cheese\n');
-      // The words must be out before the process is.
+      // The output has to be written before the process exits.
       await sleep(50);
       process.exit(1);
     },
@@ -98,7 +98,7 @@ const TOOLS: Record<string, Offered> = {
     run: async () => ({ content: [{ type: 'image', mimeType: 'image/png', data: 'AAAA' }] }),
   },
   odd_schema: { inputSchema: object({ x: { type: 'no such type' } }), run: async () => said('never') },
-  /** More than zod can check: without `all`, a name is needed. */
+  /** A rule that zod cannot check: without `all`, a name is required. */
   conditional: {
     inputSchema: {
       ...object({ all: { type: 'boolean' }, name: { type: 'string' } }),

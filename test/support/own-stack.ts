@@ -1,4 +1,4 @@
-/** Stacks of a test's own, in processes of their own, and what the system knows about them. */
+/** Stacks of a single test, in their own processes, and what the system knows about them. */
 import type { ChildProcess } from 'node:child_process';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -51,12 +51,12 @@ export class StackParent {
       });
       this.child.once('close', () => reject(new Error(`no stack: ${JSON.stringify(outcome)}`)));
     });
-    // A test that expects a failure asks `exited`.
+    // A test that expects a failure awaits `exited`.
     this.ready.catch(() => {});
     this.exited = once(this.child, 'close').then(() => outcome);
   }
 
-  /** Resolves once a line of progress says this. */
+  /** Resolves when a line of progress contains this text. */
   hears(text: string): Promise<void> {
     if (this.progress.some((line) => line.includes(text))) return Promise.resolve();
     return new Promise((found) => this.#waiting.push({ text, found }));
@@ -78,7 +78,7 @@ export class StackParent {
   }
 }
 
-/** Gone at the end of the test, whatever the test did. */
+/** Ended with the test, however the test ends. */
 export function startParent(options: Omit<StackOptions, 'progress'>): StackParent {
   const parent = new StackParent(options);
   onTestFinished(() => parent.kill());
@@ -98,7 +98,7 @@ export function readStackJson(dataDir: string): StackFile {
   return JSON.parse(readFileSync(join(dataDir, 'stack.json'), 'utf8'));
 }
 
-/** Keeper, Temporal, Postgres and its backends all have their working directory there. Linux only. */
+/** Keeper, Temporal, Postgres and its backends all have this folder as their working directory. Linux only. */
 export function processesUsing(folder: string): { list(): number[]; untilNone(ms: number): Promise<number> } {
   const list = (): number[] => pids().filter((pid) => `${workingDirectory(pid)}/`.startsWith(`${folder}/`));
   const untilNone = async (ms: number): Promise<number> => {
@@ -109,7 +109,7 @@ export function processesUsing(folder: string): { list(): number[]; untilNone(ms
   return { list, untilNone };
 }
 
-/** The pid whose command line holds all of these words. */
+/** The pid of the process whose command line contains all of these words. */
 export function pidOf(...words: string[]): number | undefined {
   return pids().find((pid) => {
     const command = readOrEmpty(`/proc/${pid}/cmdline`);

@@ -2,8 +2,9 @@ import { mergePolicy } from '../../src/core/policy/merge-policy.ts';
 import type { Scene } from '../../src/testing/simulator/hostile/scene.ts';
 
 /**
- * The same scene for a world with a real clock: waits of milliseconds, no budget of seconds, no lost workers, and people
- * who speak only when asked, or never. Then time decides nothing, and both worlds must come to the same end.
+ * The same scene for a world with a real clock: waits of milliseconds, no budget of seconds, no lost workers, and
+ * people who answer only when asked, or never. Then time does not affect the result, so both worlds must end the same
+ * way.
  */
 export function portable(scene: Scene): Scene {
   const { policy, character } = scene;

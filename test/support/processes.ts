@@ -1,4 +1,4 @@
-/** Who on this machine runs with a word in its command line, in whatever namespace. */
+/** Finds processes of this machine with a word in their command line, in any namespace. */
 import { readdirSync, readFileSync } from 'node:fs';
 
 export function processesNamed(word: string): number[] {

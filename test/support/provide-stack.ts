@@ -6,7 +6,7 @@ import type { ProvidedStack } from './provided.ts';
 import { shared } from './shared-by-projects.ts';
 import { type SharedStackKind, startSharedStack } from './shared-stack.ts';
 
-/** Projects that ask for the same kind of stack share one. */
+/** Projects that use the same kind of stack share one. */
 export async function provideStack(project: TestProject, kind: SharedStackKind): Promise<() => Promise<void>> {
   const letProgramsGo = await setupPrograms(project);
   const { programs } = project.getProvidedContext();

@@ -1,6 +1,6 @@
-/** What the global setups hand to every test file, by `inject(name)`. */
+/** What the global setups provide to every test file by `inject(name)`. */
 export interface ProvidedPrograms {
-  /** The folder of `buildPrograms`. For one of them: `program(source)`. */
+  /** The folder of `buildPrograms`. Use `program(source)` for one of them. */
   programs: string;
 }
 
@@ -8,7 +8,7 @@ export interface ProvidedPrograms {
 export interface ProvidedStack {
   temporalAddress: string;
   namespace: string;
-  /** As the owner of the server, who may create databases. For an own one: `createTestDatabase()`. */
+  /** For the owner of the server, who may create databases. Use `createTestDatabase()` for one of your own. */
   databaseUrl: string;
   /** A file with the bundled workflows, made from the built programs. */
   bundlePath: string;

@@ -1,4 +1,4 @@
-/** A worker, a client and a store of a test file's own, on the shared stack. */
+/** A worker, a client and a store for one test file, on the shared stack. */
 import type { Worker } from '@temporalio/worker';
 import { inject } from 'vitest';
 import { createClient } from '../../src/client/create-client.ts';
@@ -11,7 +11,7 @@ import { nativeConnection, temporalClient } from './connections.ts';
 import { createTestDatabase, idPrefix, uniqueTaskQueue, workflowBundlePath } from './stack.ts';
 
 export interface RunWorld extends TemporalClient {
-  /** A client beside the world's own, with other options. */
+  /** A second client, with other options. */
   clientWith(options: Partial<TemporalOptions>): TemporalClient;
   client: Awaited<ReturnType<typeof temporalClient>>;
   registry: Registry;

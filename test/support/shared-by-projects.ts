@@ -1,6 +1,6 @@
 /**
- * What one test run has once, however many projects use it. Vitest loads a global setup anew for each project that has
- * tests to run, so the meeting point is outside of it.
+ * Something that a test run has only once, however many projects use it. Vitest loads a global setup again for each
+ * project with tests, so it is kept outside of the setup.
  */
 interface Sharing<T> {
   users: number;
@@ -11,7 +11,7 @@ const meetingPoint = globalThis as { secondwindTests?: Map<string, Sharing<unkno
 
 export interface Shared<T> {
   value: T;
-  /** The last to let go ends it. */
+  /** The last user to release it ends it. */
   letGo(): Promise<void>;
 }
 

@@ -7,7 +7,7 @@ import { lockOwner } from '../../src/stack/machine/folder-lock.ts';
 import type { ProvidedStack } from './provided.ts';
 import { makeTemplateDatabase } from './template-database.ts';
 
-/** Also of folders that single tests make, in own-stack.ts. */
+/** Also the prefix of folders that single tests make in own-stack.ts. */
 const PREFIX = 'secondwind-test-';
 const OLD_MS = 60 * 60_000;
 
@@ -16,10 +16,10 @@ export interface SharedStack {
   stop(): Promise<void>;
 }
 
-/** Nothing on the fast stack is killed, so no row of it can be lost, and every file makes a database of its own. */
+/** Nothing on the fast stack is killed, so no row can be lost, and every file creates its own database. */
 const FAST = { fsync: 'off', full_page_writes: 'off', synchronous_commit: 'off' };
 
-/** `durable` is for a stack that tests kill: it has the settings of the product, because its rows have to survive. */
+/** `durable` is for a stack that tests kill. It has the product's settings, because its rows have to survive. */
 export type SharedStackKind = 'fast' | 'durable';
 
 export async function startSharedStack(kind: SharedStackKind): Promise<SharedStack> {
@@ -51,13 +51,13 @@ export async function startSharedStack(kind: SharedStackKind): Promise<SharedSta
   }
 }
 
-/** A run that was killed leaves no process (its keeper sees to that), but it cannot remove its folder. */
+/** A test run that was killed leaves no process, because its keeper ends them, but its folder stays. */
 async function removeFoldersOfKilledRuns(): Promise<void> {
   for (const name of await readdir(tmpdir())) {
     const folder = join(tmpdir(), name);
     if (!name.startsWith(PREFIX)) continue;
     if (lockOwner(join(folder, 'data', 'lock')) || lockOwner(join(folder, 'lock'))) continue;
-    // A run that has only just begun has no lock yet either.
+    // A test run that has just started has no lock yet either.
     const age = Date.now() - (await stat(folder).then((found) => found.mtimeMs, Date.now));
     if (age > OLD_MS) await rm(folder, { recursive: true, force: true });
   }

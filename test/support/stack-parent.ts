@@ -1,6 +1,6 @@
 /**
- * A process that owns a stack, to be killed by a test. Prints one JSON line when the stack is ready, `{"progress"}` lines
- * before and after, and one line when the stack has ended; stays until it is killed or its stdin says `stop`.
+ * A process that owns a stack, to be killed by a test. Prints one JSON line when the stack is ready, `{"progress"}`
+ * lines before and after, and one line when the stack has ended. It stays until it is killed or its stdin says `stop`.
  */
 import { createInterface } from 'node:readline';
 import { StackError, startStack } from '../../src/stack/start-stack.ts';

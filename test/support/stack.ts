@@ -1,4 +1,7 @@
-/** What a test file of the projects `stack` and `kill` takes from the shared stack: nothing that another file also uses. */
+/**
+ * What a test file of the projects `stack` and `kill` takes from the shared stack. Nothing of it is shared with another
+ * file.
+ */
 import { randomBytes } from 'node:crypto';
 import { inject } from 'vitest';
 import { cacheDir } from '../../src/stack/machine/cache-dir.ts';
@@ -6,7 +9,7 @@ import { findTemporalCli } from '../../src/stack/temporal/find-cli.ts';
 import './provided.ts';
 import { TEMPLATE_DATABASE, runAsAdmin, urlOfDatabase } from './template-database.ts';
 
-/** The same for the test files of a process, different in every other: what comes after it has to be the file's own. */
+/** Shared by the test files of a process and different in every other process, so each file adds a name of its own. */
 export const idPrefix = `t${randomBytes(5).toString('hex')}`;
 
 let taskQueues = 0;
@@ -18,7 +21,7 @@ export function uniqueTaskQueue(): string {
 
 let databases = 0;
 
-/** A database of its own with the newest schema. It goes with the stack, nobody has to drop it. */
+/** A database of its own with the latest schema. It is deleted with the stack. */
 export async function createTestDatabase(): Promise<{ databaseUrl: string; name: string }> {
   databases += 1;
   const name = `${idPrefix}_${databases}`;
@@ -27,7 +30,7 @@ export async function createTestDatabase(): Promise<{ databaseUrl: string; name:
   return { databaseUrl: urlOfDatabase(adminUrl, name), name };
 }
 
-/** The `temporal` program of the shared stack, to do from outside what users do. */
+/** The `temporal` program of the shared stack, to do what users do on the command line. */
 export function temporalCli(): Promise<string> {
   return findTemporalCli({ env: process.env, cacheDir: cacheDir(process.env), progress: console.log });
 }

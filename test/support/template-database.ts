@@ -3,7 +3,7 @@ import { migrateToLatest } from '../../src/store/migrate.ts';
 
 export const TEMPLATE_DATABASE = 'secondwind_template';
 
-/** Migrated once; a copy of it takes a few milliseconds. */
+/** Migrated once. Copying it takes a few milliseconds. */
 export async function makeTemplateDatabase(adminUrl: string): Promise<void> {
   await runAsAdmin(adminUrl, `create database ${TEMPLATE_DATABASE}`);
   await migrateToLatest(urlOfDatabase(adminUrl, TEMPLATE_DATABASE));

@@ -1,4 +1,7 @@
-/** Agents that think, in virtual time: the story, the real turn, real tools, and a scripted model in process. */
+/**
+ * Agents with a model, in virtual time: the story, the real planner turn, real tools, and a scripted model in this
+ * process.
+ */
 import { askReviewer } from '../../src/activities/review.ts';
 import type { ToolEnvironment } from '../../src/activities/tools/tool-environment.ts';
 import { executeTool } from '../../src/activities/tools/execute-tool.ts';
@@ -13,7 +16,7 @@ import { simulateRun, type World } from '../../src/testing/simulator/simulate-ru
 import { prepared } from './fixtures.ts';
 import { resultOfRun } from '../../src/core/run/life.ts';
 
-/** Only what a turn and a tool need from around them; time stands still inside of them. */
+/** The minimum that a turn and a tool need from their caller. Time stands still inside of them. */
 export const quietEnvironment: ToolEnvironment = {
   signal: new AbortController().signal,
   stopped: () => null,
@@ -36,7 +39,7 @@ export function messageStoreInMemory(): MessageStore {
   };
 }
 
-/** Lives a run of the first agent; the others are only registered beside it, as on a worker that serves many. */
+/** Simulates a run of the first agent. The others are only registered, as on a worker that serves many agents. */
 export async function liveThinking(
   [agent, ...others]: [Agent, ...Agent[]],
   request: Partial<RunRequest> = {},

@@ -1,4 +1,4 @@
-/** What a tool's attempt has around it, without Temporal: a store in memory, a log that can be read, the real redactor. */
+/** The environment of a tool call without Temporal: a store in memory, a log that tests can read, the real redactor. */
 import { createHash } from 'node:crypto';
 import type { LogEvent, ToolEnvironment } from '../../src/activities/tools/tool-environment.ts';
 import { executeTool } from '../../src/activities/tools/execute-tool.ts';
@@ -39,7 +39,7 @@ export function toolEnvironment(given: Partial<ToolEnvironment> = {}): TestEnvir
     waitForStore: (_purpose, ask) => ask(),
     saveArtifact: async (id, content) => {
       const bytes = Buffer.from(content as Uint8Array);
-      // The store refuses bytes under a name that is not their hash, and so does this one.
+      // As the store does, refuses bytes whose hash is not their id.
       if (createHash('sha256').update(bytes).digest('hex') !== id) throw new Error('hash mismatch');
       artifacts.set(id, bytes);
     },
@@ -68,7 +68,7 @@ export const request = (input: Json, given: Partial<ToolCallRequest> = {}): Tool
   ...given,
 });
 
-/** Runs it and expects a success, or a failure; anything else fails the test with what came instead. */
+/** Runs the tool and expects a success, or a failure. Any other outcome fails the test. */
 export async function succeeded(tool: Tool, asked: ToolCallRequest, env = toolEnvironment()): Promise<CallSucceeded> {
   const outcome = await executeTool(tool, asked, env);
   if (outcome.class !== 'ok') throw new Error(`expected a success: ${JSON.stringify(outcome)}`);

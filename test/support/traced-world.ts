@@ -1,4 +1,4 @@
-/** A worker, a client and telemetry of one's own in this process, on the shared stack. */
+/** A worker, a client and telemetry for one test in this process, on the shared stack. */
 import { inject, onTestFinished } from 'vitest';
 import { connectClient } from '../../src/client/connect.ts';
 import { createClient } from '../../src/client/create-client.ts';
@@ -12,10 +12,13 @@ import { bundleOfPrograms } from './bundle.ts';
 import { nativeConnection } from './connections.ts';
 import { createTestDatabase, uniqueTaskQueue } from './stack.ts';
 
-/** The one that the programs take when they trace. */
+/** The bundle that the programs use when they trace. */
 export const tracedBundle = (): Promise<string> => bundleOfPrograms(inject('programs'), { traced: true });
 
-/** Everything but the connections is ended with the test; `end` ends the worker and then telemetry, to have all spans. */
+/**
+ * Everything except the connections ends with the test. `end` stops the worker and then telemetry, so that all spans
+ * are sent.
+ */
 export async function openTracedWorld(agents: Agent[], env: NodeJS.ProcessEnv, secrets: string[] = []) {
   const warnings: object[] = [];
   const telemetry = await startTelemetry({

@@ -1,5 +1,5 @@
 /**
- * A worker of its own process, to be killed. Its tools note in a file what they do, so that the test can await it.
+ * A worker in its own process, to be killed. Its tools write to a file what they do, so that the test can await it.
  * argv: a JSON object {address, namespace, taskQueue, databaseUrl, bundlePath, noteFile}.
  */
 import { once } from 'node:events';

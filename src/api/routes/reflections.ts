@@ -141,7 +141,7 @@ export const reviseReflection: Route = {
     const id = reflectionId.safeParse(c.req.param('id'));
     const { action, content, by, reason } = await readBody(c, SCHEMAS.ReflectionRevisionRequest);
     if ((action === 'edit') !== (content !== undefined)) {
-      const errors = [{ path: '$.content', message: 'an edit has a content, and nothing else has' }];
+      const errors = [{ path: '$.content', message: 'content is required for an edit and not allowed otherwise' }];
       throw new Problem('bad_request', 'Correct the named fields and send it again.', { errors });
     }
     const known = id.success ? await store.reflections.get(Number(id.data)) : null;

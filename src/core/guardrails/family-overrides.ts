@@ -32,7 +32,7 @@ export function applyOverride(
   loopId: string = currentLoop(state).loop_id,
 ): Overridden | Refusal {
   if (!state.loops.some((loop) => loop.loop_id === loopId)) {
-    return refuse('unknown_loop', `${loopId} is no loop of the family ${state.family}.`);
+    return refuse('unknown_loop', `${loopId} is not a loop of the family ${state.family}.`);
   }
   if (state.ended !== null)
     return refuse('ended', `The family ${state.family} has ended; nothing is left to override.`);

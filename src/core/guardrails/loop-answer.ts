@@ -54,7 +54,7 @@ export interface AnsweredLoop {
 export function buildLoopAnswer(state: GuardState, loopId: string): AnsweredLoop | Refusal {
   const position = state.loops.findIndex((loop) => loop.loop_id === loopId);
   const loop = state.loops[position];
-  if (loop === undefined) return refuse('unknown_loop', `${loopId} is no loop of the family ${state.family}.`);
+  if (loop === undefined) return refuse('unknown_loop', `${loopId} is not a loop of the family ${state.family}.`);
   if (loop.verdict === null) return refuse('loop_running', `${loopId} has no decision yet; ask again later.`);
   return { ok: true, answer: buildAnswer(state, position, loopId, loop.verdict) };
 }

@@ -105,7 +105,11 @@ class KeeperLink {
   }
 
   lost(): StackError {
-    return new StackError('keeper_failed', 'The keeper of the stack has ended.', 'Start the stack again.');
+    return new StackError(
+      'keeper_failed',
+      'The keeper process of the stack has ended unexpectedly.',
+      'Start the stack again.',
+    );
   }
 
   async #waitForEnd(): Promise<void> {

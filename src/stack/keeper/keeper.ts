@@ -100,7 +100,7 @@ export class Keeper {
     const { own, shared } = clusterFolders(dataDir);
     const found = await Promise.all([databaseFile(dataDir), own, shared].map(stopLeftovers));
     for (const pid of found.flat())
-      this.#options.progress(`Ended process ${pid}, left over by a stack that was killed`);
+      this.#options.progress(`Ended process ${pid}, which a killed stack had left running`);
   }
 
   async #startTemporal(last: StackFile['ports']): Promise<KeeperResult['temporal']> {

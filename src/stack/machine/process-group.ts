@@ -42,7 +42,7 @@ export class ProcessGroup {
   }
 
   static async start(command: string, args: readonly string[], options: GroupOptions): Promise<ProcessGroup> {
-    if (closed) throw new Error('This process is ending and starts nothing any more.');
+    if (closed) throw new Error('This process is ending, so it cannot start other processes.');
     const child = spawn(command, args, { ...options, detached: true });
     if (child.pid === undefined) {
       const [error]: unknown[] = await once(child, 'error');

@@ -43,7 +43,7 @@ export async function prepareCluster(options: {
 }): Promise<void> {
   const { folder, runAs } = options;
   if (!existsSync(folder)) {
-    options.progress('Postgres: making a new database');
+    options.progress('Postgres: creating a new database');
     await makeCluster(options);
   }
   await changeOwner(folder, runAs);

@@ -65,7 +65,7 @@ async function archiveInfo(base: string, signal: AbortSignal): Promise<{ archive
   if (!response.ok) throw new Error(`${base} answered ${response.status}`);
   const info: Partial<Record<'archiveUrl' | 'fileToExtract', unknown>> = JSON.parse(await response.text());
   if (typeof info.archiveUrl !== 'string' || typeof info.fileToExtract !== 'string') {
-    throw new TypeError(`${base} answered something else than the address of an archive`);
+    throw new TypeError(`${base} did not return the URL of an archive`);
   }
   return { archiveUrl: info.archiveUrl, fileToExtract: info.fileToExtract };
 }

@@ -102,7 +102,7 @@ async function waitForLock(
     const found = await cachedCli(cacheDir);
     if (found) return found;
     if (lock.taken || lock.owner.pid === process.pid) return undefined;
-    if (!told) progress(`Temporal: process ${lock.owner.pid} is already fetching it, waiting for that`);
+    if (!told) progress(`Temporal: process ${lock.owner.pid} is already downloading or building it; waiting`);
     told = true;
     while (isRunning(lock.owner) && !(await cachedCli(cacheDir))) {
       await new Promise((resolve) => setTimeout(resolve, 250));

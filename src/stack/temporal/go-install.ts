@@ -19,7 +19,7 @@ export async function goInstallCli(
   progress: (line: string) => void,
 ): Promise<string> {
   const started = Date.now();
-  progress('Temporal: building it with Go, about 4 minutes, once');
+  progress('Temporal: building it with Go; this takes about 4 minutes and happens once');
   const timer = setInterval(() => {
     progress(`Temporal: still building, ${Math.round((Date.now() - started) / 1000)} s`);
   }, REPORT_EVERY_MS);

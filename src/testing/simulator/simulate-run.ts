@@ -170,13 +170,14 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
     },
     subRun: async (request) => {
       const { subRun } = world;
-      if (subRun === undefined) throw new TypeError('This world has no other agents.');
+      if (subRun === undefined)
+        throw new TypeError('The simulated world has no `subRun`, but the run started another agent.');
       const lost: SubRunOutcome = { class: 'lost', why: 'it was stopped', duration_ms: 0 };
       return take<SubRunOutcome>(await asked(() => subRun(request)), lost);
     },
     callModel: async (view) => {
       const { plan } = world;
-      if (plan === undefined) throw new TypeError('This world has no planner.');
+      if (plan === undefined) throw new TypeError('The simulated world has no `plan`, but the agent has a planner.');
       return take<PlannerOutcome>(await asked(() => plan(view)), { class: 'cancelled', duration_ms: 0 });
     },
     review: async (view) => {

@@ -1,4 +1,4 @@
-/** A workflow with a bug, as a deployment may bring it; mended.ts is the same without. */
+/** A workflow with a bug, as a deployment may bring it. mended.ts is the same without the bug. */
 import { guardedRun } from '../../../src/workflow.ts';
 import { look } from './activities.ts';
 

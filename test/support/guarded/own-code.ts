@@ -1,4 +1,4 @@
-/** Workflows of somebody's own, each with one thing that the code of a guarded workflow may do. */
+/** A user's own workflows, each with one thing that a guarded workflow may do. */
 import { ApplicationFailure, condition, executeChild, log, sleep, workflowInfo } from '@temporalio/workflow';
 import { guardedRun, runStep } from '../../../src/workflow.ts';
 import { look } from './activities.ts';
@@ -9,7 +9,7 @@ export function misspelt(memoryTaskQueue: string, policy: object): Promise<strin
   return guardedRun({ ...options(memoryTaskQueue), policy }, () => Promise.resolve('never'));
 }
 
-/** A child workflow: `how` it fails, or that of its activity. */
+/** A child workflow. `how` says whether it fails itself or its activity does. */
 export async function child(how: string): Promise<string> {
   if (how === 'throws') throw ApplicationFailure.create({ message: 'no such page', type: 'NotFound' });
   if (how === 'waits') await condition(() => false);
@@ -33,7 +33,7 @@ export function parent(memoryTaskQueue: string, how: string): Promise<string> {
   });
 }
 
-/** Says of the same step first that it only reads, then that it does something. */
+/** Declares the same step first as a read, then as a side effect. */
 export function stricter(memoryTaskQueue: string): Promise<string> {
   return guardedRun(options(memoryTaskQueue), async (guarded) => {
     await guarded.step('call', () => look('ok'), { effect: 'read' });
