@@ -24,7 +24,7 @@ describe('the choice of a planner', () => {
     });
   });
 
-  it('within the caps arrives as it is', async () => {
+  it('a choice within the caps arrives unchanged', async () => {
     expect(await choose({ calls: [{ tool: 'look', input: { at: 1 } }] })).toMatchObject({
       class: 'ok',
       calls: [{ tool: 'look', input: { at: 1 } }],

@@ -65,7 +65,7 @@ function notifier(env: NodeJS.ProcessEnv = {}, waitsMs = [1, 1, 1], timeoutMs = 
 }
 
 describe('a webhook', () => {
-  it('gets the question, its options, its deadline and where to answer, signed with the time', async () => {
+  it('a webhook gets the question, its options, its deadline and the URL to answer, signed with the time', async () => {
     const { received, url } = await listen(ok);
     const { notify, lines } = notifier({ SECONDWIND_PUBLIC_URL: 'https://wind.example/base/' });
     expect(await notify(noticeTo([url]))).toEqual({ delivered: 1, failed: 0 });
@@ -90,7 +90,7 @@ describe('a webhook', () => {
     expect(lines).toEqual([]);
   });
 
-  it('that fails twice is told a third time, with the same delivery id', async () => {
+  it('a webhook that fails twice is called a third time, with the same delivery id', async () => {
     const { received, url } = await listen((response, nth) => (nth < 3 ? response.writeHead(503).end() : ok(response)));
     expect(await notifier().notify(noticeTo([url], { escalation: 1, to: 'bob' }))).toEqual({ delivered: 1, failed: 0 });
     expect(received.map(({ headers }) => headers['secondwind-delivery'])).toEqual(Array(3).fill('run-7:q1:1'));
@@ -101,7 +101,7 @@ describe('a webhook', () => {
     });
   });
 
-  it('that never takes it is given up after four tries; the log names its host and no secret', async () => {
+  it('a webhook that never accepts is given up after four tries; the log names its host and no secret', async () => {
     const { received, url } = await listen((response) => response.writeHead(500).end());
     const { notify, lines } = notifier();
     expect(await notify(noticeTo([url]))).toEqual({ delivered: 0, failed: 1 });
@@ -111,7 +111,7 @@ describe('a webhook', () => {
     expect(JSON.stringify(lines)).not.toMatch(/hush|a secret/);
   });
 
-  it.each([404, 301])('that answers %i is not told again, and not followed anywhere', async (status) => {
+  it.each([404, 301])('a webhook that answers %i is not called again, and no redirect is followed', async (status) => {
     const other = await listen(ok);
     const { received, url } = await listen((response) => response.writeHead(status, { location: other.url }).end());
     expect(await notifier().notify(noticeTo([url]))).toEqual({ delivered: 0, failed: 1 });
@@ -119,7 +119,7 @@ describe('a webhook', () => {
     expect(other.received).toEqual([]);
   });
 
-  it('that hangs costs its time-out for each try, and the others get theirs meanwhile', async () => {
+  it('a webhook that hangs takes its timeout for each try, and the others are called meanwhile', async () => {
     const hanging = await listen(() => {});
     const quick = await listen(ok);
     const { notify, lines } = notifier({}, [1], 150);
@@ -128,12 +128,12 @@ describe('a webhook', () => {
     expect(lines[0]?.[1]).toMatchObject({ tries: 2, reason: 'gave no answer within 150 ms' });
   });
 
-  it('whose answer never ends has still taken it', async () => {
+  it('a webhook whose response never ends counts as delivered', async () => {
     const { url } = await listen((response) => response.writeHead(200).write('and so on '));
     expect(await notifier().notify(noticeTo([url]))).toEqual({ delivered: 1, failed: 0 });
   });
 
-  it('is called unsigned without a secret, which is said once', async () => {
+  it('a webhook is called unsigned without a secret, with one warning', async () => {
     const { received, url } = await listen(ok);
     const { notify, lines } = notifier({ SECONDWIND_WEBHOOK_SECRET: '' });
     await notify(noticeTo([url]));
@@ -165,12 +165,12 @@ describe('an address that is not public', () => {
     expect(isPublicAddress(address)).toBe(true),
   );
 
-  it('is found out by the lookup of the connection itself', async () => {
+  it('a private address is refused by the lookup of the connection itself', async () => {
     const found = await new Promise((resolve) => lookupPublic('localhost', {}, (error) => resolve(error)));
     expect(found).toMatchObject({ name: 'PrivateAddressError' });
   });
 
-  it('that is no http address at all is refused', async () => {
+  it('a URL that is not http or https is refused', async () => {
     const { notify, lines } = notifier();
     expect(await notify(noticeTo(['file:///etc/passwd', 'nonsense']))).toEqual({ delivered: 0, failed: 2 });
     expect(lines).toHaveLength(2);

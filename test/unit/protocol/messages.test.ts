@@ -67,7 +67,7 @@ function brokenRule(type: MessageType, body: Record<string, unknown>): string[] 
 const pathsOf = (problems: { path: string }[]): string[] => [...new Set(problems.map(({ path }) => path))].sort();
 
 describe('a body', () => {
-  it('every body that the fields allow is read, and the message has what was given', () => {
+  it('every body that the fields allow is accepted, and the message has what was given', () => {
     const accepted = property(
       anyType.chain((type) => bodyOf(type, allowedBy).map((body) => ({ type, body }))),
       ({ type, body }) => {
@@ -108,7 +108,7 @@ describe('a body', () => {
     expect(() => always(same, { numRuns: 5_000 })).not.toThrow();
   });
 
-  it('anything at all is read or refused with paths, and never throws', () => {
+  it('any value is accepted or refused with paths, and never throws', () => {
     const told = property(anyType, anything(), (type, body) => {
       const parsed = parseMessage(type, body);
       const problems = parsed.ok ? [] : parsed.problems;
@@ -146,7 +146,7 @@ describe('a body', () => {
 });
 
 describe('the description of messages', () => {
-  it('every message that Temporal takes is described, and no other', () => {
+  it('every message that Temporal accepts is described, and no other', () => {
     expect([...TYPES].sort()).toEqual(Object.values(MESSAGE).sort());
   });
 

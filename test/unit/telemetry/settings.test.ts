@@ -35,7 +35,7 @@ describe('telemetry is', () => {
     expect(telemetrySettings(env)).toMatchObject(settings);
   });
 
-  it('off with one warning and a next step where its settings cannot be used', async () => {
+  it('telemetry is off with one warning and a next step where its settings are invalid', async () => {
     const warnings: unknown[] = [];
     const warn = (fields: object, message: string): void => void warnings.push({ ...fields, message });
     const env = { OTEL_EXPORTER_OTLP_ENDPOINT: 'collector' };
@@ -71,7 +71,7 @@ describe('the sampler', () => {
 });
 
 describe('a trace parent', () => {
-  it('comes back as it was written', () => {
+  it('a trace parent is read as it was written', () => {
     const parent = { traceId: traceIdOf('run'), spanId: spanIdOf('run'), sampled: true };
     expect(readTraceParent(writeTraceParent(parent))).toEqual(parent);
     expect(readTraceParent(writeTraceParent({ ...parent, sampled: false }))).toEqual({ ...parent, sampled: false });

@@ -54,7 +54,7 @@ const twoCalls: ScriptedTurn = {
 };
 
 describe('the official client', () => {
-  it('lists the model and gets a plain answer with its usage', async () => {
+  it('the official client lists the model and gets a plain answer with its usage', async () => {
     const server = await serve([{ text: 'Fine.', usage: { inputTokens: 5, outputTokens: 2 } }]);
     const client = officialClient(server);
     const models = await client.models.list();
@@ -65,7 +65,7 @@ describe('the official client', () => {
     expect(server.counts()).toEqual({ requests: 1, rejected: 0, inputTokens: 5, outputTokens: 2 });
   });
 
-  it('gets two calls side by side and gives their results back', async () => {
+  it('the official client gets two parallel calls and returns their results', async () => {
     const server = await serve([twoCalls, { text: 'Sunny in both.' }]);
     const client = officialClient(server);
     const first = await client.chat.completions.create({ ...ask, tools: [weather] });
@@ -97,7 +97,7 @@ describe('the official client', () => {
     });
   });
 
-  it('gets a stream in pieces, calls and usage included', async () => {
+  it('the official client gets a stream in chunks, including calls and usage', async () => {
     const server = await serve([twoCalls]);
     const stream = officialClient(server).chat.completions.stream({
       ...ask,
@@ -113,7 +113,7 @@ describe('the official client', () => {
     expect(answer.usage).toMatchObject({ prompt_tokens: 11, completion_tokens: 7 });
   });
 
-  it('gets structured JSON, and the script saw the schema', async () => {
+  it('the official client gets structured JSON, and the script sees the schema', async () => {
     const server = await serve((request) => ({ json: { schema_seen: request.output } }));
     const schema = { type: 'object', properties: { a: { type: 'number' } } };
     const answer = await officialClient(server).chat.completions.create({
@@ -123,7 +123,7 @@ describe('the official client', () => {
     expect(JSON.parse(answer.choices[0]?.message.content ?? '')).toEqual({ schema_seen: schema });
   });
 
-  it('needs the key where there is one', async () => {
+  it('the official client needs the key if one is set', async () => {
     const server = await serveScriptedModel([{ text: 'in' }], { apiKey: 'right' });
     open.push(server);
     const wrong = new OpenAI({ baseURL: server.url, apiKey: 'wrong', maxRetries: 0 });
@@ -140,7 +140,7 @@ describe('the AI SDK', () => {
   ] as const;
 
   describe.each(ways)('%s', (_name, modelOf) => {
-    it('gets text, calls and usage', async () => {
+    it('the AI SDK gets text, calls and usage', async () => {
       const model = await modelOf([twoCalls]);
       const result = await generateText({ model, prompt: 'weather?', tools: sdkTools, maxRetries: 0 });
       expect(result.text).toBe('Let me look.');
@@ -149,7 +149,7 @@ describe('the AI SDK', () => {
       expect(result.usage).toMatchObject({ inputTokens: 11, outputTokens: 7 });
     });
 
-    it('gets a stream', async () => {
+    it('the AI SDK gets a stream', async () => {
       const model = await modelOf([twoCalls]);
       const result = streamText({ model, prompt: 'weather?', tools: sdkTools, maxRetries: 0 });
       let text = '';
@@ -159,7 +159,7 @@ describe('the AI SDK', () => {
       expect(await result.usage).toMatchObject({ inputTokens: 11, outputTokens: 7 });
     });
 
-    it('gets structured JSON', async () => {
+    it('the AI SDK gets structured JSON', async () => {
       const model = await modelOf([{ json: { a: 1 } }]);
       const output = Output.object({ schema: jsonSchema({ type: 'object', properties: { a: { type: 'number' } } }) });
       const result = await generateText({ model, prompt: 'a?', output, maxRetries: 0 });
@@ -178,7 +178,7 @@ describe('the AI SDK', () => {
       await expect(asked).rejects.toMatchObject(expected);
     });
 
-    it('waits until the caller gives up on a hang', async () => {
+    it('the AI SDK waits until the caller gives up on a hang', async () => {
       const model = await modelOf([{ fault: 'hang' }]);
       const asked = generateText({ model, prompt: 'go', maxRetries: 0, abortSignal: AbortSignal.timeout(100) });
       await expect(asked).rejects.toMatchObject({ name: 'TimeoutError' });
@@ -197,14 +197,14 @@ describe('the AI SDK', () => {
       expect(result).toMatchObject(expected);
     });
 
-    it('is told when the script has ended, by its own words', async () => {
+    it('the AI SDK is told when the script has ended', async () => {
       const model = await modelOf([]);
       const asked = generateText({ model, prompt: 'go', maxRetries: 0 });
       await expect(asked).rejects.toThrow('The script has 0 turns and this is request 1: add a turn.');
     });
   });
 
-  it('reaches the same script both ways, with one count', async () => {
+  it('a script can be used in process and over HTTP with one count', async () => {
     const model = scriptedModel([{ text: 'one' }, { text: 'two' }]);
     const server = await serveScriptedModel(model);
     open.push(server);
@@ -239,28 +239,31 @@ describe('faults as the official client meets them', () => {
     expect(error).toMatchObject(expected);
   });
 
-  it('says when to come back', async () => {
+  it('the rate limit says when to try again', async () => {
     const error = (await create({ fault: 'rate_limit', retryAfterSeconds: 7 }).catch(
       (thrown: unknown) => thrown,
     )) as APIError;
     expect(error.headers?.get('retry-after')).toBe('7');
   });
 
-  it.each([false, true])('a connection that breaks in the middle (stream: %s)', async (stream) => {
-    const client = officialClient(await serve([{ fault: 'cut_stream', text: 'x'.repeat(2_000) }]));
-    let received = '';
-    const read = async (): Promise<void> => {
-      if (!stream) return void (await client.chat.completions.create(ask));
-      for await (const chunk of await client.chat.completions.create({ ...ask, stream: true })) {
-        received += chunk.choices[0]?.delta.content ?? '';
-      }
-    };
-    await expect(read()).rejects.toThrow(/terminated|Premature close|Connection error/);
-    expect(received.length > 0).toBe(stream);
-    expect(received.length).toBeLessThan(2_000);
-  });
+  it.each([false, true])(
+    'the official client sees a connection that breaks in the middle (stream: %s)',
+    async (stream) => {
+      const client = officialClient(await serve([{ fault: 'cut_stream', text: 'x'.repeat(2_000) }]));
+      let received = '';
+      const read = async (): Promise<void> => {
+        if (!stream) return void (await client.chat.completions.create(ask));
+        for await (const chunk of await client.chat.completions.create({ ...ask, stream: true })) {
+          received += chunk.choices[0]?.delta.content ?? '';
+        }
+      };
+      await expect(read()).rejects.toThrow(/terminated|Premature close|Connection error/);
+      expect(received.length > 0).toBe(stream);
+      expect(received.length).toBeLessThan(2_000);
+    },
+  );
 
-  it.each([false, true])('an answer that is no JSON (stream: %s)', async (stream) => {
+  it.each([false, true])('the official client sees an answer that is not JSON (stream: %s)', async (stream) => {
     const client = officialClient(await serve([{ fault: 'bad_json' }]));
     const read = async (): Promise<void> => {
       if (!stream) return void (await client.chat.completions.create(ask));
@@ -269,26 +272,26 @@ describe('faults as the official client meets them', () => {
     await expect(read()).rejects.toThrow(SyntaxError);
   });
 
-  it('no answer at all', async () => {
+  it('the official client times out when there is no answer', async () => {
     const server = await serve([{ fault: 'hang' }]);
     const client = new OpenAI({ baseURL: server.url, apiKey: 'any', maxRetries: 0, timeout: 150 });
     await expect(client.chat.completions.create(ask)).rejects.toThrow('timed out');
     expect(server.counts().requests).toBe(1);
   });
 
-  it('a refusal in words, and one by the filter', async () => {
+  it('the official client sees a refusal in words, and one by the filter', async () => {
     const words = await create({ fault: 'refusal', text: 'No.' });
     expect(words.choices[0]).toMatchObject({ message: { content: null, refusal: 'No.' }, finish_reason: 'stop' });
     const filter = await create({ fault: 'refusal', filter: true });
     expect(filter.choices[0]?.finish_reason).toBe('content_filter');
   });
 
-  it('an empty answer, and one that was cut', async () => {
+  it('the official client sees an empty answer, and one that was cut off', async () => {
     expect((await create({ fault: 'empty' })).choices[0]?.message.content).toBe('');
     expect((await create({ fault: 'length' })).choices[0]?.finish_reason).toBe('length');
   });
 
-  it('wrong arguments, an invented tool, a repeated call', async () => {
+  it('the official client sees wrong arguments, an invented tool, and a repeated call', async () => {
     const callOf = (answer: OpenAI.ChatCompletion) => answer.choices[0]?.message.tool_calls?.[0];
     const wrong = await create({ fault: 'wrong_arguments' }, { tools: [weather] });
     expect(callOf(wrong)).toMatchObject({ function: { name: 'weather', arguments: '{}' } });
@@ -357,14 +360,14 @@ describe('a strict server', () => {
     expect(server.counts()).toMatchObject({ requests: 2, rejected: 1 });
   });
 
-  it('refuses in process what it refuses over HTTP', async () => {
+  it('the scripted model refuses in process what it refuses over HTTP', async () => {
     const model = scriptedModel([{ text: 'x' }]);
     const asked = model.doGenerate({ prompt: [{ role: 'assistant', content: [{ type: 'text', text: 'hi' }] }] });
     await expect(asked).rejects.toMatchObject({ statusCode: 400 });
     expect(model.counts()).toMatchObject({ requests: 1, rejected: 1 });
   });
 
-  it('answers 404 to what it does not know, and 400 to what is not JSON', async () => {
+  it('the scripted server answers 404 to unknown routes, and 400 to what is not JSON', async () => {
     const server = await serve([]);
     expect((await fetch(`${server.url}/embeddings`, { method: 'POST' })).status).toBe(404);
     expect((await fetch(`${server.url}/chat/completions`, { method: 'POST', body: 'hello' })).status).toBe(400);

@@ -32,7 +32,7 @@ describe('the prompt of an attempt', () => {
   const asks = (provider?: string) =>
     tool((_input, ctx) => ctx.enhance('Rate the essay.', provider === undefined ? {} : { provider }));
 
-  it('goes out as it is on a first attempt, and costs no write', async () => {
+  it('the prompt of a first attempt is unchanged, and costs no write', async () => {
     const env = toolEnvironment();
     const outcome = await succeeded(asks(), request({}), env);
     expect(outcome.output).toBe('Rate the essay.');
@@ -40,7 +40,7 @@ describe('the prompt of an attempt', () => {
     expect(env.artifacts.size).toBe(0);
   });
 
-  it('says on a retry what was missed, and keeps both prompts and their difference', async () => {
+  it('the prompt of a retry says what was missed, and both prompts and their difference are stored', async () => {
     const env = toolEnvironment();
     const outcome = await succeeded(asks(), request({}, { attempt: 2, retry_context: grounding }), env);
     const used = outcome.output as string;
@@ -56,13 +56,13 @@ describe('the prompt of an attempt', () => {
     ]);
   });
 
-  it("uses a provider's own words for that provider alone", async () => {
+  it('the prompt uses words made for a provider with that provider only', async () => {
     const retry = request({}, { attempt: 2, retry_context: grounding });
     expect((await succeeded(asks('Google'), retry)).output).toContain('MUST use Google Search');
     expect((await succeeded(asks('other'), retry)).output).not.toContain('Google');
   });
 
-  it('is refined by the feedback of the failed attempt', async () => {
+  it('the prompt of a retry is refined by the feedback of the failed attempt', async () => {
     const env = toolEnvironment();
     const signal = 'FAIL test_totals - expected 3 to equal 4';
     const feedback = { feedback_type: 'verification_failure', confidence: 0.7, signal };
@@ -73,7 +73,7 @@ describe('the prompt of an attempt', () => {
     expect(env.events('prompt_refined')[0]).toMatchObject({ feedback_type: 'verification_failure', iteration: 1 });
   });
 
-  it('is told of a failed attempt too, also when nothing was added', async () => {
+  it('the prompt of a failed attempt is stored too, even if nothing was added', async () => {
     const env = toolEnvironment();
     const fails = tool(async (_input, ctx) => {
       throw new Error(await ctx.enhance('Rate it.'));
@@ -85,7 +85,7 @@ describe('the prompt of an attempt', () => {
     expect(second.prompt?.diff_id).not.toBeNull();
   });
 
-  it('is kept exactly as it was used', async () => {
+  it('the prompt is stored exactly as it was used', async () => {
     const env = toolEnvironment();
     const asksWithSecret = tool(async (_input, ctx) => {
       await ctx.enhance('Use hunter2-hunter2 to log in.');
@@ -97,7 +97,7 @@ describe('the prompt of an attempt', () => {
     expect(kept).not.toContain('[redacted:');
   });
 
-  it('goes out all the same when the store is away, and the outcome points to nothing that is not there', async () => {
+  it('the prompt is used even if the store is unavailable, and the outcome refers to no missing artifact', async () => {
     const away = toolEnvironment({ saveArtifact: () => Promise.reject(new Error('away')) });
     const outcome = await succeeded(asks(), request({}, { attempt: 2, retry_context: grounding }), away);
     expect(outcome.output).toContain('Grounding was missing');
@@ -105,7 +105,7 @@ describe('the prompt of an attempt', () => {
     expect(away.events('prompt_not_kept')).toHaveLength(1);
   });
 
-  it('does not wait for a store that hangs', async () => {
+  it('the prompt does not wait for a store that hangs', async () => {
     const hangs = toolEnvironment({ saveArtifact: () => new Promise(() => undefined) });
     const attempt = () => succeeded(asks(), request({}, { attempt: 2, retry_context: grounding }), hangs);
     expect(await endsAfter(2_000, attempt)).toMatchObject({ class: 'ok' });
@@ -113,7 +113,7 @@ describe('the prompt of an attempt', () => {
 });
 
 describe('what an attempt tells beside its end', () => {
-  it('what it did differently, whether it succeeded or not', async () => {
+  it('an attempt reports what it did differently, whether it succeeded or not', async () => {
     const says = (ok: boolean) =>
       tool((_input, ctx) => {
         ctx.changed('asked for 10 rows with hunter2-hunter2');
@@ -125,7 +125,7 @@ describe('what an attempt tells beside its end', () => {
     expect(await failed(says(false), request({}))).toMatchObject({ changed: text });
   });
 
-  it('a hash of what its probe sees after the call; a probe that throws or hangs is as if there were none', async () => {
+  it('an attempt reports a hash of what its probe returned; a probe that throws or hangs is ignored', async () => {
     let state = 1;
     const probing = (probe: () => Promise<Json> | Json) => tool(() => null, { probe });
     const one = await succeeded(
@@ -147,13 +147,13 @@ describe('what an attempt tells beside its end', () => {
     expect((await failed(onFailure, request({}))).probe_hash).toMatch(/^[0-9a-f]{64}$/);
   });
 
-  it('gives up on a probe after five seconds', async () => {
+  it('a probe is given up after five seconds', async () => {
     const probing = tool(() => null, { probe: () => new Promise(() => undefined) });
     const outcome = await endsAfter(5_000, () => succeeded(probing, request({})));
     expect(outcome.probe_hash).toBeUndefined();
   });
 
-  it('the query and the sorted chunks of a retrieval', async () => {
+  it('an attempt reports the query and the sorted chunks of a retrieval', async () => {
     const weak: Json = [
       { id: 'c2', score: 0.1 },
       { chunk_id: 7, score: 0.2 },
@@ -173,7 +173,7 @@ describe('what an attempt tells beside its end', () => {
     expect(await failed(own, request(['x']))).toMatchObject({ query: 'about ["x"]' });
   });
 
-  it('tells two large sets of chunks apart although only some of them travel', async () => {
+  it('two large sets of chunks have different reports although only some chunks travel', async () => {
     const found = (count: number) => Array.from({ length: count }, (_, n) => ({ id: `chunk-${n}`, score: 0.1 }));
     const search = (count: number) => tool(() => found(count), { kind: 'retrieval' });
     const one = await failed(search(1_000), request({}));
@@ -182,7 +182,7 @@ describe('what an attempt tells beside its end', () => {
     expect(one.chunk_ids).not.toEqual(other.chunk_ids);
   });
 
-  it('the feedback in its words, where the tool has words', async () => {
+  it('an attempt reports the feedback in its text, if the tool detects feedback', async () => {
     const report = 'collected 12 items\n\nFAILED tests/test_sum.py::test_totals - assert 3 == 4\n1 failed, 11 passed';
     const runner = tool(() => ({ log: report }), { detect: true });
     const outcome = await succeeded(runner, request({}));
@@ -196,7 +196,7 @@ describe('what an attempt tells beside its end', () => {
     expect((await failed(throws, request({}))).detected).toMatchObject({ feedback_type: 'runtime_error' });
   });
 
-  it('what a ToolError knows: what was missed, what is denied, which cap', async () => {
+  it('an attempt reports what a ToolError knows: what was missed, what is denied, which cap', async () => {
     const throws = (error: Error) =>
       tool(() => {
         throw error;
@@ -253,7 +253,7 @@ describe('constraints of a run', () => {
     expect(calls).toBe(0);
   });
 
-  it('see through the ways to write an address of numbers', async () => {
+  it('denied hosts are recognized in every notation of a numeric address', async () => {
     const constraints = { denied_hosts: ['127.0.0.1'] };
     for (const url of ['http://2130706433/', 'http://0177.0.0.1/', 'http://0x7f.1/']) {
       expect(await failed(counts, request({ url }, { constraints }))).toMatchObject({ paths: ['$.url'] });
@@ -263,7 +263,7 @@ describe('constraints of a run', () => {
     });
   });
 
-  it('leave other hosts and longer texts alone', async () => {
+  it('denied hosts do not affect other hosts and longer texts', async () => {
     const constraints = { denied_hosts: ['evil.example'], denied_arguments: ['force'] };
     const input = {
       url: 'https://good.example/?next=evil.example',
@@ -273,12 +273,12 @@ describe('constraints of a run', () => {
     expect((await succeeded(counts, request(input, { constraints }))).output).toEqual(input);
   });
 
-  it('refuse a denied argument', async () => {
+  it('a denied argument is refused', async () => {
     const outcome = await failed(counts, request({ force: false }, { constraints: { denied_arguments: ['force'] } }));
     expect(outcome).toMatchObject({ error_code: 'DENIED_BY_CONSTRAINT', paths: ['$.force'] });
   });
 
-  it('shorten an output until it fits, and keep the whole', async () => {
+  it('an output is shortened until it fits its constraint, and the full output is stored', async () => {
     const env = toolEnvironment();
     const page = { title: 'Report', body: 'ü'.repeat(20_000), rows: ['a', 'b'] };
     const outcome = await succeeded(
@@ -295,7 +295,7 @@ describe('constraints of a run', () => {
     expect(outcome.kept).toMatchObject([{ what: 'output' }]);
   });
 
-  it('shorten lists from the end when texts are short', async () => {
+  it('an output with short texts loses the ends of its lists', async () => {
     const rows = Array.from({ length: 5_000 }, (_, n) => ({ n }));
     const outcome = await succeeded(
       tool(() => rows),
@@ -306,7 +306,7 @@ describe('constraints of a run', () => {
     expect(kept).toEqual(rows.slice(0, kept.length));
   });
 
-  it('fail an output that its schema does not let be shortened', async () => {
+  it('an output that its schema does not allow to be shortened is a failure', async () => {
     const fixed = defineTool({
       name: 'tool',
       effect: 'side_effect',
@@ -331,7 +331,7 @@ describe('bad content', () => {
     expect(await failed(small, request({}))).toMatchObject({ error_code: 'OUTPUT_TOO_LARGE', max_bytes: 100 });
   });
 
-  it('ten megabytes go to the store and only their id travels', async () => {
+  it('an output of ten megabytes goes to the store and only its id travels', async () => {
     const env = toolEnvironment();
     const text = 'y'.repeat(10 * 1024 * 1024 - 2);
     const outcome = await succeeded(
@@ -343,7 +343,7 @@ describe('bad content', () => {
     expect(env.artifacts.get(outcome.artifact_id)?.byteLength).toBe(10 * 1024 * 1024);
   });
 
-  it('NUL, half surrogates, colours and secrets in a message end as clean text', async () => {
+  it('NUL, lone surrogates, colours and secrets in a message become clean text', async () => {
     const message = `\u001b[31mError:\u001b[0m bad\0byte \ud800 hunter2-hunter2 ${'😀'.repeat(400)}`;
     const outcome = await failed(
       tool(() => Promise.reject(new Error(message))),
@@ -355,7 +355,7 @@ describe('bad content', () => {
     expect(outcome.message_preview).not.toMatch(/\p{Surrogate}/u);
   });
 
-  it('NUL, half surrogates and secrets in an output come back as they were', async () => {
+  it('NUL, lone surrogates and secrets in an output stay as they were', async () => {
     const env = toolEnvironment();
     const output = { nul: 'a\0b', half: 'x\ud800y', key: 'hunter2-hunter2', fill: 'z'.repeat(10_000) };
     const outcome = await succeeded(
@@ -377,7 +377,7 @@ describe('bad content', () => {
 });
 
 describe('a tool whose time is up', () => {
-  it('that stops when told is over at once; its late answer does not count', async () => {
+  it('a tool that stops at its timeout ends at once; its late answer does not count', async () => {
     const polite = tool(
       (_input, { signal }) =>
         new Promise((resolve) => {
@@ -388,13 +388,13 @@ describe('a tool whose time is up', () => {
     expect(outcome).toMatchObject({ category: 'timeout', error_code: 'TIMEOUT', certainty: 'unknown' });
   });
 
-  it('that ignores its signal is left behind after three seconds', async () => {
+  it('a tool that ignores its signal is given up after three seconds', async () => {
     const deaf = tool(() => new Promise(() => undefined));
     const outcome = await endsAfter(50 + 3_000, () => failed(deaf, request({}, { timeout_ms: 50 })));
     expect(outcome).toMatchObject({ error_code: 'TIMEOUT', certainty: 'unknown' });
   });
 
-  it('that knows that nothing had left says so', async () => {
+  it('a tool that knows that nothing was sent says so at its timeout', async () => {
     const connecting = tool(
       (_input, { signal }) =>
         new Promise((_, reject) => {
@@ -404,7 +404,7 @@ describe('a tool whose time is up', () => {
     expect(await failed(connecting, request({}, { timeout_ms: 50 }))).toMatchObject({ certainty: 'not_started' });
   });
 
-  it('cancelled in the middle it ends as cancelled', async () => {
+  it('a tool that is cancelled in the middle ends as cancelled', async () => {
     const env = toolEnvironment();
     const waits = tool((_input, { signal }) => {
       setImmediate(() => env.stop('cancelled'));

@@ -5,7 +5,7 @@ import { callIdentity } from '../../../../src/core/failures/call-identity.ts';
 const identity = (args: unknown, loop_key?: string): string => callIdentity({ tool_name: 'get', args, loop_key });
 
 describe('two calls are the same', () => {
-  it('whatever the order of their keys', () => {
+  it('two calls are the same whatever the order of their keys', () => {
     fc.assert(
       fc.property(fc.dictionary(fc.string(), fc.jsonValue()), (args) => {
         expect(identity(Object.fromEntries(Object.entries(args).reverse()))).toBe(identity(args));
@@ -25,7 +25,7 @@ describe('two calls are the same', () => {
     expect(identity(args(1))).toBe(identity(args(2)));
   });
 
-  it('when the tool itself says so', () => {
+  it("two calls are the same when the tool's own loop key says so", () => {
     expect(identity({ page: 1 }, 'orders')).toBe(identity({ page: 2 }, 'orders'));
     expect(identity({ page: 1 }, 'orders')).not.toBe(identity({ page: 1 }, 'customers'));
   });
@@ -47,7 +47,7 @@ describe('two calls are different', () => {
     expect(identity(one)).not.toBe(identity(other));
   });
 
-  it('with another tool', () => {
+  it('two calls with different tools are different', () => {
     expect(callIdentity({ tool_name: 'a', args: {} })).not.toBe(callIdentity({ tool_name: 'b', args: {} }));
   });
 });

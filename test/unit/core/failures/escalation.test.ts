@@ -81,12 +81,12 @@ describe('escalation', () => {
     expect(escalation.why).toMatch(/^[a-z].{10,120}[^.]$/);
   });
 
-  it('every row of the table decides some failure', () => {
+  it('every row of the escalation table decides some failure', () => {
     const deciding = TABLE.map(([, parts]) => ESCALATION_TABLE.find((row) => row.holds(failure(parts)))?.name);
     expect(new Set(deciding)).toEqual(new Set([...ESCALATION_TABLE.map((row) => row.name), undefined]));
   });
 
-  it('a failure for good never leads to a retry, and a given plan never adapts to one', () => {
+  it('a permanent failure never leads to a retry, and a given plan never adapts to one', () => {
     const failures = outcomeKindSchema.options
       .filter((kind) => !['soft_limit', 'near_limit', 'correction'].includes(kind))
       .flatMap((kind) => FAILURE_CATEGORIES.map((category) => failure({ kind, category })));

@@ -20,7 +20,7 @@ const names = (memory: FailureMemory): string[] => memory.by_fingerprint.map((fa
 const only = (memory: FailureMemory) => memory.by_fingerprint[0]!;
 
 describe('remembering', () => {
-  it('repeated identical failures are one entry with a count and where it was last seen', () => {
+  it('repeated identical failures become one entry with a count and the step where it was last seen', () => {
     const first = recordWith({ step_id: 1 });
     const last = recordWith({ step_id: 4 });
     const memory = rememberAll([first, recordWith({ step_id: 3 }), last]);
@@ -40,12 +40,12 @@ describe('remembering', () => {
     expect(failureRecordSchema.parse(record)).toEqual(record);
   });
 
-  it('the same record twice is one occurrence', () => {
+  it('the same record added twice counts as one occurrence', () => {
     const record = recordWith();
     expect(countFailures(rememberAll([record, record])).total).toBe(1);
   });
 
-  it('never changes the memory it was given, and is plain JSON', () => {
+  it('adding a failure never changes the memory it was given, and the result is plain JSON', () => {
     const before = rememberAll([recordWith()]);
     const copy = structuredClone(before);
     const after = addFailure(before, recordWith({ fingerprint: 'other' }), { tool_schema_hash: 'h' });
@@ -59,7 +59,7 @@ describe('remembering', () => {
     expect(JSON.parse(JSON.stringify(after))).toEqual(after);
   });
 
-  it('a fingerprint called __proto__ is only a name', () => {
+  it('a fingerprint called __proto__ is handled like any other name', () => {
     const memory = rememberAll([recordWith({ fingerprint: '__proto__' })]);
     expect(findFailure(memory, '__proto__')?.occurrence_count).toBe(1);
     expect(findFailure(emptyFailureMemory(), '__proto__')).toBeUndefined();
@@ -71,13 +71,13 @@ describe('the cap', () => {
   const many = (count: number, parts: Parameters<typeof recordWith>[0] = {}) =>
     Array.from({ length: count }, (_, n) => recordWith({ fingerprint: `fp-${n}`, input_hash: `input-${n}`, ...parts }));
 
-  it('keeps at most the limit, and the counts of records stay right', () => {
+  it('the memory keeps at most its limit of fingerprints, and the counts of records stay right', () => {
     const memory = rememberAll(many(CAP.fingerprintsInState + 20));
     expect(names(memory)).toHaveLength(CAP.fingerprintsInState);
     expect(countFailures(memory)).toMatchObject({ total: 120, active: 120 });
   });
 
-  it('folds away what is settled first, then the least severe, then the longest unseen', () => {
+  it('a full memory drops settled failures first, then the least severe, then the longest unseen', () => {
     const add = (memory: FailureMemory, fingerprint: string, severity: 'low' | 'high') =>
       addFailure(memory, recordWith({ fingerprint, severity, input_hash: fingerprint }), { max_fingerprints: 3 });
     let memory = add(add(add(emptyFailureMemory(), 'old-low', 'low'), 'settled', 'high'), 'high', 'high');
@@ -91,7 +91,7 @@ describe('the cap', () => {
     expect(names(memory)).toContain('fourth-low');
   });
 
-  it('however long names and paths are, the memory takes less than half of the run state', () => {
+  it('the memory takes less than half of the run state, however long names and paths are', () => {
     const worst = Array.from({ length: CAP.fingerprintsInState }, (_, n) =>
       Array.from({ length: 10 }, (_unused, m) =>
         recordWith({
@@ -119,13 +119,13 @@ describe('the cap', () => {
 });
 
 describe('progress', () => {
-  it('a success with a new artifact resets what counts towards escalation, not the history', () => {
+  it('a success with a new artifact resets the counts towards escalation, not the history', () => {
     const memory = noteProgress(rememberAll([recordWith(), recordWith()]));
     expect(only(memory)).toMatchObject({ since_progress: 0, occurrence_count: 2, status: 'active' });
     expect(only(addFailure(memory, recordWith()))).toMatchObject({ since_progress: 1, occurrence_count: 3 });
   });
 
-  it('a human answer counts once per fingerprint, and only for that one', () => {
+  it('a human answer counts as progress once per fingerprint, and only for that fingerprint', () => {
     const mine = recordWith().fingerprint;
     let memory = rememberAll([recordWith(), recordWith(), recordWith({ fingerprint: 'other' })]);
     memory = noteHumanAnswer(memory, mine);
@@ -140,7 +140,7 @@ describe('progress', () => {
 describe('what guidance was worth', () => {
   const memory = rememberAll([recordWith({ fingerprint: 'a' }), recordWith({ fingerprint: 'b' })]);
 
-  it('an attempt that succeeded makes every shown row helpful', () => {
+  it('an attempt that succeeded makes every shown row of guidance helpful', () => {
     const credited = creditGuidance(memory, ['a', 'b', 'a', 'unknown'], { ok: true });
     expect(findFailure(credited.memory, 'a')).toMatchObject({ helpful_count: 1, harmful_count: 0 });
     expect(findFailure(credited.memory, 'b')).toMatchObject({ helpful_count: 1, harmful_count: 0 });
@@ -150,17 +150,17 @@ describe('what guidance was worth', () => {
     ]);
   });
 
-  it('an attempt that failed the same way makes that row harmful, and no other', () => {
+  it('an attempt that failed the same way makes only that row of guidance harmful', () => {
     const credited = creditGuidance(memory, ['a', 'b'], { ok: false, fingerprint: 'a' });
     expect(findFailure(credited.memory, 'a')).toMatchObject({ helpful_count: 0, harmful_count: 1 });
     expect(credited.revisions).toHaveLength(1);
   });
 
-  it('an attempt that failed in another way says nothing', () => {
+  it('an attempt that failed in another way changes no rating of guidance', () => {
     expect(creditGuidance(memory, ['a', 'b'], { ok: false, fingerprint: 'c' })).toEqual({ memory, revisions: [] });
   });
 
-  it('each credit has an id of its own', () => {
+  it('each rating of guidance has an id of its own', () => {
     const once = creditGuidance(memory, ['a'], { ok: true });
     const twice = creditGuidance(once.memory, ['a'], { ok: true });
     expect(twice.revisions[0]?.revision_id).not.toBe(once.revisions[0]?.revision_id);
@@ -170,7 +170,7 @@ describe('what guidance was worth', () => {
 describe('resolved by proof', () => {
   const trigger = { tool_name: 'fetch', input_hash: 'input-a' };
 
-  it('the same tool with the same input passed', () => {
+  it('a failure is resolved when the same tool succeeds with the same input', () => {
     const { memory, revisions } = resolveByProof(rememberAll([recordWith()]), trigger);
     expect(only(memory).status).toBe('resolved');
     expect(revisions).toMatchObject([{ kind: 'resolved', failure_id: only(memory).last_failure_id }]);
@@ -186,11 +186,11 @@ describe('resolved by proof', () => {
     expect(resolveByProof(memory, other)).toEqual({ memory, revisions: [] });
   });
 
-  it('silence proves nothing: progress elsewhere leaves it active', () => {
+  it('a failure stays active when there is only progress elsewhere', () => {
     expect(only(noteProgress(rememberAll([recordWith()]))).status).toBe('active');
   });
 
-  it('every trigger that set it off has to pass', () => {
+  it('a failure is resolved only after every trigger of it has succeeded', () => {
     const both = rememberAll([recordWith(), recordWith({ input_hash: 'input-b' })]);
     const half = resolveByProof(both, trigger);
     expect(only(half.memory).status).toBe('active');
@@ -198,7 +198,7 @@ describe('resolved by proof', () => {
     expect(only(resolveByProof(half.memory, { ...trigger, input_hash: 'input-b' }).memory).status).toBe('resolved');
   });
 
-  it('more triggers than are kept can no longer be proven', () => {
+  it('a failure with more triggers than are kept can no longer be proven resolved', () => {
     const records = Array.from({ length: 12 }, (_, n) => recordWith({ input_hash: `input-${n}` }));
     const memory = records.reduce(
       (kept, record) =>
@@ -208,7 +208,7 @@ describe('resolved by proof', () => {
     expect(only(memory).status).toBe('active');
   });
 
-  it('a retrieval is proven by its query, whatever else its input says', () => {
+  it('a failed retrieval is resolved by a success of its query, whatever else its input says', () => {
     const record = recordWith({ signal_type: 'retrieval_failure', kind: 'empty_result', input_hash: 'page-1' });
     const memory = addFailure(emptyFailureMemory(), record, { query: 'Blue  Whale' });
     expect(
@@ -219,20 +219,20 @@ describe('resolved by proof', () => {
     ).toBe('active');
   });
 
-  it('a stall, a correction and a spent budget are not undone by a passing call', () => {
+  it('a stall, a correction and a spent budget are not resolved by a successful call', () => {
     for (const signal_type of ['loop_stall', 'human_correction', 'budget_pressure'] as const) {
       expect(only(resolveByProof(rememberAll([recordWith({ signal_type })]), trigger).memory).status).toBe('active');
     }
   });
 
-  it('what comes back is active again', () => {
+  it('a resolved failure that occurs again is active again', () => {
     const resolved = resolveByProof(rememberAll([recordWith()]), trigger).memory;
     expect(only(addFailure(resolved, recordWith()))).toMatchObject({ status: 'active', occurrence_count: 2 });
   });
 });
 
 describe('superseded by a changed schema', () => {
-  it('of this tool, if its schema was known and is another', () => {
+  it('failures of a tool are superseded if its schema was known and has changed', () => {
     let memory = addFailure(emptyFailureMemory(), recordWith({ fingerprint: 'old' }), { tool_schema_hash: 'v1' });
     memory = addFailure(memory, recordWith({ fingerprint: 'new' }), { tool_schema_hash: 'v2' });
     memory = addFailure(memory, recordWith({ fingerprint: 'unknown' }));

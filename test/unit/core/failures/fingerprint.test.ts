@@ -50,12 +50,12 @@ const VOLATILE: Record<string, fc.Arbitrary<string>> = {
 };
 
 describe('a fingerprint', () => {
-  it('has a prefix to read and a hash', () => {
+  it('a fingerprint has a readable prefix and a hash', () => {
     expect(fingerprintOf(BASE)).toMatch(/^fp1:tool_error:fetch\.page:HTTP_503:[0-9a-f]{16}$/);
     expect(fingerprintOf({ signal_type: 'budget_pressure', tool_name: null })).toMatch(/^fp1:budget_pressure:-:-:/);
   });
 
-  it('is the same for ever: these were made by version fp1', () => {
+  it('a fingerprint of version fp1 never changes', () => {
     expect([
       fingerprintOf(BASE),
       withMessage('connect ECONNREFUSED 127.0.0.1:5432'),
@@ -74,7 +74,7 @@ describe('a fingerprint', () => {
     `);
   });
 
-  it('fits its column and its alphabet whatever the names are', () => {
+  it('a fingerprint fits its column and its alphabet whatever the names are', () => {
     fc.assert(
       fc.property(
         fc.string({ maxLength: 300 }),
@@ -102,7 +102,7 @@ describe('what must not change a fingerprint never does', () => {
     );
   });
 
-  it('the order of keys and chunks, chunks given twice, case and spaces of a query', () => {
+  it('a fingerprint ignores the order of keys and chunks, repeated chunks, and the case and spaces of a query', () => {
     fc.assert(
       fc.property(fc.array(word, { maxLength: 8 }), word, (chunks, query) => {
         const one = fingerprintOf({
@@ -122,13 +122,13 @@ describe('what must not change a fingerprint never does', () => {
     );
   });
 
-  it('absent, null and empty fields', () => {
+  it('a fingerprint does not distinguish absent, null and empty fields', () => {
     const empty = { ...BASE, query: '', chunk_ids: [], message: '' };
     expect(fingerprintOf(empty)).toBe(fingerprintOf({ ...BASE, query: null, chunk_ids: null, message: null }));
     expect(fingerprintOf(empty)).toBe(fingerprintOf(BASE));
   });
 
-  it('frames of a stack and frames of a traceback', () => {
+  it('a fingerprint ignores the frames of a stack and of a traceback', () => {
     fc.assert(
       fc.property(fc.array(word), fc.array(word), word, (one, other, what) => {
         const node = (names: string[]) =>
@@ -154,7 +154,7 @@ describe('what must change a fingerprint always does', () => {
     expect(fingerprintOf({ ...BASE, [field]: 'a b' })).not.toBe(fingerprintOf({ ...BASE, [field]: 'a_b' }));
   });
 
-  it('another query or another set of chunks', () => {
+  it('another query or another set of chunks changes the fingerprint', () => {
     fc.assert(
       fc.property(different(word), ([one, other]) => {
         expect(fingerprintOf({ ...BASE, query: one })).not.toBe(fingerprintOf({ ...BASE, query: other }));
@@ -166,7 +166,7 @@ describe('what must change a fingerprint always does', () => {
     );
   });
 
-  it('fields never run into each other', () => {
+  it('moving text from one field to another changes the fingerprint', () => {
     fc.assert(
       fc.property(word, word, (one, other) => {
         fc.pre(one !== other);

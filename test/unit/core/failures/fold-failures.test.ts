@@ -56,7 +56,7 @@ const live = (events: readonly Event[]) => {
 };
 
 describe('the fold of records and revisions', () => {
-  it('says what the run itself knew, whatever the order of the rows and however often each was written', () => {
+  it('folding records and revisions gives what the run itself knew, whatever their order and however often each was written', () => {
     fc.assert(
       fc.property(fc.array(event, { maxLength: 40 }), fc.infiniteStream(fc.nat()), (events, numbers) => {
         const { memory, records, revisions } = live(events);
@@ -93,7 +93,7 @@ describe('the fold of records and revisions', () => {
     );
   });
 
-  it('keeps runs apart', () => {
+  it('folding keeps runs apart', () => {
     const rows = [recordWith({ run_id: 'r1' }), recordWith({ run_id: 'r2' }), recordWith({ run_id: 'r2' })];
     expect(foldFailures(rows, []).map(({ run_id, occurrence_count }) => [run_id, occurrence_count])).toEqual([
       ['r1', 1],

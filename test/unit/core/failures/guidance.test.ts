@@ -30,7 +30,7 @@ describe('what guidance is shown', () => {
     recordWith({ fingerprint: 'same' }),
   );
 
-  it('same fingerprint, then same tool and code, then same tool, then same signal and phase; the rest never', () => {
+  it('guidance shows the same fingerprint first, then the same tool and code, then the same tool, then the same signal and phase', () => {
     const { rows } = selectGuidance(
       memory,
       { tool_name: 'fetch', phase: 'fetch', fingerprint: 'same', error_code: 'HTTP_503', signal_type: 'tool_error' },
@@ -44,12 +44,12 @@ describe('what guidance is shown', () => {
     ]);
   });
 
-  it('a first attempt sees what is known of its tool', () => {
+  it('a first attempt sees what is known about its tool', () => {
     expect(chosen(memory, { tool_name: 'fetch', phase: 'fetch' })).toEqual(['same', 'tool', 'tool-and-code']);
     expect(chosen(memory, { tool_name: null, phase: 'fetch' })).toEqual([]);
   });
 
-  it('within one relevance: severity, then the latest step, then what helped, then the name', () => {
+  it('guidance of equal relevance is ordered by severity, then latest step, then what helped, then name', () => {
     let ranked = memoryOf(
       recordWith({ fingerprint: 'low-late', severity: 'low', step_id: 9 }),
       recordWith({ fingerprint: 'critical', severity: 'critical', step_id: 1 }),
@@ -72,7 +72,7 @@ describe('what guidance is shown', () => {
     ]);
   });
 
-  it('at most k rows, one per fingerprint', () => {
+  it('guidance has at most k rows, one per fingerprint', () => {
     const many = memoryOf(
       ...Array.from({ length: 50 }, (_, n) => recordWith({ fingerprint: `fp-${n % 25}`, step_id: n })),
     );
@@ -83,7 +83,7 @@ describe('what guidance is shown', () => {
     });
   });
 
-  it('resolved and superseded never appear', () => {
+  it('resolved and superseded failures never appear in guidance', () => {
     let settled = addFailure(emptyFailureMemory(), recordWith({ fingerprint: 'r', input_hash: 'r' }));
     settled = addFailure(settled, recordWith({ fingerprint: 's', input_hash: 's' }), { tool_schema_hash: 'v1' });
     settled = resolveByProof(settled, { tool_name: 'fetch', input_hash: 'r' }).memory;
@@ -95,7 +95,7 @@ describe('what guidance is shown', () => {
     }
   });
 
-  it('whole rows are dropped from the end where they do not fit', () => {
+  it('guidance that does not fit loses whole rows from its end', () => {
     const three = memoryOf(...['a', 'b', 'c'].map((fingerprint) => recordWith({ fingerprint })));
     const all = selectGuidance(three, { tool_name: 'fetch', phase: 'x' }, ROOM);
     expect(all.text).toBe(all.rows.map((row) => row.text).join('\n'));
@@ -107,7 +107,7 @@ describe('what guidance is shown', () => {
     });
   });
 
-  it('every row says why it was chosen and which record it comes from', () => {
+  it('every row of guidance says why it was chosen and which record it comes from', () => {
     const twice = memoryOf(recordWith({ step_id: 1 }), recordWith({ step_id: 3, failure_id: 'run-1:s3:a1:f1' }));
     const fingerprint = twice.by_fingerprint[0]!.fingerprint;
     expect(selectGuidance(twice, { tool_name: 'fetch', phase: 'x', fingerprint }, ROOM).rows).toEqual([
@@ -121,7 +121,7 @@ describe('what guidance is shown', () => {
     ]);
   });
 
-  it('the same state gives the same bytes, whatever the order in which it was built or stored', () => {
+  it('the same state gives the same bytes of guidance, whatever the order in which it was built or stored', () => {
     const record = fc.record({
       fingerprint: fc.constantFrom('a', 'b', 'c', 'd', 'e', 'f', 'g', 'h'),
       severity: fc.constantFrom(...severitySchema.options),
@@ -214,7 +214,7 @@ describe('how a row reads', () => {
     fc.record({ type: fc.constant('cap_output' as const), tool_name: texts, max_bytes: fc.integer({ min: 1 }) }),
   );
 
-  it('whatever a tool or a model said: one typed sentence, short, of plain characters, on one line', () => {
+  it('a row of guidance is one short typed sentence of plain characters, whatever a tool or a model said', () => {
     fc.assert(
       fc.property(
         fc.constantFrom(...outcomeKindSchema.options),
@@ -253,7 +253,7 @@ describe('how a row reads', () => {
 });
 
 describe('selection is fast', () => {
-  it('among 10,000 failures (the bar is a p99 of 2 ms; here with room for a busy machine)', () => {
+  it('selecting guidance among 10,000 failures is fast (the bar is a p99 of 2 ms; here with room for a busy machine)', () => {
     const memory: FailureMemory = { ...emptyFailureMemory() };
     const base = memoryOf(recordWith()).by_fingerprint[0]!;
     for (let n = 0; n < 10_000; n += 1) {

@@ -38,7 +38,7 @@ const drive = (steps: readonly Step[], policy: LoopPolicy = POLICY, start: LoopW
 const repeat = (count: number, ...steps: Step[]): Step[] => Array.from({ length: count }, () => steps).flat();
 
 describe('the same call with the same outcome', () => {
-  it('629 identical successful reads run 4 times; calls 5 and 6 are guided, call 7 escalates', () => {
+  it('629 identical successful reads run 4 times; calls 5 and 6 are answered with guidance, call 7 escalates', () => {
     const { actions, stalls, ran } = drive(repeat(629, [read('a'), ok('x')]));
     expect(ran).toBe(4);
     expect(actions.slice(0, 8)).toEqual(['run', 'run', 'run', 'run', 'guide', 'guide', 'escalate', 'escalate']);
@@ -46,16 +46,16 @@ describe('the same call with the same outcome', () => {
     expect(stalls[0]?.fingerprint).toMatch(/^fp1:loop_stall:read:same_call_same_outcome:/);
   });
 
-  it('500 polls whose answers change are untouched', () => {
+  it('500 polls whose answers change are not stopped', () => {
     const polls = Array.from({ length: 500 }, (_, n): Step => [read('job'), ok(`answer ${n}`)]);
     expect(drive(polls)).toMatchObject({ ran: 500, stalls: [] });
   });
 
-  it('polls whose answer goes back and forth change too', () => {
+  it('polls whose answer goes back and forth are not stopped', () => {
     expect(drive(repeat(100, [read('job'), ok('a')], [read('job'), ok('b')]))).toMatchObject({ ran: 200, stalls: [] });
   });
 
-  it('a poll whose probe changes is progress, although its answer does not', () => {
+  it('a poll whose probe changes makes progress, although its answer does not change', () => {
     const polls = Array.from({ length: 50 }, (_, n): Step => [
       read('job'),
       { ok: true, result_hash: 'x', probe_hash: `${n}` },
@@ -63,16 +63,16 @@ describe('the same call with the same outcome', () => {
     expect(drive(polls)).toMatchObject({ ran: 50, stalls: [] });
   });
 
-  it('a policy with another number counts to that number', () => {
+  it('a policy with another number of repeats counts to that number', () => {
     expect(drive(repeat(20, [read('a'), ok('x')]), { ...POLICY, same_outcome: 7 }).ran).toBe(7);
   });
 
-  it('10 different reads with the same answer are 10 questions', () => {
+  it('10 different reads with the same answer are not a loop', () => {
     const steps = Array.from({ length: 10 }, (_, n): Step => [read(`file-${n}`), ok('empty')]);
     expect(drive(steps)).toMatchObject({ ran: 10, stalls: [] });
   });
 
-  it('reading a file again after new things were learnt is no loop', () => {
+  it('reading a file again after something new was learnt is not a loop', () => {
     const steps = Array.from({ length: 20 }, (_, n): Step[] => [
       [read('notes'), ok('notes')],
       [read(`file-${n}`), ok(`content ${n}`)],
@@ -80,7 +80,7 @@ describe('the same call with the same outcome', () => {
     expect(drive(steps)).toMatchObject({ ran: 40, stalls: [] });
   });
 
-  it('a reworded thought in between does not hide it', () => {
+  it('a reworded thought between equal calls does not hide the loop', () => {
     const steps = Array.from({ length: 20 }, (_, n): Step[] => [
       [read('notes'), ok('notes')],
       [{ tool_name: 'think', args: { thought: `variation ${n}` }, effect: 'read' }, ok('noted')],
@@ -88,7 +88,7 @@ describe('the same call with the same outcome', () => {
     expect(drive(steps).stalls).toMatchObject([{ rule: 'same_call_same_outcome', tool_name: 'read' }]);
   });
 
-  it('an edit in between is progress, although every edit answers the same', () => {
+  it('an edit between equal calls is progress, although every edit has the same answer', () => {
     const steps = Array.from({ length: 20 }, (_, n): Step[] => [
       [{ tool_name: 'test', args: {}, effect: 'read' }, failed('1 test failed')],
       [{ tool_name: 'edit', args: { text: `try ${n}` }, effect: 'idempotent' }, ok('ok')],
@@ -96,7 +96,7 @@ describe('the same call with the same outcome', () => {
     expect(drive(steps)).toMatchObject({ ran: 40, stalls: [] });
   });
 
-  it('another call runs during a stall, and lifts it if it learns something', () => {
+  it('another call runs during a stall, and lifts the stall if it learns something', () => {
     const { state } = drive(repeat(5, [read('a'), ok('x')]));
     const still = drive(
       [
@@ -118,14 +118,14 @@ describe('the same call with the same outcome', () => {
     expect(moved.actions).toEqual(['run', 'run']);
   });
 
-  it('an answer of a person lifts it; the same stall again has the same fingerprint', () => {
+  it("a person's answer lifts a stall; the same stall again has the same fingerprint", () => {
     const first = drive(repeat(7, [read('a'), ok('x')]));
     const second = drive(repeat(7, [read('a'), ok('x')]), POLICY, liftStalls(first.state));
     expect(second.ran).toBe(4);
     expect(second.stalls[0]?.fingerprint).toBe(first.stalls[0]?.fingerprint);
   });
 
-  it('of equal calls that are asked for at once no more run than the rule allows', () => {
+  it('of equal calls made at once, no more run than the rule allows', () => {
     let state = createLoopWatch();
     const actions = Array.from({ length: 6 }, () => {
       const before = beforeCall(state, read('a'), POLICY);
@@ -143,7 +143,7 @@ describe('the same call with the same outcome', () => {
     expect(state.under_way).toEqual({});
   });
 
-  it('tools to ignore are never counted', () => {
+  it('calls of ignored tools are never counted', () => {
     expect(drive(repeat(50, [read('a'), ok('x')]), { ...POLICY, ignore_tools: ['read'] })).toMatchObject({
       ran: 50,
       stalls: [],
@@ -152,7 +152,7 @@ describe('the same call with the same outcome', () => {
 });
 
 describe('the same call failing', () => {
-  it('error loops with volatile ids, in the call and in the error, are caught at 3', () => {
+  it('error loops with volatile ids, in the call and in the error, are stopped at 3', () => {
     fc.assert(
       fc.property(
         fc.array(fc.tuple(fc.uuid(), fc.uuid(), fc.date({ noInvalidDate: true })), { minLength: 6, maxLength: 6 }),
@@ -174,17 +174,17 @@ describe('the same call failing', () => {
     );
   });
 
-  it('also when it fails in different ways', () => {
+  it('a call that keeps failing in different ways is stopped too', () => {
     const steps: Step[] = ['timeout', 'refused', 'reset'].map((message) => [read('a'), failed(message)]);
     expect(drive(steps).stalls).toMatchObject([{ rule: 'same_call_failing' }]);
   });
 
-  it('a failure between equal answers is no progress', () => {
+  it('a failure between equal answers is not progress', () => {
     const steps = repeat(10, [read('a'), ok('x')], [read('a'), failed('reset')]);
     expect(drive(steps).stalls).toHaveLength(1);
   });
 
-  it('other arguments are another call', () => {
+  it('failing calls with other arguments count separately', () => {
     const steps = Array.from({ length: 10 }, (_, n): Step => [read(`file-${n}`), failed('missing')]);
     expect(drive(steps)).toMatchObject({ ran: 10, stalls: [] });
   });
@@ -196,7 +196,7 @@ describe('a cycle', () => {
   const C: Step = [read('c'), ok('z')];
   const D: Step = [read('d'), ok('w')];
 
-  it('A B A B A B is caught after 3 rounds', () => {
+  it('the cycle A B A B A B is stopped after 3 rounds', () => {
     const { actions, stalls } = drive(repeat(5, A, B));
     expect(stalls).toMatchObject([{ rule: 'cycle', start: 1, end: 6, repeats: 3 }]);
     expect(actions.slice(0, 9)).toEqual([...Array.from({ length: 6 }, () => 'run'), 'guide', 'guide', 'escalate']);
@@ -210,23 +210,23 @@ describe('a cycle', () => {
     expect(drive(repeat(4, ...calls)).stalls).toMatchObject([{ rule: 'cycle', start: 1, end, repeats: 3 }]);
   });
 
-  it('has the same fingerprint wherever it was entered', () => {
+  it('a cycle has the same fingerprint wherever it was entered', () => {
     expect(drive(repeat(4, B, C, A)).stalls[0]?.fingerprint).toBe(drive(repeat(4, A, B, C)).stalls[0]?.fingerprint);
   });
 
-  it('whose results change is none', () => {
+  it('calls whose results change are not a cycle', () => {
     const steps = Array.from({ length: 50 }, (_, n): Step[] => [[read('a'), ok(`x${n}`)], B]).flat();
     expect(drive(steps)).toMatchObject({ ran: 100, stalls: [] });
   });
 
-  it('of five different calls is none', () => {
+  it('five different calls are not a cycle', () => {
     const five: Step[] = [A, B, C, D, [read('e'), ok('v')]];
     expect(drive(repeat(3, ...five)).stalls).toEqual([]);
   });
 });
 
 describe('the same message', () => {
-  it('is recorded at 3, guided twice, then escalated', () => {
+  it('the same message is recorded at 3, answered with guidance twice, then escalated', () => {
     let state = createLoopWatch();
     const told = Array.from({ length: 6 }, () => {
       const after = afterMessage(state, ' I am  DONE, I think. ', POLICY);
@@ -243,7 +243,7 @@ describe('the same message', () => {
     ]);
   });
 
-  it('progress in between starts the count again, and other words are another message', () => {
+  it('progress resets the count of messages, and other words are another message', () => {
     let state = createLoopWatch();
     for (const n of [1, 2, 3, 4, 5]) {
       const said = afterMessage(state, 'checking', POLICY);
@@ -254,7 +254,7 @@ describe('the same message', () => {
     expect(afterMessage(state, '', POLICY)).toEqual({ state, action: 'go_on', is_new: false });
   });
 
-  it('what the agent said is no part of the fingerprint', () => {
+  it("an agent's text is not part of the fingerprint of its stall", () => {
     const stallOf = (text: string) => {
       let state = createLoopWatch();
       let stall: Stall | undefined;
@@ -266,7 +266,7 @@ describe('the same message', () => {
 });
 
 describe('the state of the watch', () => {
-  it('never grows with the loop', () => {
+  it('the state of the watch does not grow with the loop', () => {
     const steps = Array.from({ length: 3_000 }, (_, n): Step => [
       read(`file-${n % 500}`),
       n % 3 ? ok(`r${n}`) : failed(`e${n}`),
@@ -275,7 +275,7 @@ describe('the state of the watch', () => {
     expect(JSON.stringify(state).length).toBeLessThan(32_000);
   });
 
-  it('among random calls nothing ever runs more often than its rule allows without progress', () => {
+  it('among random calls none runs more often than its rule allows without progress', () => {
     const step = fc.tuple(fc.constantFrom('a', 'b', 'c'), fc.constantFrom('x', 'fail'));
     fc.assert(
       fc.property(fc.array(step, { maxLength: 200 }), (parts) => {
@@ -289,7 +289,7 @@ describe('the state of the watch', () => {
 });
 
 describe('loops in a whole transcript', () => {
-  it('each is told once, as long as it went on', () => {
+  it('each loop of a transcript is reported once, with its full length', () => {
     const transcript = [
       ...repeat(3, [read('start'), ok('s')]),
       ...repeat(629, [read('a'), ok('x')]),

@@ -149,11 +149,11 @@ describe('what is left of a message', () => {
     expect(normaliseMessage(salientLine(message))).toBe(normalised);
   });
 
-  it.each(TABLE)('%s stays as it is when normalised again', (_name, _message, normalised) => {
+  it.each(TABLE)('%s stays the same when it is normalised again', (_name, _message, normalised) => {
     expect(normaliseMessage(normalised)).toBe(normalised);
   });
 
-  it('finds the end of a traceback of ten megabytes', () => {
+  it('the salient line is found at the end of a traceback of ten megabytes', () => {
     const frames = '  File "/srv/app.py", line 10, in f\n    f()\n'.repeat(230_000);
     expect(salientLine(`Traceback (most recent call last):\n${frames}RecursionError: too deep`)).toBe(
       'RecursionError: too deep',
@@ -187,7 +187,7 @@ describe('scanning is linear', () => {
     '"/a',
     '1-',
   ];
-  it.each(hostile)('a megabyte of %j takes under 250 ms', (unit) => {
+  it.each(hostile)('scanning a megabyte of %j takes under 250 ms', (unit) => {
     const text = unit.repeat(Math.ceil(1_000_000 / unit.length));
     // Of this process alone: how busy the machine is says nothing about the expressions.
     const before = process.cpuUsage();

@@ -132,7 +132,7 @@ describe('the recommended adjustment', () => {
     expect(recommendAdjustment(seen)).toEqual(adjustment);
   });
 
-  it('fits its schema for every outcome, category and signal', () => {
+  it('the recommended adjustment fits its schema for every outcome, category and signal', () => {
     fc.assert(
       fc.property(
         fc.record(

@@ -56,13 +56,13 @@ describe('detectFeedback', () => {
     expect(detectFeedback(text).feedback_type).toBe(type);
   });
 
-  it('starts at 0.5 and adds a tenth per further family, in exact decimals', () => {
+  it('confidence starts at 0.5 and grows by a tenth per further family, in exact decimals', () => {
     expect(detectFeedback('it crashed').confidence).toBe(0.5);
     expect(detectFeedback('it crashed with exit code 3').confidence).toBe(0.6);
     expect(detectFeedback('completely wrong, it does not work').confidence).toBe(0.7);
   });
 
-  it('adds each boost once', () => {
+  it('each boost of confidence is added once', () => {
     expect(detectFeedback('fatal: not a git repository').confidence).toBe(0.8);
     expect(detectFeedback('The test "adds" fails').confidence).toBe(0.7);
     expect(detectFeedback('try again, try again').confidence).toBe(0.7);
@@ -70,23 +70,23 @@ describe('detectFeedback', () => {
     expect(detectFeedback('mostly works, rename the file').confidence).toBe(0.6);
   });
 
-  it('never exceeds 1', () => {
+  it('confidence never exceeds 1', () => {
     expect(detectFeedback('TypeError: a\n    at f (a.js:1:2)\nexit code 1\nsyntax error near x').confidence).toBe(1);
   });
 
-  it('prefers the more specific type on a tie', () => {
+  it('on a tie the more specific type is detected', () => {
     expect(detectFeedback('it crashed and it is wrong').feedback_type).toBe('runtime_error');
     expect(detectFeedback('the tests failed and it is wrong').feedback_type).toBe('verification_failure');
   });
 
-  it('counts a stack trace inside a failed test for the test', () => {
+  it('a stack trace inside a failed test counts for the test', () => {
     const found = detectFeedback('FAIL a.test.js\n  ● adds\n    TypeError: x is not a function\n      at f (a.js:1:2)');
     expect(found.feedback_type).toBe('verification_failure');
     expect(found.matches.map((match) => match.feedback_type)).not.toContain('runtime_error');
     expect(found.context).toMatchObject({ test_name: 'adds', error_message: 'TypeError: x is not a function' });
   });
 
-  it('tells expected and actual values, exit code and framework', () => {
+  it('the context contains expected and actual values, exit code and framework', () => {
     expect(detectFeedback('expected 3 to equal 4').context).toMatchObject({ expected: '4', actual: '3' });
     expect(detectFeedback('The total should be 42 but is 41').context).toMatchObject({ expected: '42', actual: '41' });
     expect(detectFeedback('it crashed with exit code 137').context.exit_code).toBe(137);
@@ -99,7 +99,7 @@ describe('detectFeedback', () => {
     });
   });
 
-  it('never throws, and is sure of nothing or between one half and one', { timeout: 60_000 }, () => {
+  it('detection never throws, and its confidence is 0 or between one half and one', { timeout: 60_000 }, () => {
     const words = fc.constantFrom(
       'no',
       'error',
@@ -157,7 +157,7 @@ describe('detectFeedback', () => {
     expect(best(make(1_000_000))).toBeLessThan(half * 3 + 50);
   });
 
-  it('finds a failure in the middle of a megabyte', () => {
+  it('a failure in the middle of a megabyte is detected', () => {
     const noise = 'request done in 12 ms\n'.repeat(22_000);
     expect(detectFeedback(`${noise}TypeError: x is not a function\n${noise}`).feedback_type).toBe('runtime_error');
   });

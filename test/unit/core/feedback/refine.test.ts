@@ -10,7 +10,7 @@ const timestamp = '2026-02-01T10:30:00Z';
 const types = (text: string): string[] => selectActions(detectFeedback(text)).map((action) => action.type);
 
 describe('selectActions', () => {
-  it('come in the priority order of their type', () => {
+  it('actions come in the priority order of their type', () => {
     expect(types('Traceback (most recent call last):\n  File "a.py", line 1\nKeyError: 1')).toEqual([
       'add_context',
       'add_constraint',
@@ -33,12 +33,12 @@ describe('selectActions', () => {
     ]);
   });
 
-  it('leave out a template whose slot is unknown', () => {
+  it('an action whose slot has no value is left out', () => {
     expect(types('it crashed')).toEqual(['request_approach']);
     expect(types('tests failed')).toEqual(['request_validation']);
   });
 
-  it('never leave a slot open', { timeout: 60_000 }, () => {
+  it('an action never contains an unfilled slot', { timeout: 60_000 }, () => {
     for (const { text } of corpus)
       for (const action of selectActions(detectFeedback(text))) {
         expect(action.text).not.toMatch(
@@ -50,7 +50,7 @@ describe('selectActions', () => {
 });
 
 describe('refinePrompt', () => {
-  it('logs every iteration in the shape of the log', () => {
+  it('refining a prompt logs every iteration in the format of the log', () => {
     const { iterations, refined_prompt } = refinePrompt('review the code', 'wrong, I meant security review', {
       timestamp,
     });
@@ -67,7 +67,7 @@ describe('refinePrompt', () => {
     expect(refined_prompt).toContain('security review');
   });
 
-  it('gives the prompt back as it was when nothing is detected', () => {
+  it('refining returns the prompt unchanged when nothing is detected', () => {
     const result = refinePrompt('review the code', 'all tests passed', { timestamp });
     expect(result).toEqual({
       refined_prompt: 'review the code',
@@ -76,7 +76,7 @@ describe('refinePrompt', () => {
     });
   });
 
-  it('applies actions before the first score and stops at the target', () => {
+  it('refining applies actions before the first score and stops at the target', () => {
     const scored: string[] = [];
     const score = (prompt: string): number => scored.push(prompt) * 0 + 7;
     const { iterations } = refinePrompt('a', 'it crashed', { timestamp, score });
@@ -85,7 +85,7 @@ describe('refinePrompt', () => {
     expect(iterations[0]?.success).toBe(true);
   });
 
-  it('stops when an iteration changes nothing, and never runs more than it may', () => {
+  it('refining stops when an iteration changes nothing, and never exceeds its maximum', () => {
     expect(refinePrompt('a', 'it crashed', { timestamp, score: () => 0 }).iterations).toHaveLength(2);
     expect(
       refinePrompt('a', 'it crashed', { timestamp, score: () => 0, max_refinement_iterations: 1 }).iterations,
@@ -93,7 +93,7 @@ describe('refinePrompt', () => {
     expect(refinePrompt('a', 'it crashed', { timestamp, max_refinement_iterations: 0 }).refined_prompt).toBe('a');
   });
 
-  it('changes nothing when applied twice', { timeout: 60_000 }, () => {
+  it('refining a refined prompt changes nothing', { timeout: 60_000 }, () => {
     const feedback = fc.oneof(fc.constantFrom(...corpus.map((sample) => sample.text)), fc.string());
     fc.assert(
       fc.property(fc.string(), feedback, (prompt, text) => {
@@ -105,7 +105,7 @@ describe('refinePrompt', () => {
 });
 
 describe('scorePrompt', () => {
-  it('lies between 0 and 10 and never falls when a line is added', () => {
+  it('the score of a prompt is between 0 and 10 and never falls when a line is added', () => {
     expect(scorePrompt('')).toBe(0);
     fc.assert(
       fc.property(fc.string(), fc.string(), (prompt, line) => {
@@ -116,7 +116,7 @@ describe('scorePrompt', () => {
     );
   });
 
-  it('gives full marks to a prompt that tells everything', () => {
+  it('a prompt that tells everything gets the full score', () => {
     const prompt = 'The last attempt failed in cart.ts. First fix the total, then run the tests; only change `sum`.';
     expect(scorePrompt(prompt)).toBe(10);
   });

@@ -18,7 +18,7 @@ const problemOf = (state: GuardState | null, body: LoopReport) => {
 };
 
 describe('the same report', () => {
-  test('gets the same answer, later and after the end too, whatever the order of its keys', () => {
+  test('the same report gets the same answer, also later and after the end, whatever the order of its keys', () => {
     const first = complete(null, report('x'));
     const ended = complete(first.state, report('x_r1', GOOD));
     const { loop_id, reflection_status, reflection_result } = report('x');
@@ -27,11 +27,11 @@ describe('the same report', () => {
     expect(again).toEqual({ ok: true, state: ended.state, answer: first.answer, repeated: true });
   });
 
-  test('with another body is a conflict', () => {
+  test('a report of the same loop with another body is a conflict', () => {
     expect(problemOf(afterLowLoops(1).state, report('x', GOOD))).toBe('other_body');
   });
 
-  test('can be told from the body as it came when a reviewer judged it later', () => {
+  test('a repeated report is recognized by its original body when a reviewer judged it later', () => {
     const asked = completeLoop(null, report('x'), policy, AT, { bodyHash: 'asked' });
     const state = asked.ok ? asked.state : null;
     expect(completeLoop(state, report('x', GOOD), policy, LATER, { bodyHash: 'asked' })).toMatchObject({
@@ -42,7 +42,7 @@ describe('the same report', () => {
 });
 
 describe('a report is refused', () => {
-  test('out of order, in another family, after the end, or as a rerun that nothing opened', () => {
+  test('a report is refused out of order, in another family, after the end, or as a rerun that nothing opened', () => {
     const { state } = afterLowLoops(1);
     expect(problemOf(state, report('x_r2'))).toBe('out_of_order');
     expect(problemOf(state, report('x_r01'))).toBe('out_of_order');
@@ -52,14 +52,14 @@ describe('a report is refused', () => {
     expect(problemOf(closeFamily(state, AT), report('x_r1'))).toBe('ended');
   });
 
-  test('with another max_reruns than the first one said', () => {
+  test('a report is refused with another max_reruns than the first report had', () => {
     const { state } = complete(null, report('x', LOW, { max_reruns: 5 }));
     expect(problemOf(state, report('x_r1', LOW, { max_reruns: 6 }))).toBe('max_reruns_fixed');
     expect(problemOf(state, report('x_r1', LOW, { max_reruns: 5 }))).toBeNull();
     expect(problemOf(state, report('x_r1'))).toBeNull();
   });
 
-  test('without a review, or with one that is no review', () => {
+  test('a report is refused without a review, or with an invalid one', () => {
     expect(problemOf(null, { loop_id: 'x', reflection_status: 'done' })).toBe('review_missing');
     for (const alignment_score of [-0.1, 1.1, Number.NaN, '0.5', null]) {
       const body = { ...report('x'), reflection_result: { ...LOW, alignment_score } };
@@ -71,7 +71,7 @@ describe('a report is refused', () => {
 });
 
 describe('the trace', () => {
-  test('has every loop with its status, its depth and the loop before it', () => {
+  test('the trace has every loop with its status, its depth and the loop before it', () => {
     const { state } = complete(afterLowLoops(2).state, report('x_r2', GOOD));
     expect(buildLoopTrace(state)).toMatchObject([
       { loop_id: 'x', status: 'rerun', rerun_of: null, rerun_depth: 0, rerun_count: 1 },
@@ -80,7 +80,7 @@ describe('the trace', () => {
     ]);
   });
 
-  test('logs for every rerun what triggered it, why, whose judgement it was and who overrode', () => {
+  test('the trace has for every rerun what triggered it, why, who judged it and who overrode', () => {
     const review = { ...LOW, reflection_persona: 'SAGE' };
     const flags = { override_max_reruns: true, override_by: 'operator' };
     const { state } = complete(null, report('x', review, { max_reruns: 0, ...flags }));
@@ -98,7 +98,7 @@ describe('the trace', () => {
     });
   });
 
-  test('shows a loop at work as running, then as reviewing, and as finalized when the run ended under it', () => {
+  test('the trace shows a loop as running, then as reviewing, and as finalized when the run ended during it', () => {
     const opened = openFamily('x', { max_reruns: 3, max_overrides: 3 }, AT);
     if (!opened.ok) throw new Error(opened.detail);
     expect(buildLoopTrace(opened.state)[0]?.status).toBe('running');
@@ -110,7 +110,7 @@ describe('the trace', () => {
 });
 
 describe('the guardrails status', () => {
-  test('of a loop announced but not reported has null scores and the family’s counts', () => {
+  test('the status of a loop that was announced but not reported has null scores and the counts of the family', () => {
     expect(buildGuardrailsStatus(afterLowLoops(2).state)).toMatchObject({
       loop_id: 'x_r2',
       rerun_count: 2,
@@ -123,7 +123,7 @@ describe('the guardrails status', () => {
     });
   });
 
-  test('tells the end of the family for any of its loops, and nothing for a loop it does not have', () => {
+  test('the status shows the end of the family for any of its loops, and does not exist for other loops', () => {
     const { state } = afterLowLoops(4);
     for (const loopId of ['x', 'x_r3']) {
       expect(buildGuardrailsStatus(state, loopId)).toMatchObject({
@@ -141,13 +141,13 @@ describe('bias across families', () => {
   const tagged = report('x', { ...LOW, bias_tags: [' optimism ', { tag: 'optimism' }, 'Optimism', ''] });
   const elsewhere = { biasElsewhere: { optimism: 2 } };
 
-  test('does not stop this one by default', () => {
+  test('bias in other families does not end this one by default', () => {
     expect(completeLoop(null, tagged, policy, AT, elsewhere)).toMatchObject({
       answer: { reflection_result: { bias_echo: false, repetition_counts: { optimism: 1, Optimism: 1 } } },
     });
   });
 
-  test('decides where the policy counts globally', () => {
+  test('bias in other families counts where the policy counts globally', () => {
     const global = withPolicy({ bias: { scope: 'global' } });
     expect(completeLoop(null, tagged, global, AT, elsewhere)).toMatchObject({
       answer: {
@@ -157,7 +157,7 @@ describe('bias across families', () => {
     });
   });
 
-  test('counts a tag that is named like a member of every object', () => {
+  test('a tag that is named like a member of every object is counted', () => {
     const odd = report('x', { ...LOW, bias_tags: ['__proto__', 'constructor'] });
     const { answer } = complete(null, odd);
     expect(JSON.stringify(answer.reflection_result.repetition_counts)).toBe('{"__proto__":1,"constructor":1}');
@@ -165,7 +165,7 @@ describe('bias across families', () => {
 });
 
 describe('outside the mode enforce', () => {
-  test('fatigue and bias are told and stop nothing; the rerun limit still ends the family', () => {
+  test('outside the mode enforce fatigue and bias are reported and stop nothing; the rerun limit still ends the family', () => {
     const used = withPolicy({ mode: 'observe', reruns: { max_reruns: 6 } });
     const tired = afterLowLoops(6, used);
     expect(tired.answer.decision_result.decision).toBe('rerun');
@@ -179,7 +179,7 @@ describe('outside the mode enforce', () => {
 });
 
 describe('loop ids', () => {
-  test('stay within 128 characters, and every rerun leads back to its family', () => {
+  test('loop ids stay within 128 characters, and every rerun leads back to its family', () => {
     const longest = 'a'.repeat(128);
     const first = complete(null, report(longest));
     const rerun = first.state.loops[1]?.loop_id ?? '';

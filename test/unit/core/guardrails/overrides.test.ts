@@ -17,7 +17,7 @@ function overridden(state: GuardState, request: OverrideRequest): GuardState {
 }
 
 describe('a pending override', () => {
-  test('waits until its bound would end the run, frees exactly one rerun, and is used up', () => {
+  test('a pending override waits until its limit would end the run, frees exactly one rerun, and is used up', () => {
     let state = overridden(complete(null, report('x')).state, LIMIT);
     for (const id of ['x_r1', 'x_r2']) state = complete(state, report(id)).state;
     expect(listOverrides(state)).toMatchObject([{ outcome: 'pending', spent_by: null }]);
@@ -27,7 +27,7 @@ describe('a pending override', () => {
     expect(last.answer.decision_result).toMatchObject({ finalize_reason: 'max_reruns_reached', rerun_count: 4 });
   });
 
-  test('is not spent by a decision that another guard ends all the same', () => {
+  test('a pending override is not spent by a decision that another guard ends anyway', () => {
     const used = withPolicy({ fatigue: { critical_threshold: 0.45 } });
     const state = overridden(afterLowLoops(3, used).state, LIMIT);
     const last = complete(state, report('x_r3'), used);
@@ -35,7 +35,7 @@ describe('a pending override', () => {
     expect(listOverrides(last.state)).toMatchObject([{ outcome: 'unused', spent_by: null }]);
   });
 
-  test('of the same bound is answered already_pending, kept in the audit, and frees nothing', () => {
+  test('a second override of the same limit is answered already_pending, kept in the audit, and has no effect', () => {
     const first = overridden(afterLowLoops(3).state, LIMIT);
     const second = applyOverride(first, { ...LIMIT, override_by: 'bob' }, AT);
     expect(second).toMatchObject({ ok: true, answer: { status: 'already_pending', overridden_by: 'bob' } });
@@ -46,14 +46,14 @@ describe('a pending override', () => {
     expect(last.answer.decision_result.decision).toBe('finalize');
   });
 
-  test('repeated a thousand times does not fill the state', () => {
+  test('an override repeated a thousand times does not fill the state', () => {
     let state = overridden(afterLowLoops(1).state, LIMIT);
     for (let n = 0; n < 1_000; n += 1) state = overridden(state, LIMIT);
     expect(state.overrides.entries).toHaveLength(21);
     expect(state.overrides.already_pending_left_out).toBe(980);
   });
 
-  test('with two flags is one override: the rerun it frees uses up both', () => {
+  test('an override with two flags is one override: the rerun it frees uses up both', () => {
     const used = withPolicy({ humans: { max_overrides: 1 }, fatigue: { base_increment: 0.2 } });
     const freed = complete(overridden(afterLowLoops(3, used).state, BOTH), report('x_r3'), used);
     expect(freed.answer.decision_result.decision).toBe('rerun');
@@ -61,7 +61,7 @@ describe('a pending override', () => {
     expect(complete(freed.state, report('x_r4'), used).answer.decision_result.decision).toBe('finalize');
   });
 
-  test('with two flags, one of them pending already, takes the other and says so', () => {
+  test('an override with two flags, one of them already pending, takes the other and says so', () => {
     const state = overridden(afterLowLoops(1).state, LIMIT);
     const result = applyOverride(state, BOTH, AT);
     expect(result).toMatchObject({ ok: true, answer: { status: 'success', already_pending: ['max_reruns'] } });
@@ -69,7 +69,7 @@ describe('a pending override', () => {
 });
 
 describe('flags inside a report', () => {
-  test('hold for that decision alone', () => {
+  test('override flags in a report apply to that decision alone', () => {
     const early = complete(null, report('x', LOW, LIMIT)).state;
     let state = early;
     for (const id of ['x_r1', 'x_r2']) state = complete(state, report(id)).state;
@@ -79,7 +79,7 @@ describe('flags inside a report', () => {
     expect(listOverrides(state)).toMatchObject([{ via: 'loop_complete', outcome: 'unused' }]);
   });
 
-  test('are used before a pending override, which keeps waiting', () => {
+  test('override flags in a report are used before a pending override, which keeps waiting', () => {
     const state = overridden(afterLowLoops(3).state, LIMIT);
     const freed = complete(state, report('x_r3', LOW, { ...LIMIT, override_by: 'carl' }));
     expect(listOverrides(freed.state).map(({ override_by, outcome }) => [override_by, outcome])).toEqual([
@@ -88,7 +88,7 @@ describe('flags inside a report', () => {
     ]);
   });
 
-  test('beyond max_overrides free nothing: the guard ends the family and the audit says refused', () => {
+  test('override flags beyond max_overrides have no effect: the guard ends the family and the audit says refused', () => {
     const used = withPolicy({ humans: { max_overrides: 1 }, fatigue: { base_increment: 0 } });
     const once = complete(afterLowLoops(3, used).state, report('x_r3', LOW, LIMIT), used);
     const twice = complete(once.state, report('x_r4', LOW, LIMIT), used);
@@ -96,7 +96,7 @@ describe('flags inside a report', () => {
     expect(listOverrides(twice.state).map((entry) => entry.outcome)).toEqual(['spent', 'refused']);
   });
 
-  test('without a name are refused and change nothing', () => {
+  test('override flags without a name are refused and change nothing', () => {
     const flags = { override_fatigue: true, override_by: null };
     expect(completeLoop(null, report('x', LOW, flags), policy, AT)).toMatchObject({
       problem: 'invalid_report',
@@ -119,7 +119,7 @@ describe('an override is refused', () => {
 });
 
 describe('a run that asks a person before a guard ends it', () => {
-  test('can ask about the limit and about fatigue, not about bias echo or with no override left', () => {
+  test('a run can ask a person about the rerun limit and about fatigue, not about bias echo or with no override left', () => {
     const { state } = afterLowLoops(3);
     expect(canBeOverridden(state, complete(state, report('x_r3')).answer)).toBe(true);
     expect(canBeOverridden(state, complete(state, report('x_r3', GOOD)).answer)).toBe(false);

@@ -96,7 +96,7 @@ const spent = (state: GuardState | null) =>
   state?.overrides.entries.filter((entry) => entry.outcome === 'spent').length ?? 0;
 
 describe('any sequence of reports and overrides', () => {
-  test('ends within 1 + max_reruns + max_overrides loops, in every mode, and some reach that bound', () => {
+  test('any family ends within 1 + max_reruns + max_overrides loops, in every mode, and some reach that limit', () => {
     let reached = 0;
     fc.assert(
       fc.property(policies, fc.oneof(hostile, events), (policy, played) => {
@@ -111,7 +111,7 @@ describe('any sequence of reports and overrides', () => {
     expect(reached).toBeGreaterThan(0);
   });
 
-  test('leaves a state that is plain JSON after every report', () => {
+  test('the state of any family is plain JSON after every report', () => {
     fc.assert(
       fc.property(policies, events, (policy, played) => {
         for (const { after } of play(policy, played)) expect(throughJson(after)).toStrictEqual(after);
@@ -135,7 +135,7 @@ describe('any sequence of reports and overrides', () => {
     );
   });
 
-  test('keeps fatigue within 0 and its maximum', () => {
+  test('fatigue stays between 0 and its maximum', () => {
     fc.assert(
       fc.property(policies, events, (policy, played) => {
         for (const { after } of play(policy, played)) {
@@ -149,7 +149,7 @@ describe('any sequence of reports and overrides', () => {
     );
   });
 
-  test('has a trace that says all that status, answers and audit say, also after a way through JSON', () => {
+  test('the trace contains all that status, answers and audit do, also after serialization to JSON', () => {
     fc.assert(
       fc.property(policies, events, (policy, played) => {
         for (const { after } of play(policy, played)) {
@@ -167,7 +167,7 @@ describe('any sequence of reports and overrides', () => {
     );
   });
 
-  test('answers a repeated report alike at every later point, and moves no count', () => {
+  test('a repeated report gets the same answer at every later point, and changes no count', () => {
     fc.assert(
       fc.property(policies, events, (policy, played) => {
         const steps = play(policy, played);
@@ -191,7 +191,7 @@ describe('scores are decimal', () => {
     expect(toNumber(plus(plus(decimal(0.15), decimal(0.15)), decimal(0.15)))).toBe(0.45);
   });
 
-  test('any step of exactly the threshold improves, any smaller one does not', () => {
+  test('a step of exactly the threshold is an improvement, a smaller one is not', () => {
     const fatigue = withPolicy({}).fatigue;
     fc.assert(
       fc.property(fc.integer({ min: 5_000, max: 100_000 }), (n) => {
@@ -204,7 +204,7 @@ describe('scores are decimal', () => {
     );
   });
 
-  test('every finite number survives, with any exponent, and sums are exact', () => {
+  test('decimals keep every finite number, with any exponent, and sums are exact', () => {
     fc.assert(
       fc.property(
         fc.double({ noDefaultInfinity: true, noNaN: true }),

@@ -13,14 +13,14 @@ import type { AttemptInAction } from '../../../../src/core/lessons/compare-behav
 import type { Lesson } from '../../../../src/core/lessons/rank-lessons.ts';
 
 describe('a signature', () => {
-  test('lower-cases as the source document’s language does: final sigma, dotted I, sharp s', () => {
+  test('a signature lower-cases as Python does: final sigma, dotted I, sharp s', () => {
     expect(errorSignature('t', 'ΟΔΟΣ')).toBe(errorSignature('t', 'οδος'));
     expect(errorSignature('t', 'ΟΔΟΣ')).not.toBe(errorSignature('t', 'οδοσ'));
     expect(errorSignature('t', 'İ')).toBe(errorSignature('t', 'i\u0307'));
     expect(errorSignature('t', 'ẞ')).toBe(errorSignature('t', 'ß'));
   });
 
-  test('ignores white space at both ends and case, and nothing else', () => {
+  test('a signature ignores case and white space at both ends, and nothing else', () => {
     const blank = fc.constantFrom(' ', '\n', '\t', '\u00a0', '\u0085', '\u2028', '\u3000', '\u001c', '\u001f');
     const blanks = fc.array(blank, { maxLength: 5 }).map((parts) => parts.join(''));
     fc.assert(
@@ -34,13 +34,13 @@ describe('a signature', () => {
     );
   });
 
-  test('is made in linear time from a long run of spaces', () => {
+  test('a signature of a long run of spaces takes linear time', () => {
     expect(trimWhiteSpace(`a${' '.repeat(1_000_000)}b${' '.repeat(1_000_000)}`)).toHaveLength(1_000_002);
   });
 });
 
 describe('lengths', () => {
-  test('count code points, so no character is cut in two', () => {
+  test('lengths count code points, so no character is split', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'binary' }), fc.nat(20), (text, count) => {
         expect(firstCodePoints(text, count)).toBe(Array.from(text).slice(0, count).join(''));
@@ -50,7 +50,7 @@ describe('lengths', () => {
 });
 
 describe('an evaluation', () => {
-  test('without a critique, results or a claim is read as if they were unknown', () => {
+  test('an evaluation without a critique, results or a claim is read as if they were unknown', () => {
     const qualities = { quality_before: 0.5, quality_after: 0.5 };
     expect(reflectionFromEvaluation(qualities)).toBeNull();
     expect(reflectionFromEvaluation({ ...qualities, critique: null, verification_results: null })).toBeNull();
@@ -58,7 +58,7 @@ describe('an evaluation', () => {
     expect(reflectionFromEvaluation(claim)?.content).toBe('Made unverified claim about: Unknown');
   });
 
-  test('teaches by its gain alone exactly when that is more than a tenth', () => {
+  test('an evaluation gives a lesson by its gain alone exactly when that is more than a tenth', () => {
     fc.assert(
       fc.property(fc.integer({ min: 0, max: 1_000 }), fc.integer({ min: 0, max: 1_000 }), (before, after) => {
         const evaluation = { critique: 'fine', quality_before: before / 1_000, quality_after: after / 1_000 };
@@ -71,7 +71,7 @@ describe('an evaluation', () => {
 });
 
 describe('the stored form', () => {
-  test('has category, tags and the cuts of the source document', () => {
+  test('a stored lesson has the category, tags and cuts of the source document', () => {
     const stored = toStoredLesson({
       error_type: 'conflict',
       error_signature: '0123456789abcdef',
@@ -117,7 +117,7 @@ describe('behaviour changed', () => {
     expect(compareBehaviour(ok, { ...ok, ...change }).changed_behavior).toBe(false);
   });
 
-  test('not when the same call simply worked the second time', () => {
+  test('behaviour has not changed when the same call simply worked the second time', () => {
     expect(compareBehaviour(failed, ok).changed_behavior).toBe(false);
     const busy = { reported_changes: [' cache '] };
     expect(compareBehaviour({ ...failed, ...busy }, { ...ok, reported_changes: ['cache', ''] }).differences).toEqual(
@@ -125,13 +125,13 @@ describe('behaviour changed', () => {
     );
   });
 
-  test('not by the order of keys in the constraints', () => {
+  test('behaviour has not changed when only the order of keys in the constraints differs', () => {
     const one = { ...failed, constraints: { a: 1, b: 2 } };
     const other = { ...ok, constraints: { b: 2, a: 1 } };
     expect(compareBehaviour(one, other).differences).toEqual([]);
   });
 
-  test('by quality where both succeeded', () => {
+  test('behaviour that changed counts by quality when both attempts succeeded', () => {
     const better = compareBehaviour({ ...ok, quality: 0.5 }, { ...ok, input_hash: 'b', quality: 0.6 });
     expect(better.changed_behavior).toBe(true);
     const equal = compareBehaviour({ ...ok, quality: 0.6 }, { ...ok, input_hash: 'b', quality: 0.6 });
@@ -148,7 +148,7 @@ describe('a repetition', () => {
   });
   const asked = (content: string) => ({ content, error_signature: errorSignature('conflict', content) });
 
-  test('is the best match, then the oldest, and an equal signature beats any similarity', () => {
+  test('a repetition is the best match, then the oldest, and an equal signature beats any similarity', () => {
     const memory = [
       known('2', 'The totals of both tables differ by one cent', '2026-01-02'),
       known('1', 'the totals of both tables differ, by one cent', '2026-01-01'),
@@ -161,7 +161,7 @@ describe('a repetition', () => {
     expect(findNearIdentical(asked('Nothing of the kind'), memory, 0.85)).toBeNull();
   });
 
-  test('of a text without letters or digits is known by its signature only', () => {
+  test('a repetition of a text without letters or digits is found by its signature only', () => {
     expect(findNearIdentical(asked('!!!'), [known('1', '!!!', 'x')], 0.85)?.reason).toBe('signature');
     expect(findNearIdentical(asked('!!!'), [known('1', '???', 'x')], 0.85)).toBeNull();
   });
@@ -180,7 +180,7 @@ describe('the lessons of a run', () => {
   });
   const ids = (lessons: Lesson[], tools = ['search']) => rankLessons(lessons, tools).map(({ id }) => id);
 
-  test('come pinned first, then by success after use, then recent', () => {
+  test('the lessons of a run are pinned first, then by success after use, then recent', () => {
     const lessons = [
       lesson('untried'),
       lesson('harmful', { uses: 4, successes: 0 }),
@@ -192,7 +192,7 @@ describe('the lessons of a run', () => {
     expect(ids(lessons)).toEqual(['pinned', 'helpful', 'lucky', 'recent', 'untried']);
   });
 
-  test('concern its tools: by name, or in words when they name none', () => {
+  test('the lessons of a run are about its tools, by tool name or by a mention in the text', () => {
     const lessons = [
       lesson('a', { tools: ['fetch', 'search'] }),
       lesson('b', { tools: ['fetch'], content: 'search' }),
@@ -203,7 +203,7 @@ describe('the lessons of a run', () => {
     expect(ids(lessons, [])).toEqual([]);
   });
 
-  test('are the same five whatever order they are read in', () => {
+  test('the lessons of a run are the same five whatever order they are read in', () => {
     const many = fc.uniqueArray(
       fc.record({ id: fc.nat(99), uses: fc.nat(3), pinned: fc.boolean(), day: fc.integer({ min: 10, max: 12 }) }),
       { selector: ({ id }) => id, maxLength: 12 },

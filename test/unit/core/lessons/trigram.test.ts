@@ -25,7 +25,7 @@ describe('trigram similarity', () => {
     expect(trigramSimilarity(a, b)).toBe(similarity);
   });
 
-  test('is the same both ways, lies between 0 and 1, and is 1 for a text with itself', () => {
+  test('trigram similarity is symmetric, lies between 0 and 1, and is 1 for a text with itself', () => {
     fc.assert(
       fc.property(fc.string({ unit: 'grapheme' }), fc.string({ unit: 'grapheme' }), (a, b) => {
         const similarity = trigramSimilarity(a, b);

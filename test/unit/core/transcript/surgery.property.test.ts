@@ -11,40 +11,44 @@ const failedPairsOf = (messages: Message[]): number =>
   messages.filter((message) => message.role === 'tool' && message.failed === true).length;
 
 describe('surgery on random conversations', () => {
-  it('leaves nothing that a provider refuses, and every pair that succeeded', { timeout: 120_000 }, () => {
-    let refused = 0;
-    let operated = 0;
-    fc.assert(
-      fc.property(
-        conversation,
-        fc.option(fc.integer({ min: 0, max: 4 }), { nil: undefined }),
-        fc.string({ maxLength: 300, unit: 'binary' }),
-        (before, pairs, guidance) => {
-          const options = pairs === undefined ? {} : { pairs };
-          const { messages, removed_pairs } = replaceFailedTail(before, guidance, options);
-          const problems = checkTranscript(joinNeighbours(messages));
-          refused += problems.length > 0 ? 1 : 0;
-          operated += removed_pairs > 0 ? 1 : 0;
-          expect(problems).toEqual([]);
-          const good = (all: Message[]): Message[] =>
-            all.filter((message) => message.role === 'tool' && message.failed !== true);
-          expect(good(messages)).toEqual(good(before));
-          expect(messages.filter((message) => message.role === 'user' && message.guidance !== true)).toEqual(
-            before.filter((message) => message.role === 'user' && message.guidance !== true),
-          );
-          expect(messages.at(-1)).toMatchObject({ role: 'user', guidance: true });
-          const taken = failedPairsOf(before) - failedPairsOf(messages);
-          expect(taken).toBeLessThanOrEqual(pairs ?? Number.POSITIVE_INFINITY);
-        },
-      ),
-      { numRuns: 10_000, seed: 20_260_731 },
-    );
-    expect(refused).toBe(0);
-    // The histories must be worth the word random: most of them have something to take out.
-    expect(operated).toBeGreaterThan(5_000);
-  });
+  it(
+    'replacing a failed tail leaves nothing that a provider refuses, and every pair that succeeded',
+    { timeout: 120_000 },
+    () => {
+      let refused = 0;
+      let operated = 0;
+      fc.assert(
+        fc.property(
+          conversation,
+          fc.option(fc.integer({ min: 0, max: 4 }), { nil: undefined }),
+          fc.string({ maxLength: 300, unit: 'binary' }),
+          (before, pairs, guidance) => {
+            const options = pairs === undefined ? {} : { pairs };
+            const { messages, removed_pairs } = replaceFailedTail(before, guidance, options);
+            const problems = checkTranscript(joinNeighbours(messages));
+            refused += problems.length > 0 ? 1 : 0;
+            operated += removed_pairs > 0 ? 1 : 0;
+            expect(problems).toEqual([]);
+            const good = (all: Message[]): Message[] =>
+              all.filter((message) => message.role === 'tool' && message.failed !== true);
+            expect(good(messages)).toEqual(good(before));
+            expect(messages.filter((message) => message.role === 'user' && message.guidance !== true)).toEqual(
+              before.filter((message) => message.role === 'user' && message.guidance !== true),
+            );
+            expect(messages.at(-1)).toMatchObject({ role: 'user', guidance: true });
+            const taken = failedPairsOf(before) - failedPairsOf(messages);
+            expect(taken).toBeLessThanOrEqual(pairs ?? Number.POSITIVE_INFINITY);
+          },
+        ),
+        { numRuns: 10_000, seed: 20_260_731 },
+      );
+      expect(refused).toBe(0);
+      // The histories must be worth the word random: most of them have something to take out.
+      expect(operated).toBeGreaterThan(5_000);
+    },
+  );
 
-  it('may be done again and again while the model goes on failing', () => {
+  it('a failed tail can be replaced again and again while the model keeps failing', () => {
     fc.assert(
       fc.property(
         conversation,
@@ -85,7 +89,7 @@ describe('the growth of a request', () => {
     expect(wireSize(messages)).toBeGreaterThan(40_000);
   });
 
-  it('stays bounded whatever the model said', () => {
+  it('a request stays bounded whatever the model said', () => {
     const base: Message[] = [{ role: 'user', text: 'go' }];
     const text = fc.string({ unit: 'binary', maxLength: 60_000, minLength: 1 });
     fc.assert(

@@ -24,7 +24,7 @@ const addressed = (messages: readonly Message[]) => {
 };
 
 describe('the address of a message', () => {
-  it('does not depend on the order of keys and changes with every word', () => {
+  it('the id of a message does not depend on the order of keys and changes with every word', () => {
     const one: Message = { role: 'tool', call_id: 'c1', tool: 'read', output: { a: 1, b: [2] } };
     const other: Message = { output: { b: [2], a: 1 }, tool: 'read', call_id: 'c1', role: 'tool' };
     expect(messageId(one)).toBe(messageId(other));
@@ -32,14 +32,14 @@ describe('the address of a message', () => {
     expect(messageId(one)).not.toBe(messageId({ ...one, failed: true }));
   });
 
-  it('brings the same conversation back, a repeated message stored once', () => {
+  it('the ids of a conversation lead back to it, and a repeated message is stored once', () => {
     const talk = [user('again'), says('no'), user('again')];
     const { ids, messages } = addressed(talk);
     expect(messages.size).toBe(2);
     expect(resolveTranscript(ids, (id) => messages.get(id))).toEqual({ ok: true, messages: talk });
   });
 
-  it('tells what is missing, and takes a forged message for missing', () => {
+  it('resolving a transcript reports missing messages, and a forged message counts as missing', () => {
     const { ids, messages } = addressed([user('one'), says('two')]);
     const [first = '', second = ''] = ids;
     expect(resolveTranscript(ids, (id) => (id === second ? undefined : messages.get(id)))).toEqual({
@@ -83,14 +83,14 @@ describe('what providers refuse', () => {
     expect(rulesBrokenBy(...messages)).toEqual(rules);
   });
 
-  it('arguments that are no object', () => {
+  it('providers refuse arguments that are not an object', () => {
     const odd = { role: 'assistant', text: '', calls: [{ call_id: 'a', tool: 'read', input: 'x' }] };
     expect(rulesBrokenBy(user('go'), odd as unknown as Message, good('a'))).toEqual(['input_not_object']);
   });
 });
 
 describe('neighbours', () => {
-  it('of the same role become one message, and nothing else changes', () => {
+  it('neighbours of the same role become one message, and nothing else changes', () => {
     expect(joinNeighbours([user('goal'), guidance('careful'), says('a'), calls('c'), good('c')])).toEqual([
       user('goal\n\ncareful'),
       { ...calls('c'), text: 'a' },
@@ -100,14 +100,14 @@ describe('neighbours', () => {
 });
 
 describe('surgery at a failed tail', () => {
-  it('puts one block of guidance in the place of every failed pair', () => {
+  it('one message of guidance replaces every failed pair', () => {
     const talk = [user('go'), calls('a'), good('a'), calls('b'), bad('b'), calls('c'), bad('c')];
     const { messages, removed_pairs } = replaceFailedTail(talk, 'b and c failed');
     expect(messages).toEqual([user('go'), calls('a'), good('a'), guidance('b and c failed')]);
     expect(removed_pairs).toBe(2);
   });
 
-  it('keeps the good pairs of parallel calls', () => {
+  it('parallel calls that succeeded stay when failed ones are replaced', () => {
     const talk = [user('go'), calls('a', 'b', 'c'), bad('a'), good('b'), bad('c')];
     expect(replaceFailedTail(talk, 'a and c failed').messages).toEqual([
       user('go'),
@@ -117,14 +117,14 @@ describe('surgery at a failed tail', () => {
     ]);
   });
 
-  it('takes only as many pairs as it is told, the last ones first', () => {
+  it('only the given number of pairs is removed, the last ones first', () => {
     const talk = [user('go'), calls('a'), bad('a'), calls('b', 'c'), bad('b'), bad('c')];
     const { messages, removed_pairs } = replaceFailedTail(talk, 'two failed', { pairs: 1 });
     expect(messages).toEqual([user('go'), calls('a'), bad('a'), calls('b'), bad('b'), guidance('two failed')]);
     expect(removed_pairs).toBe(1);
   });
 
-  it('takes a call that never got a result, however few pairs it is told to take', () => {
+  it('a call that never got a result is removed, however few pairs are to be removed', () => {
     const talk = [user('go'), calls('a', 'b'), good('a')];
     expect(replaceFailedTail(talk, 'b was lost', { pairs: 0 }).messages).toEqual([
       user('go'),
@@ -134,25 +134,25 @@ describe('surgery at a failed tail', () => {
     ]);
   });
 
-  it('replaces the guidance of the surgery before', () => {
+  it('new guidance replaces earlier guidance', () => {
     const once = replaceFailedTail([user('go'), calls('a'), bad('a')], 'first lesson').messages;
     const twice = replaceFailedTail([...once, calls('b'), bad('b')], 'second lesson').messages;
     expect(twice).toEqual([user('go'), guidance('second lesson')]);
   });
 
-  it('leaves a tail that did not fail as it is', () => {
+  it('a tail that did not fail stays unchanged', () => {
     const talk = [user('go'), calls('a'), good('a')];
     expect(replaceFailedTail(talk, 'hint')).toEqual({ messages: [...talk, guidance('hint')], removed_pairs: 0 });
   });
 
-  it('never leaves an empty message, even without guidance', () => {
+  it('replacing a tail never leaves an empty message, even without guidance', () => {
     const { messages } = replaceFailedTail([user('go'), calls('a'), bad('a')], '  ');
     expect(checkTranscript(joinNeighbours(messages))).toEqual([]);
   });
 });
 
 describe('the repair of an invalid output', () => {
-  it('stands at the tail with the output, and the next one takes its place', () => {
+  it('a repair adds the invalid output at the end, and the next repair replaces it', () => {
     const base = [user('give me JSON')];
     const once = replaceInvalidOutput(base, '{"a":', 'not JSON');
     expect(once).toEqual([...base, says('{"a":'), guidance('not JSON')]);
@@ -163,7 +163,7 @@ describe('the repair of an invalid output', () => {
     ]);
   });
 
-  it('says only what is wrong when there was no output', () => {
+  it('a repair without an output only says what is wrong', () => {
     expect(replaceInvalidOutput([user('go')], ' ', 'empty')).toEqual([user('go'), guidance('empty')]);
   });
 });

@@ -22,21 +22,21 @@ afterEach(() => {
 const simulate = (...flags: string[]) => createProgram().parseAsync(['simulate', ...flags], { from: 'user' });
 
 describe('secondwind simulate', { timeout: 60_000 }, () => {
-  it('prints a table', async () => {
+  it('secondwind simulate prints a table', async () => {
     await simulate('--runs', '20', '--seed', '5');
     expect(written).toMatch(/^20 runs from seed 5, \d+ a second: 20 ended, 0 passed a figure of the bound\.\n/);
     for (const name of ['outcome', 'finalized', 'closest', 'wait_ms']) expect(written).toContain(name);
     expect(process.exitCode).toBeUndefined();
   });
 
-  it('prints JSON, and of one run how it ended', async () => {
+  it('secondwind simulate prints JSON, and for a single run how it ended', async () => {
     await simulate('--runs', '1', '--seed', '5', '--json');
     const told = JSON.parse(written) as Record<string, unknown>;
     expect(told).toMatchObject({ ok: true, runs: 1, ended: 1, exceeded_bound: 0, runs_per_s: expect.any(Number) });
     expect(Object.values(told['outcomes'] as object)).toEqual([1]);
   });
 
-  it('ends with 1 and the seed when a bound was passed or a run did not end', async () => {
+  it('secondwind simulate exits with 1 and the seed when a limit was exceeded or a run did not end', async () => {
     const fine = await many.simulateMany({ runs: 2, seed: 5 });
     vi.mocked(many.simulateMany).mockResolvedValueOnce({
       ...fine,

@@ -14,7 +14,7 @@ const scenes = Array.from({ length: 1_000 }, (_, seed) => drawScene(seed));
 const seen = <T>(of: (scene: Scene) => T): Set<T> => new Set(scenes.map(of));
 
 describe('simulateMany', { timeout: 60_000 }, () => {
-  it('answers the same for the same seed, but for the speed', async () => {
+  it('simulateMany gives the same result for the same seed, except for the speed', async () => {
     const options = { runs: 100, seed: 40_000 };
     const [{ runs_per_s: speed, ...one }, { runs_per_s: _speed, ...other }] = [
       await simulateMany(options),
@@ -26,7 +26,7 @@ describe('simulateMany', { timeout: 60_000 }, () => {
     expect(speed).toBeGreaterThan(0);
   });
 
-  it('lives a run of many as it lives it alone', async () => {
+  it('simulateMany simulates a run among many as it does alone', async () => {
     const alone = await Promise.all([50, 51, 52].map((seed) => simulateMany({ runs: 1, seed })));
     const { outcomes, reached } = await simulateMany({ runs: 3, seed: 50 });
     for (const figure of FIGURES) {
@@ -37,7 +37,7 @@ describe('simulateMany', { timeout: 60_000 }, () => {
     }
   });
 
-  it('uses the policy that it is given, and refuses one that no run would be started with', async () => {
+  it('simulateMany uses the policy that it is given, and refuses an invalid one', async () => {
     const policy = { reruns: { max_reruns: 0 }, humans: { max_overrides: 0 }, budget: { max_steps: 2 } };
     const told: number[] = [];
     const { ok, closest } = await simulateMany({ runs: 50, seed: 1, policy, onProgress: (done) => told.push(done) });
@@ -53,7 +53,7 @@ describe('a figure beyond the bound', () => {
     Object.fromEntries(FIGURES.map((figure) => [figure, value])) as unknown as Figures;
   const bound: Bound = { ...figures(10), cost_micro_usd: null };
 
-  it('is told with the seed that reproduces it', () => {
+  it('a figure beyond the limit is reported with the seed that reproduces it', () => {
     expect(findViolations(77, figures(10), bound)).toEqual([]);
     expect(findViolations(77, { ...figures(10), steps: 11 }, bound)).toEqual([
       { seed: 77, figure: 'steps', used: 11, bound: 10 },
@@ -62,7 +62,7 @@ describe('a figure beyond the bound', () => {
     expect(findViolations(77, figures(11), bound).map(({ figure }) => figure)).toEqual(bounded);
   });
 
-  it('does not keep the simulator for ever: a run that goes on calling is broken off', () => {
+  it('a run that keeps calling beyond its limit is stopped, so that the simulator ends', () => {
     const { world } = createHostileWorld(drawScene(1), 2, createRegistry([]));
     const view = { loop_id: 'l', turn: 1, attempt: 1, timeout_ms: 1_000 } as Parameters<
       NonNullable<typeof world.plan>
@@ -75,7 +75,7 @@ describe('a figure beyond the bound', () => {
 });
 
 describe('the dice', () => {
-  it('reach both ends of what a policy may say', () => {
+  it('the dice reach both ends of the ranges of a policy', () => {
     expect(seen(({ policy }) => policy.reruns.max_reruns).size).toBe(11);
     expect(seen(({ policy }) => policy.retry.rate_limit)).toEqual(new Set([0, 1, 2, 3, 4, 5]));
     expect(seen(({ policy }) => policy.humans.max_questions)).toEqual(new Set([0, 1, 2, 3]));
@@ -85,7 +85,7 @@ describe('the dice', () => {
     expect(seen(({ policy }) => policy.mode)).toEqual(new Set(['enforce', 'guide', 'observe']));
   });
 
-  it('give every agent, planner, reviewer and kind of people', () => {
+  it('the dice give every agent, planner, reviewer and kind of people', () => {
     expect(seen(({ request }) => request.agent).size).toBe(4);
     expect(seen(({ character }) => character.planner)).toEqual(new Set(['any', 'endless', 'stubborn', 'quitter']));
     expect(seen(({ character }) => character.reviewer).size).toBe(6);
@@ -93,7 +93,7 @@ describe('the dice', () => {
     expect(scenes.some(({ request }) => request.plan?.steps.some((step) => step.after !== undefined))).toBe(true);
   });
 
-  it('let tools fail in every category and with every certainty, and answer what is no answer', () => {
+  it('the dice let tools fail in every category and with every certainty, and return invalid outputs', () => {
     const behaviours = scenes.flatMap((scene) => [1, 2, 3].map((step) => drawBehaviour(scene, step, 1)));
     const failures = behaviours.filter((behaviour) => behaviour.kind === 'fail');
     expect(new Set(failures.map(({ category }) => category)).size).toBe(FAILURE_CATEGORIES.length);
