@@ -5,9 +5,9 @@ import { sha256Hex } from '../protocol/ids.ts';
 import { isRecord } from '../protocol/json.ts';
 import type { TextArtifact } from '../protocol/records.ts';
 
-/** Packs the text of an output for the result of its activity. Returns null if even compressed it is too large for that. */
-export async function packOutput(text: string): Promise<string | null> {
-  const packed = await promisify(gzip)(text);
+/** Packs the bytes of an output for the result of its activity. Returns null if they are too large even compressed. */
+export async function packOutput(bytes: Uint8Array): Promise<string | null> {
+  const packed = await promisify(gzip)(bytes);
   return packed.byteLength > CAP.carriedBytes ? null : packed.toString('base64');
 }
 

@@ -1,7 +1,17 @@
 import { createRequire } from 'node:module';
+import { setImmediate } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import { type TaskName, type TaskReply, type TaskRequest, type TaskResult, TASKS } from './thread-tasks.ts';
+import {
+  digestValue,
+  type JsonDigest,
+  type TaskName,
+  type TaskReply,
+  type TaskRequest,
+  type TaskResult,
+  TASKS,
+} from './thread-tasks.ts';
+import type { Json } from '../protocol/json.ts';
 
 /**
  * Texts up to this length are handled in place, because that takes a few milliseconds at most. A longer text would keep
@@ -23,6 +33,16 @@ export async function runTask<Name extends TaskName>(name: Name, text: string): 
   if (text.length <= IN_PLACE_CHARS) return TASKS[name](text) as TaskResult<Name>;
   return (await askThread(name, text)) as TaskResult<Name>;
 }
+
+/** Digests a JSON value. A large one is digested in the thread, which gets it as text. */
+export const digestJson = (value: Json): Promise<JsonDigest> | JsonDigest => {
+  const text = JSON.stringify(value);
+  return text.length <= IN_PLACE_CHARS ? digestValue(value) : runTask('digestJson', text);
+};
+
+/** Lets others have their turn between two pieces of work on a large text. */
+export const yieldAfter = (text: string): Promise<void> | undefined =>
+  text.length > IN_PLACE_CHARS ? setImmediate() : undefined;
 
 function askThread(name: TaskName, text: string): Promise<TaskResult<TaskName>> {
   return new Promise((resolve, reject) => {

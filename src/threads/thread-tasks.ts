@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import { detectFeedback } from '../core/feedback/detect.ts';
 import type { Detection } from '../core/feedback/types.ts';
 import { canonicalJson } from '../protocol/ids.ts';
+import type { Json } from '../protocol/json.ts';
 
 /** The canonical form of a JSON text, and the artifact id that follows from it. */
 export interface JsonDigest {
@@ -9,12 +10,14 @@ export interface JsonDigest {
   bytes: Uint8Array;
 }
 
+export function digestValue(value: Json): JsonDigest {
+  const bytes = new TextEncoder().encode(canonicalJson(value));
+  return { artifact_id: createHash('sha256').update(bytes).digest('hex'), bytes };
+}
+
 /** Everything that can run in the thread. Each task is a plain function, so small values can be handled in place. */
 export const TASKS = {
-  digestJson: (text: string): JsonDigest => {
-    const bytes = new TextEncoder().encode(canonicalJson(JSON.parse(text)));
-    return { artifact_id: createHash('sha256').update(bytes).digest('hex'), bytes };
-  },
+  digestJson: (text: string): JsonDigest => digestValue(JSON.parse(text) as Json),
   detectFeedback: (text: string): Detection => detectFeedback(text),
 } as const;
 

@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { TextArtifact } from '../../protocol/records.ts';
 import type { KeptArtifact, ToolCallRequest } from '../../protocol/tools.ts';
+import type { JsonDigest } from '../../threads/thread-tasks.ts';
 import type { ToolEnvironment } from './tool-environment.ts';
 import { tryWithin } from './with-timeout.ts';
 
@@ -14,10 +14,10 @@ const SAVE_ONCE_MS = 2_000;
 export async function saveWithRetries(
   env: ToolEnvironment,
   { step_id }: Pick<ToolCallRequest, 'step_id'>,
-  { id, text }: TextArtifact,
+  { artifact_id, bytes }: JsonDigest,
 ): Promise<boolean> {
   try {
-    await env.waitForStore(`save the output of step ${step_id}`, () => env.saveArtifact(id, text));
+    await env.waitForStore(`save the output of step ${step_id}`, () => env.saveArtifact(artifact_id, bytes));
     return true;
   } catch {
     return false;

@@ -1,10 +1,10 @@
 import { z } from 'zod';
 import { DEFAULT_MAX_OUTPUT_BYTES, type Tool } from '../../define/define-tool.ts';
 import { problemsOf } from '../../define/zod-problems.ts';
-import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
 import { type Json, findTooDeepPath } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { CallFailed, CallSucceeded, ToolCallRequest } from '../../protocol/tools.ts';
+import { digestJson, yieldAfter } from '../../threads/run-task.ts';
 import { packOutput } from '../carried-output.ts';
 import { saveWithRetries } from './artifacts.ts';
 import type { AttemptNotes } from './attempt-notes.ts';
@@ -43,7 +43,9 @@ export async function checkOutput(
   const bytes = Buffer.byteLength(text);
   if (bytes > cap) return tooLarge(bytes, cap);
 
+  await yieldAfter(text);
   const answer = JSON.parse(text) as Json;
+  await yieldAfter(text);
   const checked = await checkSchemas(tool, request, answer);
   if (!checked.ok) return violated(checked.problems);
   const problem =
@@ -66,7 +68,9 @@ export async function checkOutput(
 }
 
 async function checkSchemas(tool: Tool, request: ToolCallRequest, answer: Json): Promise<Checked> {
-  const parsed = await tool.output.safeParseAsync(answer);
+  const parsed = acceptsAnyJson(tool.output)
+    ? { success: true as const, data: answer }
+    : await tool.output.safeParseAsync(answer);
   if (!parsed.success) return { ok: false, problems: problemsOf(parsed.error) };
   if (request.output_schema !== undefined) {
     const planned = z.fromJSONSchema(request.output_schema as Parameters<typeof z.fromJSONSchema>[0]).safeParse(answer);
@@ -75,6 +79,22 @@ async function checkSchemas(tool: Tool, request: ToolCallRequest, answer: Json):
   return { ok: true, output: asJson(parsed.data) ?? answer };
 }
 
+/**
+ * True for `z.json()`. The answer is JSON already, and that schema tries six alternatives for every value: on a list of
+ * 10 MB it would keep the event loop busy for over a second.
+ */
+function acceptsAnyJson(schema: z.ZodType): boolean {
+  const inner = schema instanceof z.ZodLazy ? schema.unwrap() : null;
+  if (!(inner instanceof z.ZodUnion) || inner.options.length !== JSON_TYPES.length) return false;
+  return inner.options.every((option, index) => {
+    const { type, checks, element, valueType } = (option as z.ZodType).def as z.ZodType['def'] & Inner;
+    const held = element ?? valueType;
+    return type === JSON_TYPES[index] && (checks ?? []).length === 0 && (held === undefined || held === schema);
+  });
+}
+type Inner = { element?: unknown; valueType?: unknown };
+const JSON_TYPES = ['string', 'number', 'boolean', 'null', 'array', 'record'];
+
 /** Stores the full output when a constraint made the returned one shorter, and names it in the outcome. */
 async function keepWhole(
   output: Json,
@@ -82,10 +102,10 @@ async function keepWhole(
   env: ToolEnvironment,
   notes: AttemptNotes,
 ): Promise<void> {
-  const text = canonicalJson(output);
-  const artifact_id = sha256Hex(text);
-  const bytes = Buffer.byteLength(text);
-  if (!(await saveWithRetries(env, request, { id: artifact_id, text }))) return;
+  const digest = await digestJson(output);
+  if (!(await saveWithRetries(env, request, digest))) return;
+  const { artifact_id } = digest;
+  const bytes = digest.bytes.byteLength;
   notes.kept({ artifact_id, what: 'output', bytes });
   notes.log({ event: 'output_shortened', artifact_id, bytes });
 }
@@ -99,13 +119,13 @@ export async function keepOutput(
   request: Pick<ToolCallRequest, 'step_id'>,
   env: ToolEnvironment,
 ): Promise<Pick<CallSucceeded, 'output' | 'artifact_id' | 'bytes' | 'inline' | 'carried' | 'unsaved'>> {
-  const text = canonicalJson(output);
-  const artifact_id = sha256Hex(text);
-  const bytes = Buffer.byteLength(text);
+  const digest = await digestJson(output);
+  const { artifact_id } = digest;
+  const bytes = digest.bytes.byteLength;
   if (bytes <= CAP.inlineOutputBytes) return { output, artifact_id, bytes, inline: true };
   const kept = { output: null, artifact_id, bytes, inline: false };
-  if (await saveWithRetries(env, request, { id: artifact_id, text })) return kept;
-  const carried = await packOutput(text);
+  if (await saveWithRetries(env, request, digest)) return kept;
+  const carried = await packOutput(digest.bytes);
   return carried === null ? { ...kept, unsaved: true } : { ...kept, carried };
 }
 

@@ -1,10 +1,12 @@
 /** Needs nothing. Values that would not fit into Temporal are refused in the activity, with a problem that says what to do. */
+import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { describe, expect, it } from 'vitest';
 import { askPlanner } from '../../../src/activities/ask-planner.ts';
 import type { PlannerView } from '../../../src/core/run/ports.ts';
 import { defineTool } from '../../../src/define/define-tool.ts';
 import type { Json } from '../../../src/protocol/json.ts';
-import { request, succeeded, toolEnvironment } from '../../support/tool-environment.ts';
+import { canonicalJson, hashOfJson } from '../../../src/protocol/ids.ts';
+import { failed, request, succeeded, toolEnvironment } from '../../support/tool-environment.ts';
 import { z } from 'zod';
 
 const view = { agent: 'tester', timeout_ms: 10_000 } as PlannerView;
@@ -57,6 +59,43 @@ describe('the details of a heartbeat', () => {
       expect(env.events('heartbeat_details_dropped')).toHaveLength(lines);
     },
   );
+});
+
+describe('a large output', () => {
+  const items = Array.from({ length: 40_000 }, (_, id) => ({ name: `item ${id}`, id, tags: ['b', 'a'] }));
+  const listing = (output: z.ZodType<Json>) =>
+    defineTool({ name: 'tool', input: z.object({}), output, effect: 'read', run: async () => items });
+  const own: z.ZodType<Json> = z.lazy(() =>
+    z.union([z.string().max(3), z.number(), z.boolean(), z.null(), z.array(own), z.record(z.string(), own)]),
+  );
+
+  it.each([
+    ['any JSON', z.json()],
+    ['a list of objects', z.array(z.object({ name: z.string(), id: z.number(), tags: z.array(z.string()) }))],
+  ])('that has to be %s is kept as canonical JSON under its sha256', async (_what, schema) => {
+    const env = toolEnvironment();
+    const { artifact_id, inline } = await succeeded(listing(schema), request({}), env);
+    expect(inline).toBe(false);
+    expect(artifact_id).toBe(hashOfJson(items));
+    expect(JSON.parse(env.text(artifact_id))).toEqual(items);
+  });
+
+  it('is still checked by a schema of your own that only looks like any JSON', async () => {
+    expect(await failed(listing(own), request({}))).toMatchObject({ error_code: 'INVALID_OUTPUT' });
+  });
+
+  it('of 3 MB holds up a neighbour for less time than its canonical form alone takes in place', async () => {
+    const tool = listing(z.json());
+    await succeeded(tool, request({}));
+    const started = performance.now();
+    canonicalJson(items);
+    const inPlaceMs = performance.now() - started;
+    const delay = monitorEventLoopDelay({ resolution: 1 });
+    delay.enable();
+    await succeeded(tool, request({}));
+    delay.disable();
+    expect(delay.max / 1e6).toBeLessThan(inPlaceMs);
+  });
 });
 
 function holdsItself(): object {
