@@ -86,4 +86,6 @@ export const MEMO = {
   agent: 'agent',
   goal: 'goal',
   bound: 'bound',
+  /** Of a guarded run: whether a worker answers for its memory. Absent while no call has failed. */
+  memory: 'memory',
 } as const;

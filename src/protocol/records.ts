@@ -68,4 +68,5 @@ export interface RunArchive {
   pending: RecordBatch;
 }
 
-export type SaveOutcome = { saved: true } | { saved: false; reason: string };
+/** `kept`: no write was made, so the outbox keeps what it has. Otherwise the history has what was to be written. */
+export type SaveOutcome = { saved: true } | { saved: false; reason: string; kept?: true };

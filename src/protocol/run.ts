@@ -116,6 +116,8 @@ export interface Unsaved {
   outputs: number;
   /** The run has ended and its archive is not written yet. */
   archive: boolean;
+  /** Of a run that has ended: why its archive is not written yet. */
+  why?: string;
 }
 
 /** The result of the workflow: how the run ended. */

@@ -190,9 +190,6 @@ export type CallOutcome = CallSucceeded | CallFailed | CallCancelled;
 
 /** What a tool's `reconcile` found out about an attempt without an answer. */
 export type ReconcileOutcome =
-  | ({ verdict: 'done' } & Pick<
-      CallSucceeded,
-      'output' | 'artifact_id' | 'inline' | 'bytes' | 'carried' | 'unsaved'
-    >)
+  | ({ verdict: 'done' } & Pick<CallSucceeded, 'output' | 'artifact_id' | 'inline' | 'bytes' | 'carried' | 'unsaved'>)
   | { verdict: 'not_done' }
   | { verdict: 'unknown' };

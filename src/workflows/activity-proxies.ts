@@ -118,13 +118,18 @@ export const { archiveGuard } = proxyActivities<Pick<RuntimeActivities, 'archive
   retry: { initialInterval: 500, maximumInterval: 60_000 },
 });
 
-/** Memory activities for a user's own workflow, on the task queue of a worker that registers them. */
-export function memoryActivities(
-  taskQueue: string,
-): Pick<RuntimeActivities, 'record' | 'archive' | 'recall' | 'notify'> {
+/** The activities that write and query the memory. */
+export type MemoryActivities = Pick<RuntimeActivities, 'record' | 'archive' | 'recall' | 'notify'>;
+
+/**
+ * Memory activities for a user's own workflow, on the task queue of a worker that registers them. If `waitMs` is given,
+ * a write or a query fails after this time unless a worker has taken it.
+ */
+export function memoryActivities(taskQueue: string, waitMs?: number): MemoryActivities {
+  const where = { taskQueue, ...(waitMs !== undefined && { scheduleToStartTimeout: waitMs }) };
   // A proxy cannot be spread because it has no own members, so each activity is named.
-  const writes = proxyActivities<Pick<RuntimeActivities, 'record' | 'archive'>>({ ...storeWrites, taskQueue });
-  const memory = proxyActivities<Pick<RuntimeActivities, 'recall'>>({ ...shortRecall, taskQueue });
+  const writes = proxyActivities<Pick<RuntimeActivities, 'record' | 'archive'>>({ ...storeWrites, ...where });
+  const memory = proxyActivities<Pick<RuntimeActivities, 'recall'>>({ ...shortRecall, ...where });
   const people = proxyActivities<Pick<RuntimeActivities, 'notify'>>({ ...webhooks, taskQueue });
   return { record: writes.record, archive: writes.archive, recall: memory.recall, notify: people.notify };
 }

@@ -13,8 +13,6 @@ export interface DurablePorts extends RunPorts {
   stopCalls(): void;
 }
 
-type MemoryActivities = Pick<activities.RuntimeActivities, 'record' | 'archive' | 'recall' | 'notify'>;
-
 /**
  * The ports of the real world: every wait is a durable timer, every call an activity. `memoryTaskQueue` is where a run's
  * memory is written and asked; by default that is the workflow's own queue.
@@ -25,7 +23,7 @@ export function durablePorts(
   handOverAfterEvents: number | undefined,
   memoryTaskQueue?: string,
 ): DurablePorts {
-  const memory: MemoryActivities =
+  const memory: activities.MemoryActivities =
     memoryTaskQueue === undefined ? activities : activities.memoryActivities(memoryTaskQueue);
   const underWay = new Set<CancellationScope>();
   const stops = new Set<() => void>();
@@ -79,7 +77,7 @@ export function durablePorts(
 }
 
 /** Returns no lessons when the memory does not answer, so that the retry continues without them. */
-async function recallOrNone(asked: Promise<RunLesson[]>): Promise<RunLesson[]> {
+export async function recallOrNone(asked: Promise<RunLesson[]>): Promise<RunLesson[]> {
   try {
     return await asked;
   } catch (error) {
@@ -93,7 +91,7 @@ const reasonOf = (error: unknown): string =>
   error instanceof ActivityFailure ? (error.cause?.message ?? error.message) : String(error);
 
 /** Returns a failed write as a value, because a run must not fail when its memory cannot be written. */
-async function reportSave(write: Promise<void>): Promise<SaveOutcome> {
+export async function reportSave(write: Promise<void>): Promise<SaveOutcome> {
   try {
     await write;
     return { saved: true };

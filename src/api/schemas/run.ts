@@ -74,7 +74,7 @@ const runStatus: z.ZodType<RunStatus> = z.strictObject({
     .nullable()
     .optional(),
   unsaved: z
-    .strictObject({ records: z.int(), outputs: z.int(), archive: z.boolean() })
+    .strictObject({ records: z.int(), outputs: z.int(), archive: z.boolean(), why: z.string().optional() })
     .describe('What the run has and the store does not have yet'),
   started_at: z.string(),
   updated_at: z.string(),

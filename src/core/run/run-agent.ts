@@ -82,7 +82,7 @@ export async function closeRun({ state, ports, outbox }: Story): Promise<void> {
     state.life = { is: 'ended', result };
   } else {
     ports.log({ event: 'archive_not_saved', reason: saved.reason });
-    const unsaved = unsavedOf(state);
+    const unsaved = { ...unsavedOf(state), why: saved.reason };
     await ports.archiveLater(archive);
     state.life = { is: 'ended', result: { ...result, unsaved } };
   }

@@ -25,6 +25,7 @@ export function openOutboxWriter(state: RunState, ports: RunPorts): OutboxWriter
     const inHistory = state.outbox.in_history;
     const outcome = await ports.record(batch);
     if (!outcome.saved) {
+      if (outcome.kept === true) return false;
       ports.log({ event: 'record_not_saved', reason: outcome.reason, records: batch.records.length });
       leaveInHistory(state, batch);
       return false;

@@ -20,6 +20,7 @@ import { durablePorts } from '../durable-ports.ts';
 import { acceptMessages } from '../messages.ts';
 import { createPublisher } from '../publish.ts';
 import { classifyStepFailure } from './classify-step-failure.ts';
+import { memoryPorts } from './memory-ports.ts';
 
 export interface GuardedOptions {
   /** The name of the agent. Runs of the same agent share their lessons. */
@@ -76,7 +77,8 @@ export async function guardedRun<T>(options: GuardedOptions, work: (guarded: Gua
   const state = openRun(prepare(options), now());
   const root = CancellationScope.current();
   const publish = createPublisher(state.run, options.searchAttributes === true);
-  const ports = durablePorts(now, publish, undefined, options.memoryTaskQueue ?? TASK_QUEUE);
+  const memoryTaskQueue = options.memoryTaskQueue ?? TASK_QUEUE;
+  const ports = { ...durablePorts(now, publish, undefined, memoryTaskQueue), ...memoryPorts(memoryTaskQueue) };
   const underWay = new Set<CancellationScope>();
   const stop = (): void => {
     for (const scope of underWay) scope.cancel();

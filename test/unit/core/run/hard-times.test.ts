@@ -89,7 +89,7 @@ describe('a store that is away during many failures', () => {
       onHandOver: (text) => seen.push(statusOf(JSON.parse(text) as RunState).unsaved),
     });
     expect(seen[0]).toEqual({ records: 3, outputs: 0, archive: false });
-    expect(statusOf(state).unsaved).toEqual({ records: 30, outputs: 10, archive: true });
+    expect(statusOf(state).unsaved).toEqual({ records: 30, outputs: 10, archive: true, why: 'the store is away' });
     expect(archivesLater).toHaveLength(1);
   });
 });
