@@ -50,7 +50,7 @@ export function drawConditions(evaluations: number, seed: number): Conditions[] 
   return fates;
 }
 
-/** What a prompt asks for. The prompt of a first attempt asks for neither. */
+/** Tells what a prompt asks for. The prompt of a first attempt asks for neither. */
 export const demandsOf = (prompt: string): { grounding: boolean; reasoning: boolean } => ({
   grounding: /\bsearch/i.test(prompt) && prompt.includes('[1]'),
   reasoning: /\breasoning\b/i.test(prompt) && /\bstep by step\b/i.test(prompt),

@@ -6,7 +6,7 @@ import { CAP } from '../protocol/caps.ts';
 import type { CallCancelled, CallFailed } from '../protocol/tools.ts';
 
 /**
- * What a planner's turn or a review needs from its caller. It has no Temporal types, so that the simulator can use the
+ * The environment of a planner's turn or a review. It has no Temporal types, so that the simulator can use the
  * same code.
  */
 export interface TurnEnvironment {

@@ -5,7 +5,7 @@ import type { CallCancelled, CallFailed } from '../protocol/tools.ts';
 /** The runner sends heartbeats, so that tools do not have to and a lost worker is noticed within seconds. */
 const BEAT_MS = 1_000;
 
-/** What a call gets from Temporal's activity context. */
+/** The part of Temporal's activity context that a call gets. */
 export interface ActivityCall {
   signal: AbortSignal;
   stopped: () => 'cancelled' | 'shutdown' | null;

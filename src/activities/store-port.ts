@@ -3,7 +3,7 @@ import type { FeedbackEntry, LessonUse, StepEvaluation } from '../protocol/lesso
 import type { FailureRevision } from '../protocol/records.ts';
 import type { FailureRecord } from '../protocol/schemas/failure-record.ts';
 
-/** What the activities need from a store. The real implementation is src/store. */
+/** The parts of a store that the activities use. The real implementation is src/store. */
 export interface ActivityStore extends Partial<MemoryStore> {
   records: {
     append(

@@ -21,14 +21,14 @@ export const CAP = {
   choiceChars: 256 * 1024,
   /** What a tool may tell with a heartbeat. Temporal keeps it with the activity, so it has to be small. */
   heartbeatBytes: 16 * 1024,
-  /** What a planner sees of its earlier steps, in characters. */
+  /** The view of its earlier steps that a planner gets, in characters. */
   plannerViewChars: 96 * 1024,
-  /** What a reviewer sees of the steps it judges, and of each of their inputs and outputs, in characters. */
+  /** The view of the steps that a reviewer gets, and of each of their inputs and outputs, in characters. */
   reviewViewChars: 48 * 1024,
   reviewedChars: 2_000,
   /** Timeout of one planner turn or one review. */
   turnMs: 600_000,
-  /** What the state keeps of people's feedback, in characters. */
+  /** People's feedback in the state, in characters. */
   feedbackChars: 32 * 1024,
   /** The goal together with the changes that people asked for. */
   refinedGoalChars: 8_000,

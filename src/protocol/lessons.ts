@@ -3,7 +3,7 @@ import type { FailureCategory } from './failure-categories.ts';
 /** A lesson that a run carries: read before the workflow starts, or recalled at the first failure of its kind. */
 export interface RunLesson {
   reflection_id: number;
-  /** What went wrong and what worked, written by a person or an earlier run. */
+  /** Describes what went wrong and what worked, written by a person or an earlier run. */
   content: string;
   /** The tools it is about; an empty list means any tool. */
   tools: string[];
@@ -80,7 +80,7 @@ export interface FeedbackEntry {
   success: boolean;
 }
 
-/** What the memory of earlier runs contributes when a run starts. A start does not depend on it. */
+/** The contribution of earlier runs to a run that starts. A start does not depend on it. */
 export interface StartMemory {
   lessons: RunLesson[];
   /** Whether retries enhance prompts. The automatic switch can turn this off for an agent; `why` gives the reason. */

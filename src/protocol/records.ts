@@ -64,7 +64,7 @@ export interface RunArchive {
   result: RunResult;
   steps: ArchivedStep[];
   trace: Json[];
-  /** What was left in the outbox, so that the end of a run needs only one write. */
+  /** The rest of the outbox, so that the end of a run needs only one write. */
   pending: RecordBatch;
 }
 

@@ -57,7 +57,7 @@ export interface PreparedRun {
   loop_id: string;
   labels: string[];
   parent_run_id: string | null;
-  /** What the memory of earlier runs contributed at the start. */
+  /** The contribution of earlier runs at the start. */
   memory: StartMemory;
 }
 
@@ -108,7 +108,7 @@ export interface PendingQuestion {
 /** How a question was closed. A timeout is not a denial, and the model is told which one happened. */
 export type AnswerKind = 'answered' | 'denied' | 'timed_out' | 'policy';
 
-/** What a run has and the store does not have yet, because it did not answer. All of it is in the run's history. */
+/** Data that a run has and the store does not have yet, because the store did not answer. All of it is in the run's history. */
 export interface Unsaved {
   /** Failure records. */
   records: number;
@@ -134,7 +134,7 @@ export interface RunResult<Output = Json> {
   /** How many questions people were asked, including those of sub-runs. */
   questions: number;
   failures: { total: number; active: number; by_signal: Record<string, number> };
-  /** What the store did not have when the run ended. It is written later, so the API answers with what is missing now. */
+  /** Data that the store did not have when the run ended. It is written later, so the API answers with what is missing now. */
   unsaved: Unsaved;
   started_at: string;
   ended_at: string;

@@ -119,9 +119,9 @@ export interface ToolCallRequest {
 export type Certainty = 'not_started' | 'failed' | 'unknown' | 'done';
 export type Origin = 'tool' | 'infrastructure';
 
-/** What an attempt reports beside its outcome, whether it succeeded or failed. */
+/** Details that an attempt reports beside its outcome, whether it succeeded or failed. */
 export interface AttemptDetails {
-  /** What the tool did differently this time, as it reported with `ctx.changed`. */
+  /** The tool's own report of what it did differently, made with `ctx.changed`. */
   changed?: string;
   prompt?: PromptUse;
   /** Hash of what the tool's `probe` returned after the call. A changed hash counts as progress. */
@@ -181,14 +181,14 @@ export interface CallFailed extends AttemptDetails {
 }
 export interface CallCancelled {
   class: 'cancelled';
-  /** What the turn had reserved when it was stopped. It is unknown how much of it was used. */
+  /** The amounts that the turn had reserved when it was stopped. It is unknown how much of it was used. */
   tokens?: number;
   cost_micro_usd?: number;
   duration_ms: number;
 }
 export type CallOutcome = CallSucceeded | CallFailed | CallCancelled;
 
-/** What a tool's `reconcile` found out about an attempt without an answer. */
+/** The answer of a tool's `reconcile` about an attempt without an answer. */
 export type ReconcileOutcome =
   | ({ verdict: 'done' } & Pick<CallSucceeded, 'output' | 'artifact_id' | 'inline' | 'bytes' | 'carried' | 'unsaved'>)
   | { verdict: 'not_done' }

@@ -1,4 +1,4 @@
-/** What a workflow reports about its own execution when it ends. The worker creates a span from these values. */
+/** The report of a workflow about its own execution when it ends. The worker creates a span from these values. */
 export interface RunSpan {
   traceId: string;
   spanId: string;

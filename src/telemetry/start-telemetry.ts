@@ -5,7 +5,7 @@ import type { Redact } from '../core/redaction/redact.ts';
 import type { RunSpanSink } from './run-span.ts';
 import { telemetrySettings } from './settings.ts';
 
-/** What the parts of a process need for tracing. `undefined` means that telemetry is off. */
+/** The hooks that the parts of a process use for tracing. `undefined` means that telemetry is off. */
 export interface Telemetry {
   /** For a Temporal client. */
   clientInterceptor: WorkflowClientInterceptor;

@@ -1,4 +1,4 @@
-/** What the tests of guards share: reports, a second client, and a simulated end of Temporal's retention. */
+/** Shared by the tests of guards: reports, a second client, and a simulated end of Temporal's retention. */
 import { readFileSync } from 'node:fs';
 import { expect, inject } from 'vitest';
 import { GuardRefusedError } from '../../src/client/guard-errors.ts';

@@ -1,4 +1,4 @@
-/** What the global setups provide to every test file by `inject(name)`. */
+/** Values that the global setups provide to every test file by `inject(name)`. */
 export interface ProvidedPrograms {
   /** The folder of `buildPrograms`. Use `program(source)` for one of them. */
   programs: string;

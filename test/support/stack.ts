@@ -1,5 +1,5 @@
 /**
- * What a test file of the projects `stack` and `kill` takes from the shared stack. Nothing of it is shared with another
+ * Helpers with which a test file of `stack` and `kill` uses the shared stack. Nothing of it is shared with another
  * file.
  */
 import { randomBytes } from 'node:crypto';

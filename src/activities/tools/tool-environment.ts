@@ -5,7 +5,7 @@ import type { WaitForStore } from '../wait-for-store.ts';
 export type LogEvent = { event: string; [field: string]: Json };
 
 /**
- * What a tool call needs from its caller. It has no Temporal types, so that the simulator can run tools with the same
+ * The environment of a tool call. It has no Temporal types, so that the simulator can run tools with the same
  * code.
  */
 export interface ToolEnvironment {

@@ -13,7 +13,7 @@ const NO_TOOL = 'plan';
 /** Error codes that the runtime assigns when an output was cut or refused because of its size. */
 const TOO_LARGE = ['OUTPUT_TOO_LARGE', 'RESPONSE_TOO_LARGE', 'PAYLOAD_TOO_LARGE', 'HTTP_413'];
 
-/** What is known about a failed attempt when its record is made. */
+/** The facts about a failed attempt when its record is made. */
 export interface AdjustmentInput {
   signal_type: SignalType;
   kind: OutcomeKind;

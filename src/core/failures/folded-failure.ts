@@ -83,7 +83,7 @@ const MAX_OPEN_TRIGGERS = 8;
 /** Signals that a later success can disprove. A person's correction, a stall or a spent budget cannot be disproved. */
 const PROVABLE: readonly SignalType[] = ['tool_error', 'retrieval_failure', 'contract_violation'];
 
-/** What is known about an occurrence beside its record. */
+/** An occurrence of a failure: its record, and details beside it. */
 export interface Occurrence {
   record: FailureRecord;
   ordinal: number;

@@ -53,7 +53,7 @@ export interface SeenMessage {
 }
 
 /**
- * What the rules need to know of one loop so far. It has counters and short buffers, so it does not grow with the loop.
+ * The history of one loop, as far as the rules need it. It has counters and short buffers, so it does not grow with the loop.
  * Plain JSON.
  */
 export interface LoopWatch {

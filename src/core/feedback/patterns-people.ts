@@ -1,7 +1,7 @@
 import type { Family } from './patterns.ts';
 
 /**
- * What people write about a result. All patterns are words: they are read per sentence, with the checks of negation.ts.
+ * Patterns of what people write about a result. All patterns are words: they are read per sentence, with the checks of negation.ts.
  * Everyday words (`no`, `close`, `almost`, `except`) count only where they judge: `close but`, not `close to the
  * station`.
  */

@@ -17,7 +17,7 @@ export type FeedbackContext = {
   framework?: string;
   /** The person's own words, for a rejection or a partial success. */
   remark?: string;
-  /** What the person wants instead: the part after "I meant", "I want", "but", "except for" and similar words. */
+  /** The change that the person wants: the part after "I meant", "I want", "but", "except for" and similar words. */
   requested_change?: string;
   /** Alternatives that the person named: "use Postgres", "try a table instead". */
   alternatives?: string;

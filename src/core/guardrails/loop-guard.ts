@@ -27,7 +27,7 @@ export interface IgnoredSignal {
   at: string;
 }
 
-/** What remains of a guard: its workflow's result, and its row in the store. */
+/** The end of a guard: its workflow's result, and its row in the store. */
 export interface GuardEnding {
   version: 1;
   /** Null if the guard was cancelled before any loop was reported. */

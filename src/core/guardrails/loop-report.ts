@@ -13,7 +13,7 @@ export interface ReviewReport {
   summary_valid?: boolean;
   reflection_persona?: string | null;
   bias_tags?: BiasTag[];
-  /** What the pass missed or got wrong, as text for the next pass. It does not affect the decision. */
+  /** Items that the pass missed or got wrong, as text for the next pass. It does not affect the decision. */
   missed?: string[];
 }
 

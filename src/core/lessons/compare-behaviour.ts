@@ -2,7 +2,7 @@ import { canonicalJson } from '../../protocol/ids.ts';
 import { compareDecimals, decimal } from '../guardrails/decimal.ts';
 import { trimWhiteSpace } from './unicode-text.ts';
 
-/** What one attempt did and how it ended, with the fields that can be compared with another attempt. */
+/** One attempt and how it ended, with the fields that can be compared with another attempt. */
 export interface AttemptInAction {
   tool_name: string;
   input_hash: string;

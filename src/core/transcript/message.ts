@@ -23,7 +23,7 @@ export interface AssistantMessage {
   calls: MessageCall[];
   state?: ProviderState;
 }
-/** What a provider needs back unchanged with its message, such as signed reasoning. It is not read otherwise. */
+/** Data that a provider needs back unchanged with its message, such as signed reasoning. It is not read otherwise. */
 export interface ProviderState {
   /** The model that it belongs to. It is not sent to other models. */
   from: string;

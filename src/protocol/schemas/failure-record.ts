@@ -21,7 +21,7 @@ export type Severity = z.infer<typeof severitySchema>;
 
 const toolName = z.string().max(CAP.nameChars);
 
-/** What to do differently. A closed union, so that constraints can be enforced. */
+/** The change that a failure recommends. A closed union, so that constraints can be enforced. */
 export const recommendedAdjustmentSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('cap_output'), tool_name: toolName, max_bytes: z.int().positive() }),
   z.strictObject({ type: z.literal('set_timeout'), tool_name: toolName, timeout_ms: z.int().positive() }),

@@ -15,7 +15,7 @@ export const artifactsAndArchive: Migration = {
       )`.execute(db);
     await makeAppendOnly(db, 'artifacts');
 
-    // What remains of a run after Temporal's retention. Not append-only, so that an operator can delete old runs.
+    // Runs are kept here after Temporal's retention. Not append-only, so that an operator can delete old runs.
     await sql`
       create table archived_runs (
         run_id text collate "C" primary key,

@@ -1,7 +1,7 @@
 import type { Message } from '../../core/transcript/message.ts';
 import type { Json } from '../../protocol/json.ts';
 
-/** What the model does: a list of turns, or a function of each request. */
+/** The behaviour of the model: a list of turns, or a function of each request. */
 export type Script = readonly ScriptedTurn[] | ((request: ScriptedRequest) => ScriptedTurn | Promise<ScriptedTurn>);
 
 export type ScriptedTurn = AnswerTurn | FaultTurn;

@@ -16,7 +16,7 @@ export interface Violation {
   why?: string;
 }
 
-/** What a run used, by its own ledger or as observed from outside, whichever is more. */
+/** Measures how much a run used, by its own ledger or as observed from outside, whichever is more. */
 export function measureFigures({ state }: Simulated, result: RunResult, seen: Observed): Figures {
   const { used, loops } = result;
   const elapsed = Date.parse(result.ended_at) - Date.parse(result.started_at);

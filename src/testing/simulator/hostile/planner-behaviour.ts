@@ -11,7 +11,7 @@ export type PlannerTurn =
   | Failing
   | { kind: 'chose'; calls: ChosenCall[]; more?: boolean; message?: string; tokens: number; cost_micro_usd: number };
 
-/** What a planner does in one turn. It depends only on seed, loop, turn and attempt. */
+/** Draws the behaviour of a planner in one turn. It depends only on seed, loop, turn and attempt. */
 export function drawTurn(scene: Scene, view: Pick<PlannerView, 'loop_id' | 'turn' | 'attempt'>): PlannerTurn {
   const { planner, badness, tools, deploys } = scene.character;
   const dice = createDice(scene.seed, DICE.planner, rerunDepth(view.loop_id), view.turn, view.attempt);

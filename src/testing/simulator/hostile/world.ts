@@ -14,7 +14,7 @@ import { DICE, drawScene, type Scene, seedOfInput } from './scene.ts';
 import { drawBehaviour, type Failing, reconcileVerdict } from './tool-behaviour.ts';
 import { effectOfTool } from './tool-table.ts';
 
-/** What was observed of a run from outside, so that a wrong ledger is noticed. */
+/** A run as it was observed from outside, so that a wrong ledger is noticed. */
 export interface Observed {
   calls: number;
   turns: number;
