@@ -19,7 +19,7 @@ import { parseArgs } from 'node:util';
 import type * as ServeModule from '../../src/api/serve.ts';
 import type * as OpenApiModule from '../../src/cli/serve/open-api.ts';
 import type * as PartsModule from '../../src/cli/serve/parts.ts';
-import type * as RegistryModule from '../../src/cli/serve/registry.ts';
+import type * as RegistryModule from '../../src/cli/serve/built-in-agents.ts';
 import type * as NamesModule from '../../src/protocol/names.ts';
 import type * as StackModule from '../../src/stack/start-stack.ts';
 import type * as MigrateModule from '../../src/store/migrate.ts';

@@ -1,14 +1,14 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import { Problem } from './problem.ts';
 
-/** What a token may do. Each role may also do what the ones before it may. */
+/** The roles of a token, from weakest to strongest. Each may do what the roles before it may. */
 export const ROLES = ['viewer', 'reporter', 'operator'] as const;
 export type Role = (typeof ROLES)[number];
 
 export const isRole = (text: string): text is Role => (ROLES as readonly string[]).includes(text);
 export const mayAct = (has: Role, needs: Role): boolean => ROLES.indexOf(has) >= ROLES.indexOf(needs);
 
-/** A token and what it allows. */
+/** A token and its role. */
 export interface Grant {
   role: Role;
   token: string;
@@ -16,30 +16,30 @@ export interface Grant {
 
 export type TokenCheck = (authorization: string | undefined, needs: Role) => Grant;
 
-/** Compares with every token, by hashes of one length: how long it takes tells nothing about any of them. */
+/** Compares the hashes of all tokens in constant time, so that the time of an answer reveals nothing about a token. */
 export function createTokenCheck(grants: readonly Grant[]): TokenCheck {
-  const known = grants.map((grant) => ({ grant, hash: hashOf(grant.token) }));
+  const known = grants.map((grant) => ({ grant, hash: hashToken(grant.token) }));
   return (authorization, needs) => {
     const shown = /^Bearer +(?<token>[A-Za-z0-9._~+/-]+=*) *$/i.exec(authorization ?? '')?.groups?.['token'];
     if (shown === undefined) throw noToken('Send the header "Authorization: Bearer <token>".');
-    const hash = hashOf(shown);
+    const hash = hashToken(shown);
     let found: Grant | undefined;
     for (const entry of known) if (timingSafeEqual(entry.hash, hash)) found = entry.grant;
-    if (found === undefined) throw noToken('This token is not known.');
+    if (found === undefined) throw noToken('This token is unknown.');
     if (mayAct(found.role, needs)) return found;
     throw new Problem(
       'weaker_role',
-      `This needs the role ${needs}; the token has the role ${found.role}. Use another token.`,
+      `This request needs the role ${needs}, and the token has the role ${found.role}. Use another token.`,
     );
   };
 }
 
-const hashOf = (text: string): Buffer => createHash('sha256').update(text).digest();
+const hashToken = (text: string): Buffer => createHash('sha256').update(text).digest();
 
 const noToken = (what: string): Problem =>
   new Problem(
     'no_token',
-    `${what} \`secondwind dev\` prints a line that carries one and keeps it in the file "token" of the data folder.`,
+    `${what} \`secondwind dev\` prints a command with the token and stores it in the file "token" of the data folder.`,
     { headers: { 'www-authenticate': 'Bearer realm="secondwind"' } },
   );
 
@@ -47,12 +47,12 @@ const LOOPBACK = ['localhost', '127.0.0.1', '[::1]'];
 const HOST = /^(?<name>\[[0-9a-f:.]+\]|[a-z0-9._-]+)(?::\d{1,5})?$/i;
 
 /**
- * A page on the web can make a browser call a server on this machine, under a name of its own (DNS rebinding) or openly
- * from its own origin. Neither is one of ours, so both are turned away before anything else is looked at.
+ * A web page can make a browser call a server on this machine, under its own host name (DNS rebinding) or from its own origin. Such
+ * requests are refused before anything else is checked.
  */
 export function checkHost(host: string | undefined, allowed: readonly string[]): void {
-  const name = nameOf(host ?? '');
-  if (name !== undefined && isOurs(name, allowed)) return;
+  const name = hostName(host ?? '');
+  if (name !== undefined && isAllowedHost(name, allowed)) return;
   throw new Problem(
     'foreign_host',
     'Call this server as localhost or 127.0.0.1; other names must be listed in SECONDWIND_ALLOWED_HOSTS.',
@@ -62,27 +62,28 @@ export function checkHost(host: string | undefined, allowed: readonly string[]):
 export function checkOrigin(origin: string | undefined, allowed: readonly string[]): void {
   if (origin === undefined) return;
   const match = /^https?:\/\/(?<host>.+)$/i.exec(origin);
-  const name = nameOf(match?.groups?.['host'] ?? '');
-  if (name !== undefined && isOurs(name, allowed)) return;
+  const name = hostName(match?.groups?.['host'] ?? '');
+  if (name !== undefined && isAllowedHost(name, allowed)) return;
   throw new Problem(
     'foreign_origin',
     'Call this server from its own pages or without a browser; other hosts must be listed in SECONDWIND_ALLOWED_HOSTS.',
   );
 }
 
-const nameOf = (host: string): string | undefined => HOST.exec(host)?.groups?.['name']?.toLowerCase();
-const isOurs = (name: string, allowed: readonly string[]): boolean => LOOPBACK.includes(name) || allowed.includes(name);
+const hostName = (host: string): string | undefined => HOST.exec(host)?.groups?.['name']?.toLowerCase();
+const isAllowedHost = (name: string, allowed: readonly string[]): boolean =>
+  LOOPBACK.includes(name) || allowed.includes(name);
 
-/** What one token may ask for: so many at once, and so many a second after that. */
+/** How many requests one token may send: a burst, and a rate after that. */
 export interface RateLimit {
   burst: number;
   perSecond: number;
 }
 
-/** More than a dashboard and a few programs need; a loop that has run wild meets it. */
+/** Enough for a dashboard and several programs; it stops a loop that sends requests without end. */
 export const DEFAULT_RATE_LIMIT: RateLimit = { burst: 400, perSecond: 200 };
 
-/** One bucket for each token, and one for all requests without a good one: guessing is slowed, nobody else is. */
+/** One bucket per token, and one for all requests without a valid token, so that guessing tokens slows nobody else down. */
 export function createRateLimit({ burst, perSecond }: RateLimit, now: () => number = Date.now) {
   const buckets = new Map<string, { left: number; at: number }>();
   return (holder: string): void => {
@@ -92,7 +93,7 @@ export function createRateLimit({ burst, perSecond }: RateLimit, now: () => numb
     buckets.set(holder, { left: left < 1 ? left : left - 1, at });
     if (left >= 1) return;
     const seconds = Math.max(1, Math.ceil((1 - left) / perSecond));
-    throw new Problem('too_many', `Wait ${seconds} s. A token may ask ${perSecond} times a second.`, {
+    throw new Problem('too_many', `Wait ${seconds} s. A token may send ${perSecond} requests per second.`, {
       headers: { 'retry-after': String(seconds) },
     });
   };

@@ -2,20 +2,20 @@ import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import { createRedactor, secretsOf } from '../core/redaction/redact.ts';
 import { checkHost, checkOrigin, createRateLimit, createTokenCheck, DEFAULT_RATE_LIMIT } from './access.ts';
-import type { ApiContext, ApiDeps, ApiEnv } from './context.ts';
+import type { ApiContext, ApiDeps, ApiEnv } from './api-context.ts';
 import { Problem, problemStatus } from './problem.ts';
-import { problemOf } from './problem-of.ts';
+import { toProblem } from './error-to-problem.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes/all-routes.ts';
-import { createMetrics } from './watch/metrics.ts';
+import { createMetrics } from './watch/request-metrics.ts';
 import { within } from '../protocol/within.ts';
 
 const DEADLINE_MS = 15_000;
 const REQUEST_ID = /^[A-Za-z0-9._-]{1,64}$/;
-/** All requests without a good token share one allowance. */
+/** The bucket of all requests without a valid token. */
 const NOBODY = '';
 
-/** The HTTP door, without a port. Who may come in is decided before anybody looks at what was asked. */
+/** Creates the HTTP API as a hono app, without a port. Every request is authenticated before it is read. */
 export function createApi(deps: ApiDeps, routes: readonly Route[] = ROUTES): Hono<ApiEnv> {
   const app = new Hono<ApiEnv>();
   const checkToken = createTokenCheck(deps.tokens);
@@ -25,7 +25,7 @@ export function createApi(deps: ApiDeps, routes: readonly Route[] = ROUTES): Hon
   const secrets = [...secretsOf(process.env), ...deps.tokens.map(({ token }) => token)];
   const redact = deps.redact ?? createRedactor(secrets);
 
-  /** Who asks; both a wrong token and a good one that asks too often are turned away here. */
+  /** Authenticates the request and applies the rate limit. */
   const admit = (c: ApiContext, role: NonNullable<Route['role']>): void => {
     try {
       c.set('grant', checkToken(c.req.header('authorization'), role));
@@ -41,13 +41,13 @@ export function createApi(deps: ApiDeps, routes: readonly Route[] = ROUTES): Hon
     c.set('requestId', REQUEST_ID.test(shown) ? shown : randomUUID());
     c.set('redact', redact);
     c.set('metrics', metrics);
-    for (const [name, value] of headersOf(c.get('requestId'))) c.header(name, value);
+    for (const [name, value] of answerHeaders(c.get('requestId'))) c.header(name, value);
     const began = performance.now();
     checkHost(c.req.header('host') ?? new URL(c.req.url).host, allowedHosts);
     checkOrigin(c.req.header('origin'), allowedHosts);
     await next();
-    const route = routeOf(routes, c.req.path, c.req.method)?.path ?? 'none';
-    metrics.request({ method: methodOf(c), route, status: c.res.status }, (performance.now() - began) / 1000);
+    const route = findRoute(routes, c.req.path, c.req.method)?.path ?? 'none';
+    metrics.request({ method: methodLabel(c), route, status: c.res.status }, (performance.now() - began) / 1000);
   });
 
   for (const route of routes) {
@@ -64,50 +64,50 @@ export function createApi(deps: ApiDeps, routes: readonly Route[] = ROUTES): Hon
 
   app.notFound((c) => {
     const others = routes.filter((route) => matches(route.path, c.req.path));
-    // Which addresses exist is not for everybody.
+    // Only callers with a token may learn which paths exist.
     if (!others.some((route) => route.role === null)) admit(c, 'viewer');
     if (others.length === 0) {
-      const detail = `Nothing answers ${c.req.method} at this address. GET /openapi.json lists what does.`;
+      const detail = `There is no route ${c.req.method} at this path. GET /openapi.json lists all routes.`;
       throw new Problem('no_route', detail);
     }
     const allow = others.map((route) => route.method.toUpperCase()).join(', ');
-    throw new Problem('no_method', `This address takes ${allow}.`, { headers: { allow } });
+    throw new Problem('no_method', `This path allows ${allow}.`, { headers: { allow } });
   });
-  app.onError((error, c) => answerOf(error, c, deps));
+  app.onError((error, c) => toErrorResponse(error, c, deps));
   return app;
 }
 
-/** Nobody said no, so what was asked for may still happen; only a key tells a repetition from a new request. */
+/** The request may still take effect. Only an idempotency key tells a repetition from a new request. */
 function noAnswer(ms: number): never {
   const again =
-    'Look whether it happened, or repeat it with the same Idempotency-Key; GET /readyz tells what is missing.';
+    'Check whether it took effect, or repeat it with the same Idempotency-Key. GET /readyz shows what is not ready.';
   throw new Problem('not_reachable', `There was no answer within ${ms / 1000} s. ${again}`);
 }
 
-function answerOf(error: unknown, c: ApiContext, { log }: ApiDeps): Response {
+function toErrorResponse(error: unknown, c: ApiContext, { log }: ApiDeps): Response {
   const requestId = c.get('requestId');
-  const problem = problemOf(error, requestId);
+  const problem = toProblem(error, requestId);
   const { method, path } = c.req;
   const fields = { request_id: requestId, method, path: path.slice(0, 500), problem: problem.code };
   c.get('metrics').refused(problem.code);
   if (problem.code === 'internal') log?.error({ ...fields, err: error }, 'a request failed');
   else if (method !== 'GET' && problemStatus(problem.code) < 500) {
-    // Nothing of what was sent: whoever looks for the reason finds it in the answer.
+    // The log does not contain the body; the answer names the reason.
     log?.warn?.({ ...fields, role: c.get('grant')?.role ?? null }, 'a write was refused');
   }
   const response = problem.toResponse(c.get('redact'));
-  for (const [name, value] of headersOf(requestId)) response.headers.set(name, value);
+  for (const [name, value] of answerHeaders(requestId)) response.headers.set(name, value);
   return response;
 }
 
-/** On every answer, good or bad. */
-const headersOf = (requestId: string): [name: string, value: string][] => [
+/** The headers of every answer, also of errors. */
+const answerHeaders = (requestId: string): [name: string, value: string][] => [
   ['x-request-id', requestId],
   ['cache-control', 'no-store'],
   ['x-content-type-options', 'nosniff'],
 ];
 
-/** `/v1/runs/{run_id}` as hono writes it. */
+/** Converts `/v1/runs/{run_id}` to the syntax of hono. */
 const honoPath = (path: string): string => path.replaceAll(/\{(\w+)\}/g, ':$1');
 
 const patterns = new Map<string, RegExp>();
@@ -117,9 +117,9 @@ function matches(template: string, path: string): boolean {
   if (known === undefined) patterns.set(template, pattern);
   return pattern.test(path);
 }
-const routeOf = (routes: readonly Route[], path: string, method: string): Route | undefined =>
+const findRoute = (routes: readonly Route[], path: string, method: string): Route | undefined =>
   routes.find((route) => route.method.toUpperCase() === method && matches(route.path, path));
 
-/** Callers can send any word as a method; a metric has only those that mean something. */
+/** Callers can send any text as a method; the label of a metric must have a fixed set of values. */
 const METHODS = new Set(['GET', 'POST', 'HEAD', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
-const methodOf = (c: ApiContext): string => (METHODS.has(c.req.method) ? c.req.method : 'other');
+const methodLabel = (c: ApiContext): string => (METHODS.has(c.req.method) ? c.req.method : 'other');

@@ -2,14 +2,14 @@ import { z } from 'zod';
 import type { Answer, Route } from './route.ts';
 import { SCHEMAS, type SchemaName } from './schemas/all-schemas.ts';
 
-/** The description as one page of plain HTML: no script, nothing from elsewhere, readable without a browser's help. */
+/** Renders the API description as one HTML page, without scripts and without external resources. */
 export function docsPage(routes: readonly Route[], version: string): string {
   const groups = new Map<string, Route[]>();
   for (const route of routes) {
-    const name = groupOf(route.path);
+    const name = groupName(route.path);
     groups.set(name, [...(groups.get(name) ?? []), route]);
   }
-  const used = new Set<SchemaName>(routes.flatMap(schemasOf));
+  const used = new Set<SchemaName>(routes.flatMap(listSchemas));
   return `<!doctype html>
 <html lang="en">
 <head>
@@ -32,12 +32,12 @@ ${[...used].sort().map(schemaHtml).join('\n')}
 `;
 }
 
-const groupOf = (path: string): string => {
+const groupName = (path: string): string => {
   const [, first = '', second = ''] = path.split('/');
   return first === 'v1' ? second : first === 'orchestrator' ? first : 'server';
 };
 
-const schemasOf = ({ body, answer, moreAnswers = [] }: Route): SchemaName[] =>
+const listSchemas = ({ body, answer, moreAnswers = [] }: Route): SchemaName[] =>
   [body, answer.schema, ...moreAnswers.map(({ schema }) => schema)].filter((name) => name !== undefined);
 
 function routeHtml(route: Route): string {

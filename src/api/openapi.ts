@@ -9,13 +9,13 @@ import { SCHEMAS, type SchemaName } from './schemas/all-schemas.ts';
 type JsonObject = { [key: string]: Json };
 
 /**
- * OpenAPI 3.1 speaks JSON Schema 2020-12, and so does zod itself: no generator in between. (The one of hono runs out of
- * stack on `z.json()`, which may hold itself.)
+ * Builds the OpenAPI 3.1 document. zod itself writes the JSON Schema (2020-12) that OpenAPI uses. The generator of hono is not used,
+ * because it overflows the stack on `z.json()`, which is recursive.
  */
 export function openApiDocument(routes: readonly Route[], version: string): JsonObject {
   const paths: { [path: string]: JsonObject } = {};
   for (const route of routes) {
-    paths[route.path] = { ...paths[route.path], [route.method]: operationOf(route, routes) };
+    paths[route.path] = { ...paths[route.path], [route.method]: buildOperation(route, routes) };
   }
   return {
     openapi: '3.1.0',
@@ -23,13 +23,13 @@ export function openApiDocument(routes: readonly Route[], version: string): Json
     servers: [{ url: '/' }],
     paths,
     components: {
-      schemas: Object.fromEntries(Object.entries(SCHEMAS).map(([name, schema]) => [name, jsonSchemaOf(schema)])),
+      schemas: Object.fromEntries(Object.entries(SCHEMAS).map(([name, schema]) => [name, toJsonSchema(schema)])),
       securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
     },
   };
 }
 
-function operationOf(route: Route, all: readonly Route[]): JsonObject {
+function buildOperation(route: Route, all: readonly Route[]): JsonObject {
   const role: JsonObject =
     route.role === null ? {} : { description: `Needs the role ${route.role}.`, security: [{ token: [] }] };
   return {
@@ -40,14 +40,14 @@ function operationOf(route: Route, all: readonly Route[]): JsonObject {
     ...requestBody(route),
     responses: {
       ...Object.fromEntries(
-        [route.answer, ...(route.moreAnswers ?? [])].map((answer) => goodAnswer(answer, linksOf(answer, all))),
+        [route.answer, ...(route.moreAnswers ?? [])].map((answer) => goodAnswer(answer, buildLinks(answer, all))),
       ),
-      ...Object.fromEntries(statusesOf(route).map((code) => [code, problemAnswer()])),
+      ...Object.fromEntries(listStatuses(route).map((code) => [code, problemAnswer()])),
     },
   };
 }
 
-function statusesOf(route: Route): number[] {
+function listStatuses(route: Route): number[] {
   const codes: ProblemCode[] = [
     'bad_http',
     'large_head',
@@ -64,7 +64,7 @@ function statusesOf(route: Route): number[] {
 }
 
 const requestBody = ({ body }: Route): JsonObject =>
-  body === undefined ? {} : { requestBody: { required: true, content: contentOf(body, EXAMPLES[body]) } };
+  body === undefined ? {} : { requestBody: { required: true, content: jsonContent(body, EXAMPLES[body]) } };
 
 const operationId = (route: Route): string =>
   `${route.method}_${route.path}`.replaceAll(/[^a-z0-9]+/g, '_').replace(/_$/, '');
@@ -74,10 +74,10 @@ const pathParameters = ({ path, params = {} }: Route): JsonObject[] =>
     name,
     in: 'path',
     required: true,
-    schema: params[name] ? jsonSchemaOf(params[name]) : { type: 'string', pattern: ID_PATTERN.source },
+    schema: params[name] ? toJsonSchema(params[name]) : { type: 'string', pattern: ID_PATTERN.source },
   }));
 
-/** What a parameter means, a number say; that it travels as text goes without saying. */
+/** Describes a parameter by its meaning, such as a number, although it is sent as text. */
 const queryParameters = ({ query }: Route): JsonObject[] =>
   Object.entries(query?.shape ?? {}).map(([name, schema]) => {
     const field = schema as z.ZodType;
@@ -86,7 +86,7 @@ const queryParameters = ({ query }: Route): JsonObject[] =>
       name,
       in: 'query',
       required,
-      schema: jsonSchemaOf(field, 'output'),
+      schema: toJsonSchema(field, 'output'),
       ...(field.description && described(field)),
     };
   });
@@ -103,23 +103,23 @@ const goodAnswer = (answer: Answer, links: JsonObject): [string, JsonObject] => 
   return [String(status), { description, ...(content && { content }), ...(hasLinks && { links }) }];
 };
 
-/** Where an id in an answer leads. */
-const LED_TO: Partial<Record<SchemaName, { id: string; parameter: string; paths: RegExp }>> = {
+/** For answers that contain an id: the routes that take it. */
+const ID_LINKS: Partial<Record<SchemaName, { id: string; parameter: string; paths: RegExp }>> = {
   StartedRun: { id: 'run_id', parameter: 'run_id', paths: /^\/v1\/runs\/\{run_id\}/ },
   FailureTaken: { id: 'failure_id', parameter: 'failure_id', paths: /^\/v1\/failures\/\{failure_id\}/ },
   ReflectionTaken: { id: 'id', parameter: 'id', paths: /^\/v1\/reflections\/\{id\}/ },
   LoopAnswer: { id: 'loop_id', parameter: 'loop_id', paths: /\{loop_id\}/ },
 };
 
-function linksOf({ schema }: Answer, all: readonly Route[]): JsonObject {
-  const led = schema && LED_TO[schema];
+function buildLinks({ schema }: Answer, all: readonly Route[]): JsonObject {
+  const led = schema && ID_LINKS[schema];
   if (!led) return {};
   const targets = all.filter((route) => led.paths.test(route.path) && !route.answer.media).map(operationId);
   const parameters = { [led.parameter]: `$response.body#/${led.id}` };
   return Object.fromEntries(targets.map((target) => [target, { operationId: target, parameters }]));
 }
 
-const contentOf = (name: SchemaName, example?: Json): JsonObject => ({
+const jsonContent = (name: SchemaName, example?: Json): JsonObject => ({
   'application/json': {
     schema: { $ref: `#/components/schemas/${name}` },
     ...(example !== undefined && { example }),
@@ -127,17 +127,17 @@ const contentOf = (name: SchemaName, example?: Json): JsonObject => ({
 });
 
 const problemAnswer = (): JsonObject => ({
-  description: 'What is wrong and what to do (RFC 9457)',
+  description: 'What is wrong and what to do next (RFC 9457)',
   content: { 'application/problem+json': { schema: { $ref: '#/components/schemas/Problem' } } },
 });
 
-/** The only parts that refer to themselves are `z.json()`: any JSON, which the empty schema says in place. */
-function jsonSchemaOf(schema: z.ZodType, io: 'input' | 'output' = 'input'): Json {
+/** Only `z.json()` refers to itself. It means any JSON, so the empty schema replaces it. */
+function toJsonSchema(schema: z.ZodType, io: 'input' | 'output' = 'input'): Json {
   const { $defs: _anyJson, $schema: _version, ...rest } = z.toJSONSchema(schema, { io });
   return JSON.parse(JSON.stringify(rest), (_key, value: Json) => (isReference(value) ? {} : withoutTuple(value)));
 }
 
-/** A list of so many alike says the same as a tuple, and more tools understand it. */
+/** Replaces a tuple of equal items by a list of fixed length, which more tools support. */
 function withoutTuple(value: Json): Json {
   if (!isObject(value) || !Array.isArray(value['prefixItems'])) return value;
   const { prefixItems, ...rest } = value;

@@ -3,14 +3,14 @@ import { problemsOf } from '../define/zod-problems.ts';
 import { isId, sha256Hex } from '../protocol/ids.ts';
 import { type MessageBody, type MessageType, parseMessage } from '../protocol/messages.ts';
 import type { RequestProblem } from '../protocol/run.ts';
-import type { ApiContext } from './context.ts';
+import type { ApiContext } from './api-context.ts';
 import { Problem, type ProblemCode } from './problem.ts';
 
-/** No run can have another kind of id, so nobody needs to be asked. */
-export const runIdOf = (c: ApiContext): string =>
-  idOf(c, 'run_id', 'run_not_found', 'This is not the id of a run. Check the id.');
+/** Reads the run id of the path. A text that cannot be a run id is refused without asking Temporal. */
+export const readRunId = (c: ApiContext): string =>
+  readId(c, 'run_id', 'run_not_found', 'This is not a valid run id. Check the id.');
 
-export function idOf(c: ApiContext, name: string, problem: ProblemCode, detail: string): string {
+export function readId(c: ApiContext, name: string, problem: ProblemCode, detail: string): string {
   const id = c.req.param(name);
   if (isId(id)) return id;
   throw new Problem(problem, detail);
@@ -19,10 +19,11 @@ export function idOf(c: ApiContext, name: string, problem: ProblemCode, detail: 
 const KEY = /^[\x21-\x7e]{1,200}$/;
 export const IDEMPOTENCY_KEY = {
   name: 'Idempotency-Key',
-  description: 'The same key with the same body is the same request, however often it is sent; with another body 422.',
+  description:
+    'Repeating a request with the same key has no second effect. The same key with another body is refused with 422.',
 };
 
-/** A key belongs to the token that shows it: two clients that both count from 1 do not meet. */
+/** Reads the idempotency key. It is scoped to the token, so that the keys of two clients never collide. */
 export function idempotencyKey(c: ApiContext): string | undefined {
   const key = c.req.header('idempotency-key');
   if (key === undefined) return undefined;
@@ -33,25 +34,29 @@ export function idempotencyKey(c: ApiContext): string | undefined {
   });
 }
 
-const underWay = new Set<string>();
+const inProgress = new Set<string>();
 
-/** While a request is under way, nobody can say yet what its repetition gets. */
+/** Refuses a repetition while the first request is in progress, because its answer is not known yet. */
 export async function once<T>(key: string | undefined, work: () => Promise<T>): Promise<T> {
   if (key === undefined) return work();
-  if (underWay.has(key)) {
-    throw new Problem('idempotency_in_flight', 'Wait for its answer, or send it again in a second.', {
-      headers: { 'retry-after': '1' },
-    });
+  if (inProgress.has(key)) {
+    throw new Problem(
+      'idempotency_in_flight',
+      'Wait for the answer of the first request, or send this one again in a second.',
+      {
+        headers: { 'retry-after': '1' },
+      },
+    );
   }
-  underWay.add(key);
+  inProgress.add(key);
   try {
     return await work();
   } finally {
-    underWay.delete(key);
+    inProgress.delete(key);
   }
 }
 
-/** The parameters after the question mark, each checked; one that nobody knows is a typo, and is told so. */
+/** Reads and checks the query parameters. An unknown parameter is refused, because it is probably a typo. */
 export function readQuery<T extends z.ZodObject>(c: ApiContext, schema: T): z.infer<T> {
   const given: Record<string, unknown> = {};
   for (const [name, values] of Object.entries(c.req.queries())) {
@@ -67,12 +72,12 @@ export function readQuery<T extends z.ZodObject>(c: ApiContext, schema: T): z.in
 }
 
 const badQuery = (errors: RequestProblem[]): Problem =>
-  new Problem('bad_request', 'Correct the named parameters of the address.', { errors });
+  new Problem('bad_request', 'Correct the named query parameters.', { errors });
 
-/** More than the longest message takes, even with every character written as an escape. */
+/** Enough for the longest message with every character escaped. */
 export const MESSAGE_BYTES = 128 * 1024;
 
-/** The body as its schema wants it, or each mistake by its path. */
+/** Reads the body and checks it with a schema. Every problem is reported with its path. */
 export async function readBody<T extends z.ZodType>(
   c: ApiContext,
   schema: T,
@@ -88,7 +93,7 @@ export function checked<T extends z.ZodType>(schema: T, body: unknown): z.infer<
   throw badBody(problemsOf(parsed.error, '$', (path) => (path.length === 0 ? known : [])));
 }
 
-/** The body as a message to a run or a guard, checked by the same function that checks it there. */
+/** Reads the body as a message to a run or a guard, with the function that checks it there too. */
 export async function readMessage<Type extends MessageType>(c: ApiContext, type: Type): Promise<MessageBody<Type>> {
   const parsed = parseMessage(type, await readJson(c, MESSAGE_BYTES));
   if (!parsed.ok) throw badBody(parsed.problems);
@@ -99,24 +104,24 @@ export async function readMessage<Type extends MessageType>(c: ApiContext, type:
 const badBody = (errors: RequestProblem[]): Problem =>
   new Problem('bad_request', 'Correct the named fields and send it again.', { errors });
 
-/** Deeper than any plan; beyond it, whatever walks the value could run out of stack. */
+/** Deeper than any plan. Recursive code could overflow the stack on deeper values. */
 const MAX_DEPTH = 100;
-/** Long enough for a slow line, too short to hold a place open with a byte now and then. */
+/** Long enough for a slow connection, and short enough to stop clients that send a byte now and then. */
 const BODY_MS = 10_000;
 
-/** The body as JSON, read up to a cap and a time: what is larger is refused before it is held, and before it is parsed. */
+/** Reads the body as JSON, with a cap on size and time. A larger body is refused before it is in memory. */
 export async function readJson(c: ApiContext, maxBytes: number): Promise<unknown> {
-  const text = textOf(await readCapped(c.req.raw, maxBytes));
+  const text = decodeUtf8(await readCapped(c.req.raw, maxBytes));
   const value = parse(text);
-  const trouble = troubleIn(text, MAX_DEPTH);
+  const trouble = findJsonTrouble(text, MAX_DEPTH);
   if (trouble === null) return value;
   switch (trouble.kind) {
     case 'deep':
-      throw badJson(`nested deeper than ${MAX_DEPTH} levels`, 'Send a flatter value.');
+      throw badJson(`nested deeper than ${MAX_DEPTH} levels`, 'Flatten the value.');
     case 'twice':
-      throw badJson(`the key ${shown(trouble.key)} stands twice in one object`, 'Name every key once.');
+      throw badJson(`the key ${shown(trouble.key)} appears twice in one object`, 'Use every key once.');
     case 'forbidden':
-      throw badJson(`the key ${shown(trouble.key)} is not allowed`, 'Choose another name for it.');
+      throw badJson(`the key ${shown(trouble.key)} is not allowed`, 'Use another key.');
   }
 }
 
@@ -128,11 +133,11 @@ async function readCapped(request: Request, maxBytes: number): Promise<Uint8Arra
   if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
   const chunks: Uint8Array[] = [];
   let size = 0;
-  // Not by `for await`: leaving such a loop cancels the stream, which closes the connection before it has the answer.
+  // Without `for await`, because leaving such a loop cancels the stream and closes the connection before the answer is sent.
   const reader = request.body?.getReader();
   if (reader === undefined) return new Uint8Array();
   const until = Date.now() + BODY_MS;
-  for (let part = await partOf(reader, until); part !== null; part = await partOf(reader, until)) {
+  for (let part = await readChunk(reader, until); part !== null; part = await readChunk(reader, until)) {
     size += part.length;
     if (size > maxBytes) throw tooLarge(maxBytes);
     chunks.push(part);
@@ -142,7 +147,7 @@ async function readCapped(request: Request, maxBytes: number): Promise<Uint8Arra
 
 type Reader = ReadableStreamDefaultReader<Uint8Array>;
 
-async function partOf(reader: Reader, until: number): Promise<Uint8Array | null> {
+async function readChunk(reader: Reader, until: number): Promise<Uint8Array | null> {
   let timer: NodeJS.Timeout | undefined;
   const late = new Promise<'late'>((resolve) => {
     timer = setTimeout(resolve, Math.max(0, until - Date.now()), 'late');
@@ -151,16 +156,20 @@ async function partOf(reader: Reader, until: number): Promise<Uint8Array | null>
   reading.catch(() => {});
   const part = await Promise.race([reading, late]).finally(() => clearTimeout(timer));
   if (part !== 'late') return part.value ?? null;
-  throw new Problem('slow_request', `The body did not arrive within ${BODY_MS / 1000} s. Send it again, faster.`, {
-    headers: { connection: 'close' },
-  });
+  throw new Problem(
+    'slow_request',
+    `The body did not arrive within ${BODY_MS / 1000} s. Send it again over a faster connection.`,
+    {
+      headers: { connection: 'close' },
+    },
+  );
 }
 
-function textOf(bytes: Uint8Array): string {
+function decodeUtf8(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes);
   } catch (error) {
-    throw notJson('The body cannot be read as JSON: it is not UTF-8', error);
+    throw notJson('The body is not valid JSON: it is not UTF-8', error);
   }
 }
 
@@ -169,7 +178,7 @@ function parse(text: string): unknown {
     return JSON.parse(text);
   } catch (error) {
     const said = error instanceof Error ? error.message : 'it is not JSON';
-    throw notJson(text === '' ? 'The body is empty' : `The body cannot be read as JSON: ${said.slice(0, 200)}`, error);
+    throw notJson(text === '' ? 'The body is empty' : `The body is not valid JSON: ${said.slice(0, 200)}`, error);
   }
 }
 
@@ -177,20 +186,23 @@ const notJson = (what: string, cause: unknown): Problem =>
   new Problem('not_json', `${what}. Send one JSON object.`, { cause });
 
 const tooLarge = (maxBytes: number): Problem =>
-  new Problem('too_large', `Send at most ${maxBytes} bytes; store large inputs elsewhere and point to them.`);
+  new Problem(
+    'too_large',
+    `Send at most ${maxBytes} bytes. Store large inputs elsewhere and send a reference to them.`,
+  );
 
-/** What is wrong with a JSON text that a parser accepts all the same. */
+/** A problem of a JSON text that `JSON.parse` accepts. */
 type JsonTrouble = { kind: 'deep' } | { kind: 'twice'; key: string } | { kind: 'forbidden'; key: string };
 
-/** A parser keeps the last of two members of one name, another the first: what was checked may not be what is used. */
+/** A key that can change the prototype of the parsed object. */
 const FORBIDDEN = '__proto__';
 
 /**
- * Looks through a text that is known to be JSON, once from start to end. Written as a loop, so that no nesting can use
- * up the stack.
+ * Scans a text that is known to be JSON for keys that appear twice (parsers disagree about which one counts), forbidden keys and
+ * deep nesting. It is a loop and not recursive, so that nesting cannot overflow the stack.
  */
-function troubleIn(text: string, maxDepth: number): JsonTrouble | null {
-  /** The keys of each object around; null for a list. */
+function findJsonTrouble(text: string, maxDepth: number): JsonTrouble | null {
+  /** The keys of each enclosing object; null for a list. */
   const around: (Set<string> | null)[] = [];
   for (let at = 0; at < text.length; at += 1) {
     switch (text[at]) {
@@ -204,7 +216,7 @@ function troubleIn(text: string, maxDepth: number): JsonTrouble | null {
         around.pop();
         break;
       case '"': {
-        const end = endOfText(text, at);
+        const end = findStringEnd(text, at);
         const keys = around.at(-1);
         if (keys && isFollowedByColon(text, end)) {
           const key = JSON.parse(text.slice(at, end + 1)) as string;
@@ -221,8 +233,8 @@ function troubleIn(text: string, maxDepth: number): JsonTrouble | null {
   return null;
 }
 
-/** Where the text that begins here ends: at the next quote that no backslash takes. */
-function endOfText(text: string, start: number): number {
+/** Returns the end of the string that begins here: the next quote that is not escaped. */
+function findStringEnd(text: string, start: number): number {
   let at = start + 1;
   while (at < text.length && text[at] !== '"') at += text[at] === '\\' ? 2 : 1;
   return at;

@@ -1,37 +1,37 @@
 import type { z } from 'zod';
 import type { Role } from './access.ts';
-import type { ApiContext, ApiDeps } from './context.ts';
+import type { ApiContext, ApiDeps } from './api-context.ts';
 import type { ProblemCode } from './problem.ts';
 import type { SchemaName } from './schemas/all-schemas.ts';
 
-/** One answer that says yes. */
+/** One successful answer of a route. */
 export interface Answer {
   status: 200 | 201 | 202 | 204;
   description: string;
-  /** Of a JSON answer, or of each event of a stream. */
+  /** The schema of a JSON answer, or of each event of a stream. */
   schema?: SchemaName;
-  /** Of an answer that is no JSON. */
+  /** The media type of an answer that is not JSON. */
   media?: string;
 }
 
-/** One row of the table: the door is built from these alone, so no route can be without a word on who may use it. */
+/** One row of the route table. The API is built only from this table, so every route declares its role. */
 export interface Route {
   method: 'get' | 'post';
-  /** As OpenAPI writes it: `/v1/runs/{run_id}`. */
+  /** The path in OpenAPI syntax: `/v1/runs/{run_id}`. */
   path: string;
-  /** The weakest role that may; null needs no token. */
+  /** The weakest role that may use the route; null if it needs no token. */
   role: Role | null;
   summary: string;
-  /** Parts of the path that are no ordinary ids. */
+  /** Schemas of path parameters that are not ordinary ids. */
   params?: Record<string, z.ZodType>;
   query?: z.ZodObject;
   body?: SchemaName;
   headers?: { name: string; description: string }[];
   answer: Answer;
   moreAnswers?: Answer[];
-  /** Beside those that every route with a token, a query or a body has. */
+  /** Problems of this route, in addition to those of every route with a token, a query or a body. */
   problems?: ProblemCode[];
-  /** How long an answer may take before the caller is told that none came. Default 15 s. */
+  /** The longest that an answer may take. Default: 15 s. */
   deadlineMs?: number;
   handle(c: ApiContext, deps: ApiDeps): Response | Promise<Response>;
 }

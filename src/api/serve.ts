@@ -5,18 +5,18 @@ import { getRequestListener, type Http2Bindings, type HttpBindings } from '@hono
 import { SecondwindError } from '../protocol/errors.ts';
 import { Problem } from './problem.ts';
 
-/** How long requests that are already in may take once the door closes. */
+/** How long open requests may take once the server shuts down. */
 const DRAIN_MS = 5_000;
 const SWEEP_MS = 50;
-/** How long a request may take to arrive: its head, and all of it. */
+/** How long the headers, and the whole request, may take to arrive. */
 const HEAD_MS = 10_000;
 const REQUEST_MS = 30_000;
-/** Room for the longest address that a route takes. */
+/** Enough for the longest query that a route accepts. */
 const MAX_HEADER_BYTES = 64 * 1024;
 
 export interface ServeOptions {
   host: string;
-  /** 0: any free one. */
+  /** 0 for any free port. */
   port: number;
   headMs?: number;
   requestMs?: number;
@@ -24,14 +24,14 @@ export interface ServeOptions {
 export interface ServedApi {
   url: string;
   port: number;
-  /** Takes no new requests, lets those that are in finish, and ends. Safe to call twice. */
+  /** Stops accepting requests, lets open ones finish, and closes. Safe to call twice. */
   close(): Promise<void>;
 }
 export interface Fetching {
   fetch(request: Request): Response | Promise<Response>;
 }
 
-/** Puts an API on a port. What it serves may change later: `app.fetch` is asked anew for each request. */
+/** Serves an API on a port. `app.fetch` is read for each request, so the app may be replaced later. */
 export async function serveApi(app: Fetching, options: ServeOptions): Promise<ServedApi> {
   const { host, port, headMs = HEAD_MS, requestMs = REQUEST_MS } = options;
   let closing: Promise<void> | undefined;
@@ -41,7 +41,10 @@ export async function serveApi(app: Fetching, options: ServeOptions): Promise<Se
     if (!isStream(response)) return response;
     if (closing !== undefined) {
       await response.body?.cancel();
-      return new Problem('not_reachable', 'The server is ending. Come back with the last id.').toResponse();
+      return new Problem(
+        'not_reachable',
+        'The server is shutting down. Connect again with the id of the last event.',
+      ).toResponse();
     }
     streams.add(outgoing);
     outgoing.once('close', () => streams.delete(outgoing));
@@ -49,7 +52,7 @@ export async function serveApi(app: Fetching, options: ServeOptions): Promise<Se
   };
   const listener = getRequestListener(answer, {
     overrideGlobalObjects: false,
-    // Only what is no request at all comes here; the app answers everything else itself.
+    // Only malformed requests come here; the app handles all other errors.
     errorHandler: () => NOT_HTTP.toResponse(),
   });
   const limits = {
@@ -68,10 +71,10 @@ export async function serveApi(app: Fetching, options: ServeOptions): Promise<Se
   const close = async (): Promise<void> => {
     const closed = new Promise<void>((resolve) => void server.close(() => resolve()));
     server.closeIdleConnections();
-    // A stream ends only when somebody ends it; its reader comes back to whoever serves next and misses nothing.
+    // Streams do not end by themselves. Their readers reconnect to the next server and miss nothing.
     for (const stream of streams) stream.destroy();
     const force = setTimeout(() => server.closeAllConnections(), DRAIN_MS);
-    // A connection whose last request has just been answered is kept open for another that will not come.
+    // Closes keep-alive connections, which would otherwise stay open after their last answer.
     const sweep = setInterval(() => server.closeIdleConnections(), SWEEP_MS);
     await closed;
     clearTimeout(force);
@@ -81,7 +84,7 @@ export async function serveApi(app: Fetching, options: ServeOptions): Promise<Se
   return { url: `http://${name}:${chosen}`, port: chosen, close: () => (closing ??= close()) };
 }
 
-/** What Node cannot read as a request never reaches the app; it is told as a problem all the same. */
+/** Answers with a problem if Node cannot parse the request, because the app never sees it. */
 function refuse(error: Error, socket: Duplex): void {
   if (!socket.writable) return;
   const code = 'code' in error ? error.code : undefined;
@@ -97,11 +100,17 @@ const REFUSALS = new Map<unknown, [Problem, string]>([
   [
     'HPE_HEADER_OVERFLOW',
     [
-      new Problem('large_head', `Send an address and headers of at most ${MAX_HEADER_BYTES} bytes.`),
+      new Problem('large_head', `Send a URL and headers of at most ${MAX_HEADER_BYTES} bytes.`),
       'Request Header Fields Too Large',
     ],
   ],
-  ['ERR_HTTP_REQUEST_TIMEOUT', [new Problem('slow_request', 'Send the request again, faster.'), 'Request Timeout']],
+  [
+    'ERR_HTTP_REQUEST_TIMEOUT',
+    [
+      new Problem('slow_request', 'The request did not arrive in time. Send it again over a faster connection.'),
+      'Request Timeout',
+    ],
+  ],
 ]);
 
 const isStream = (response: Response): boolean =>
@@ -121,6 +130,6 @@ function cannotListen(error: Error, host: string, port: number): SecondwindError
     const message = `This user may not listen on port ${port}.`;
     return new SecondwindError('port_refused', message, 'Choose a port above 1023 with --port.', error);
   }
-  const message = `Nobody can listen on ${host} port ${port} (${error.message}).`;
+  const message = `Cannot listen on ${host} port ${port} (${error.message}).`;
   return new SecondwindError('port_refused', message, 'Correct --host and --port.', error);
 }

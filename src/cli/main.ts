@@ -8,18 +8,18 @@ async function main(): Promise<number> {
     await createProgram().parseAsync();
     return Number(process.exitCode ?? EXIT.ok);
   } catch (error) {
-    // Commander has already said what is wrong with the usage; help and version end here too, with 0.
+    // Commander has already printed what is wrong. `--help` and `--version` end here too, with code 0.
     if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
     return reportError(error, { json: process.argv.includes('--json') });
   }
 }
 
-// Whoever reads only the beginning (`| head`) has seen enough.
+// A reader that closes the pipe early, such as `| head`, is not an error.
 process.stdout.on('error', (error: NodeJS.ErrnoException) =>
   process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed),
 );
 
-// Whatever may still be open, a command that is done has ended.
+// Exits even if something still keeps the event loop busy.
 main().then(
   (code) => process.exit(code),
   (error: unknown) => process.exit(reportError(error)),

@@ -27,7 +27,7 @@ import { addWatch } from './commands/watch.ts';
 import { addWorker } from './commands/worker.ts';
 import { ownVersion } from './version.ts';
 
-/** Commands in the groups that `--help` shows; a group appears with its first command. */
+/** The commands in the groups that `--help` shows. */
 const GROUPS: [heading: string, commands: ((program: Command) => void)[]][] = [
   ['Look:', [addRuns, addStatus, addWatch, addFailures, addGuidance, addReflections, addQuestions]],
   ['Run:', [addRun, addRerun, addAnswer, addFeedback, addOverride, addCancel]],
@@ -35,7 +35,7 @@ const GROUPS: [heading: string, commands: ((program: Command) => void)[]][] = [
   ['Operate:', [addDev, addDemo, addWorker, addApi, addDoctor, addMigrate, addExport, addMonitors, addMcp]],
 ];
 
-/** Only what parses flags is loaded here; each command loads what it needs when it runs. */
+/** Creates the command line. Each command imports what it needs when it runs, so that `--help` is fast. */
 export function createProgram(): Command {
   const program = new Command('secondwind')
     .description('Durable agent runs that learn from their failures and know when to stop.')

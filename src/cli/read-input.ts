@@ -13,7 +13,7 @@ export const readPolicy = (file: string): Promise<PolicyPatch> => readInput(file
 
 export const readPlan = (file: string): Promise<Plan> => readInput(file, planSchema);
 
-/** What a file of the user's holds, or what is wrong with it by JSON path. */
+/** Reads a JSON file and checks it with a schema. Problems are reported with their JSON paths. */
 async function readInput<T>(
   file: string,
   schema: z.ZodType<T>,
@@ -24,17 +24,17 @@ async function readInput<T>(
   throw badInput(file, problemsOf(parsed.error, '$', knownKeys));
 }
 
-/** JSON on the command line itself, or `@file`. */
+/** Reads JSON from an argument, or from a file if the argument is `@file`. */
 export async function readJson(given: string): Promise<Json> {
   const file = given.startsWith('@') ? given.slice(1) : undefined;
   return parseJson(file ?? 'The JSON', file === undefined ? given : await readFileText(file)) as Json;
 }
 
-/** A text on the command line itself, else that of a file, `-` being stdin. */
+/** Returns the text of an argument, or reads it from a file; `-` is stdin. */
 export async function readText(given: string | undefined, file?: string, named = 'a text'): Promise<string> {
   if (given !== undefined) return given;
   if (file === undefined) {
-    throw new SecondwindError('bad_usage', `${named} is missing.`, 'Add it, or see --help.');
+    throw new SecondwindError('bad_usage', `${named} is missing.`, 'Add it. `--help` shows all options.');
   }
   return file === '-' ? text(process.stdin) : readFileText(file);
 }
@@ -42,7 +42,7 @@ export async function readText(given: string | undefined, file?: string, named =
 export function readWhole(name: string, given: string, least: number, most: number): number {
   const value = /^\d{1,9}$/.test(given) ? Number(given) : Number.NaN;
   if (value >= least && value <= most) return value;
-  const wrong = `${name} ${given} is refused: expected a whole number, ${least} to ${most}.`;
+  const wrong = `${name} ${given} is invalid: expected a whole number from ${least} to ${most}.`;
   throw new SecondwindError('bad_usage', wrong, 'Correct it and try again.');
 }
 
@@ -55,7 +55,7 @@ async function readFileText(file: string): Promise<string> {
 
 export function badInput(what: string, problems: RequestProblem[]): SecondwindError {
   const told = problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
-  return new SecondwindError('bad_usage', `${what} is refused: ${told}.`, 'Correct it and try again.');
+  return new SecondwindError('bad_usage', `${what} is invalid: ${told}.`, 'Correct it and try again.');
 }
 
 function parseJson(file: string, given: string): unknown {

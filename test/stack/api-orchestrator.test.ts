@@ -46,11 +46,11 @@ const override = <T = Record<string, unknown>>(loopId: string, body: unknown, op
 const problem = (name: string): object => ({ type: `urn:secondwind:problem:${name}` });
 
 /** The names of a value with the types of what they hold, as far as the other has them too. */
-function shapeOf(value: unknown, like: unknown): unknown {
+function fieldSchemas(value: unknown, like: unknown): unknown {
   if (typeof like !== 'object' || like === null || Array.isArray(like))
     return Array.isArray(value) ? 'list' : typeof value;
   const fields = (value ?? {}) as Record<string, unknown>;
-  return Object.fromEntries(Object.entries(like).map(([name, inner]) => [name, shapeOf(fields[name], inner)]));
+  return Object.fromEntries(Object.entries(like).map(([name, inner]) => [name, fieldSchemas(fields[name], inner)]));
 }
 
 describe('the example of the document', () => {
@@ -88,7 +88,7 @@ describe('the example of the document', () => {
     };
     const { status, body } = await complete(request);
     expect(status).toBe(200);
-    expect(shapeOf(body, response)).toEqual(shapeOf(response, response));
+    expect(fieldSchemas(body, response)).toEqual(fieldSchemas(response, response));
     // By the document's own code a first loop has no fatigue; its example shows the second's.
     const { reflection_fatigue: _example, ...reflection_result } = response.reflection_result;
     const { timestamp: _then, ...rest } = response;
@@ -116,7 +116,7 @@ describe('the example of the document', () => {
     };
     const { body } = await world.ask('GET', '/orchestrator/guardrails-status/loop_001', { role: 'viewer' });
     const response = { status: 'success', guardrails_status: example };
-    expect(shapeOf(body, response)).toEqual(shapeOf(response, response));
+    expect(fieldSchemas(body, response)).toEqual(fieldSchemas(response, response));
     expect(body).toMatchObject({ guardrails_status: { ...example, reflection_fatigue: 0, finalize_reason: null } });
     expect(await statusOf('loop_001_r1')).toMatchObject({ alignment_score: null, rerun_trigger: [], rerun_count: 1 });
   });

@@ -105,7 +105,10 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     await watched.line(/"question_asked"/);
     expect(await json('answer', id, 'stop')).toMatchObject({ code: 0, accepted: true });
     expect(await watched.exited).toBe(10);
-    expect(await cli('answer', id, 'stop')).toMatchObject({ code: 1, stderr: expect.stringContaining('asks nothing') });
+    expect(await cli('answer', id, 'stop')).toMatchObject({
+      code: 1,
+      stderr: expect.stringContaining('has no open question'),
+    });
     const late = await json('answer', id, 'stop', '--question', 'q-1');
     expect(late).toMatchObject({ code: 1, accepted: false, reason: 'the run has ended' });
   });
@@ -124,7 +127,7 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     await following.line(/waits /);
     following.signal('SIGINT');
     expect(await following.exited).toBe(1);
-    expect(following.stderr()).toContain(`The run goes on. See it again: secondwind watch ${id}`);
+    expect(following.stderr()).toContain(`The run continues. Follow it again: secondwind watch ${id}`);
     expect(await json('status', id)).toMatchObject({ code: 0, state: 'backing_off' });
     expect(await cli('cancel', id, '--reason', 'enough')).toMatchObject({
       code: 0,
@@ -156,7 +159,7 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     const id = newId('exported');
     await cli('run', 'demo', 'keep me', '--policy', quick, '--run-id', id);
     const out = join(folder, 'run.json');
-    expect(await cli('export', id, '--out', out)).toMatchObject({ code: 0, stdout: `${id} is in ${out}.\n` });
+    expect(await cli('export', id, '--out', out)).toMatchObject({ code: 0, stdout: `Wrote ${id} to ${out}.\n` });
     expect(statSync(out).mode & 0o777).toBe(0o600);
     const exported = JSON.parse(readFileSync(out, 'utf8')) as Record<string, unknown>;
     expect(exported).toMatchObject({
@@ -207,9 +210,13 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
       [['monitors', '--enhancement', 'on'], 2, 'Name it with --agent'],
       [['answer', 'any', 'maybe'], 2, 'retry, skip, stop'],
       [['override', 'any'], 2, '--max-reruns'],
-      [['guidance', 'any', '--step', 'one'], 2, '--step one is refused'],
+      [['guidance', 'any', '--step', 'one'], 2, '--step one is invalid'],
       [['runs', '--url', 'nowhere'], 2, 'Use an address such as http://127.0.0.1:4680'],
-      [['runs', '--url', 'http://192.0.2.1'], 1, 'The token of the data folder is only for this machine.'],
+      [
+        ['runs', '--url', 'http://192.0.2.1'],
+        1,
+        'The token of the data folder is only sent to an API on this machine.',
+      ],
       [['runs', '--url', 'http://127.0.0.1:1'], 3, 'Start it (`secondwind dev`)'],
       [['runs', '--data-dir', empty], 1, 'There is no token in'],
     ];
@@ -224,7 +231,7 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     const told = await json('status', 'nobody');
     expect(told).toMatchObject({ code: 1, event: 'failed', exit_code: 1, next_step: expect.any(String) });
     const wrong = await runCommand(['runs', '--url', url], { SECONDWIND_TOKEN: 'not-the-token' });
-    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('This token is not known') });
+    expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('This token is unknown') });
   });
 
   it('doctor finds the stack that runs; migrate brings a database up to date', async () => {

@@ -71,7 +71,7 @@ describe('the reviewer of a server', () => {
       const { status, body } = await report(loopId);
       expect([status, body['type']]).toEqual([422, 'urn:secondwind:problem:review_missing']);
       expect(body['detail']).toBe(
-        `The reviewer of this server did not judge it: ${why}. Send a reflection_result with the report, or report it again.`,
+        `The reviewer of this server failed: ${why}. Send a reflection_result with the report, or report it again.`,
       );
     }
   });
@@ -87,7 +87,7 @@ describe('the reviewer of a server', () => {
       });
       expect(code).toBe(2);
       expect(stderr).toContain(word);
-      expect(stderr).toContain('SECONDWIND_REVIEWER names a file');
+      expect(stderr).toContain('SECONDWIND_REVIEWER must name a file');
     }
   });
 });

@@ -138,7 +138,7 @@ describe('secondwind mcp', { timeout: 60_000 }, () => {
     const run_id = world.newRunId('own');
     await world.runs.start({ agent: 'demo', goal: 'own', run_id });
     const own = await refused('report_failure', { run_id, step_id: 1, signal_type: 'tool_error' });
-    expect(own).toContain('Report under the id of a run elsewhere.');
+    expect(own).toContain('Report only runs that run elsewhere.');
   });
 
   it('answers while the API is away, and puts nothing but the protocol on stdout', async () => {

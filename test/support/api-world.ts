@@ -1,7 +1,7 @@
 /** The HTTP API over a run world. Every answer is checked against its schema in the OpenAPI document. */
 import { expect } from 'vitest';
 import { createApi } from '../../src/api/create-api.ts';
-import type { ApiDeps } from '../../src/api/context.ts';
+import type { ApiDeps } from '../../src/api/api-context.ts';
 import { openApiDocument } from '../../src/api/openapi.ts';
 import type { Answer, Route } from '../../src/api/route.ts';
 import { ROUTES } from '../../src/api/routes/all-routes.ts';

@@ -7,15 +7,15 @@ import { selectGuidance } from '../../core/failures/guidance.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { StoredFailureRevision } from '../../store/failure-revisions.ts';
-import type { ApiDeps } from '../context.ts';
+import type { ApiDeps } from '../api-context.ts';
 import { Problem } from '../problem.ts';
 import type { Redact } from '../../core/redaction/redact.ts';
-import { type FailureReport, recordOfReport } from './record-of-report.ts';
+import { type FailureReport, makeRecord } from './reported-failure.ts';
 
-/** A run elsewhere that reports more than this is not learning from it. */
+/** The most failures of one external run. A run that reports more is not learning from them. */
 const MAX_RECORDS = 5_000;
 
-export interface TakenFailure {
+export interface StoredFailure {
   failure_id: string;
   fingerprint: string;
   occurrence_count: number;
@@ -24,21 +24,21 @@ export interface TakenFailure {
   escalation: ReturnType<typeof escalateRepeats>;
 }
 
-/** Keeps a failure that was seen elsewhere, and says what the next attempt there should know. */
+/** Stores a failure that happened elsewhere and returns guidance for the next attempt there. */
 export async function reportFailure(
   { inspector, store }: ApiDeps,
   given: FailureReport,
   { key, redact }: { key: string | undefined; redact: Redact },
-): Promise<TakenFailure> {
+): Promise<StoredFailure> {
   await refuseOwnRun(inspector, given.run_id);
   const failureId = key === undefined ? `ext-${uuidV7()}` : `ext-${key.slice(0, 32)}`;
-  const { record, report } = recordOfReport(given, { failureId, redact, now: new Date() });
+  const { record, report } = makeRecord(given, { failureId, redact, now: new Date() });
   const before = await store.records.get(failureId);
   if (before === null) {
     await refuseDanglingPointers(store, given);
     await store.artifacts.put(new TextEncoder().encode(report.text), 'application/json', report.id);
     const { refused } = await store.records.append([record]);
-    if (refused[0]) throw new Problem('bad_request', `The record cannot be kept: ${refused[0].reason}`);
+    if (refused[0]) throw new Problem('bad_request', `The record cannot be stored: ${refused[0].reason}`);
   } else if (!pointsTo(before, report.id)) {
     throw new Problem('idempotency_conflict', 'This Idempotency-Key was used with another report. Use a new key.');
   }
@@ -47,35 +47,38 @@ export async function reportFailure(
 
 async function refuseOwnRun(inspector: ApiDeps['inspector'], runId: string): Promise<void> {
   if (!(await inspector.exists(runId))) return;
-  const detail = `The run ${runId} runs here and records its own failures. Report under the id of a run elsewhere.`;
+  const detail = `The run ${runId} belongs to this server and records its own failures. Report only runs that run elsewhere.`;
   throw new Problem('own_run', detail);
 }
 
-/** Every pointer of a record resolves. */
+/** Refuses a report with a reference to an artifact that does not exist. */
 async function refuseDanglingPointers({ artifacts }: ApiDeps['store'], { context_refs: refs = {} }: FailureReport) {
   const named = [...(refs.manifest_id ? [refs.manifest_id] : []), ...(refs.artifact_ids ?? [])];
   const known = await artifacts.has(named);
   const missing = named.filter((id) => !known.has(id));
   if (missing.length === 0) return;
   const errors = missing.map((id) => ({ path: '$.context_refs', message: `there is no artifact ${id}` }));
-  throw new Problem('bad_request', 'Point only to artifacts that are kept here, or leave them out.', { errors });
+  throw new Problem('bad_request', 'Refer only to artifacts of this server, or leave them out.', { errors });
 }
 
 const pointsTo = ({ context_refs: refs }: FailureRecord, id: string): boolean =>
   refs.manifest_id === id || (refs.artifact_ids ?? []).includes(id);
 
-/** From what was known when this record was made, so that a repeated request gets the same answer. */
-async function answerFor(store: ApiDeps['store'], record: FailureRecord): Promise<TakenFailure> {
+/** Uses only what was known when the record was made, so that a repeated request gets the same answer. */
+async function answerFor(store: ApiDeps['store'], record: FailureRecord): Promise<StoredFailure> {
   const [all, revisions] = await Promise.all([
     store.records.forRun(record.run_id),
     store.revisions.forRun(record.run_id),
   ]);
   if (all.length > MAX_RECORDS) {
-    throw new Problem('limit_reached', `The run ${record.run_id} has ${all.length} failures here. Start another run.`);
+    throw new Problem(
+      'limit_reached',
+      `The run ${record.run_id} has reported ${all.length} failures, which is the limit. Start another run.`,
+    );
   }
   const position = all.findIndex((one) => one.failure_id === record.failure_id);
   const until = position === -1 ? [...all, record] : all.slice(0, position + 1);
-  const memory = memoryOf(
+  const memory = buildMemory(
     until,
     revisions.filter((revision) => revision.created_at <= record.created_at),
   );
@@ -87,14 +90,14 @@ async function answerFor(store: ApiDeps['store'], record: FailureRecord): Promis
     failure_id: record.failure_id,
     fingerprint: record.fingerprint,
     occurrence_count: count,
-    seen_before: count > 1 || (await wasLearnt(store, record)),
+    seen_before: count > 1 || (await hasLesson(store, record)),
     guidance: selectGuidance(memory, situation, { k, maxChars }).rows,
     escalation: escalateRepeats({ kind, occurrences: count, escalate_at }),
   };
 }
 
-/** The run's failures as a run of our own would hold them in its state. */
-function memoryOf(records: readonly FailureRecord[], revisions: readonly StoredFailureRevision[]): FailureMemory {
+/** Builds the failure memory that a run of our own would have in its state. */
+function buildMemory(records: readonly FailureRecord[], revisions: readonly StoredFailureRevision[]): FailureMemory {
   let memory = emptyFailureMemory();
   for (const record of records) memory = addFailure(memory, record);
   const folded = foldFailures(
@@ -113,8 +116,8 @@ function memoryOf(records: readonly FailureRecord[], revisions: readonly StoredF
 
 const RECALL_MS = 2_000;
 
-/** Memory is a help, never a gate: a lesson that cannot be looked for was not seen. */
-async function wasLearnt({ reflections }: ApiDeps['store'], record: FailureRecord): Promise<boolean> {
+/** If the store cannot be searched, the lesson counts as not seen, because memory must never block a report. */
+async function hasLesson({ reflections }: ApiDeps['store'], record: FailureRecord): Promise<boolean> {
   const { fingerprint, signal_type: error_type, observed_outcome: outcome } = record;
   const description = outcome.message_preview;
   if (description === undefined) return false;

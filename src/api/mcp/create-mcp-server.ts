@@ -5,14 +5,14 @@ import { joinSentences } from '../../protocol/well-formed-text.ts';
 import { MCP_TOOLS } from './offered-tools.ts';
 
 export interface McpServerOptions {
-  /** Opened anew for each call: a server that was not there at the start may be there now. */
+  /** Called for each tool call, because the API may have started after the MCP server. */
   openClient: () => Promise<HttpClient>;
   version: string;
-  /** Where what nobody foresaw is told; never stdout, which belongs to the protocol. */
+  /** Receives unexpected errors. It must not write to stdout, which carries the protocol. */
   log: (line: string) => void;
 }
 
-/** The memory and the guards of Secondwind as tools of an MCP server. It has no transport yet. */
+/** Creates an MCP server that offers the memory and the guards of Secondwind as tools. It has no transport yet. */
 export function createMcpServer({ openClient, version, log }: McpServerOptions): McpServer {
   const server = new McpServer({ name: 'secondwind', version }, { capabilities: { tools: {} } });
   for (const tool of MCP_TOOLS) {
@@ -30,11 +30,11 @@ export function createMcpServer({ openClient, version, log }: McpServerOptions):
   return server;
 }
 
-/** A model can act upon what is wrong and what to do; it is told as an error of the tool, not of the protocol. */
+/** Returns the error as a tool result, because a model can read it and act on it; it cannot see protocol errors. */
 function refusal(error: unknown, log: (line: string) => void): CallToolResult {
-  const isOurs = error instanceof SecondwindError || (error instanceof Error && 'nextStep' in error);
-  if (!isOurs) log(`Unexpected: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
-  const { message, nextStep = 'Try again; the log of `secondwind mcp` has more.' } = error as {
+  const isAllowedHost = error instanceof SecondwindError || (error instanceof Error && 'nextStep' in error);
+  if (!isAllowedHost) log(`Unexpected: ${error instanceof Error ? (error.stack ?? error.message) : String(error)}`);
+  const { message, nextStep = 'Try again. The log of `secondwind mcp` has the details.' } = error as {
     message: string;
     nextStep?: string;
   };

@@ -4,7 +4,7 @@ import type { HttpClient } from '../../client/http/http-client.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 
-/** A tool of the server: what a model reads of it, what it takes, and which api it goes through. */
+/** A tool of the MCP server: its description for a model, its input, and its call of the API. */
 export interface McpToolDefinition {
   name: string;
   description: string;
@@ -13,7 +13,7 @@ export interface McpToolDefinition {
   call(client: HttpClient, input: Record<string, unknown>, signal: AbortSignal): Promise<object>;
 }
 
-/** Held to the schema once more by its own definition, so that `call` has types where the table has none. */
+/** Parses the input once more with the tool's own schema, because the table of tools does not keep its type. */
 function tool<Shape extends z.ZodRawShape>(definition: {
   name: string;
   description: string;
@@ -29,7 +29,7 @@ function tool<Shape extends z.ZodRawShape>(definition: {
 
 const name = z.string().min(1).max(CAP.nameChars);
 const content = z.string().min(1).max(CAP.textChars);
-const agent = name.optional().describe('Whose lessons count beside those for all');
+const agent = name.optional().describe('Include lessons of this agent, in addition to those for all agents');
 const report = SCHEMAS.FailureReport.shape;
 const lesson = SCHEMAS.ReflectionRequest.shape;
 const loop = SCHEMAS.LoopReport.shape;
@@ -38,7 +38,7 @@ type Reflections = z.infer<typeof SCHEMAS.Reflections>;
 
 const seenBefore = tool({
   name: 'seen_before',
-  description: 'Whether an error was met before, in any run. Ask before you try the same again.',
+  description: 'Checks whether an error was seen before, in any run. Call it before you try the same again.',
   input: z.strictObject({
     error_type: name.describe('The type of the error, for example TimeoutError'),
     content: content.describe('The error message'),
@@ -51,12 +51,12 @@ const seenBefore = tool({
 
 const getGuidance = tool({
   name: 'get_guidance',
-  description: 'Lessons of earlier runs that are near to an error or a situation, the best match first.',
+  description: 'Returns lessons of earlier runs that are similar to an error or a situation, the best match first.',
   input: z.strictObject({
     content: content.describe('The error message, or what you are about to do'),
     error_type: name.optional().describe('Only lessons of this type of error'),
     agent,
-    limit: z.int().min(1).max(20).optional().describe('So many at most; 5 unless told'),
+    limit: z.int().min(1).max(20).optional().describe('The most lessons to return; default 5'),
   }),
   readOnly: true,
   call: async ({ api }, { content: similar_to, limit = 5, ...query }, signal) => {
@@ -69,8 +69,8 @@ const getGuidance = tool({
 const reportFailure = tool({
   name: 'report_failure',
   description:
-    'Report a failure of your own run as soon as it happens. The answer says whether it was seen before, what the next ' +
-    'attempt should know (guidance), and from the third time on whether to ask a person or to give up (escalation).',
+    'Reports a failure of your own run. Call it as soon as a failure happens. The answer says whether it was seen before, what ' +
+    'the next attempt should know (guidance), and from the third time on whether to ask a person or to give up (escalation).',
   input: z.strictObject({
     run_id: report.run_id.describe('An id of your own run, the same in every report'),
     step_id: report.step_id.describe('The number of the step that failed'),
@@ -80,11 +80,11 @@ const reportFailure = tool({
     error_code: report.error_code.describe('A short code, for example HTTP_503'),
     phase: report.phase.describe('The part of the work, for example plan or test'),
     severity: report.severity,
-    query: report.query.describe('Of a retrieval: what was looked for'),
-    chunk_ids: report.chunk_ids.describe('Of a retrieval: what was found'),
+    query: report.query.describe('For a retrieval: what was searched for'),
+    chunk_ids: report.chunk_ids.describe('For a retrieval: what was found'),
     attempted_action: report.attempted_action,
     context_refs: report.context_refs,
-    idempotency_key: name.optional().describe('The same key is the same failure, however often it is reported'),
+    idempotency_key: name.optional().describe('Reporting the same key again counts as the same failure'),
   }),
   readOnly: false,
   call: async ({ api }, { idempotency_key: idempotencyKey, ...body }, signal) =>
@@ -94,11 +94,13 @@ const reportFailure = tool({
 const completeLoop = tool({
   name: 'complete_loop',
   description:
-    'Report a finished pass (loop) with your own review of it, and learn whether to run it again. Do what the decision ' +
-    'says: after "finalize" stop, after "rerun" go on under new_loop_id.',
-  // No override and no higher limit: whoever runs against a limit does not lift it.
+    'Reports a finished pass (loop) with your own review, and returns whether to run it again. Follow the decision: after ' +
+    '"finalize" stop; after "rerun" continue with new_loop_id.',
+  // Overrides and higher limits are left out, because an agent must not lift its own limits.
   input: z.strictObject({
-    loop_id: loop.loop_id.describe('The pass that has ended; the first has a name of yours, the next new_loop_id'),
+    loop_id: loop.loop_id.describe(
+      'The pass that has ended: for the first one a name of your choice, then new_loop_id',
+    ),
     reflection_result: loop.reflection_result.describe(
       'Your review: scores from 0 to 1; leave it out for runs of this server',
     ),
@@ -108,7 +110,7 @@ const completeLoop = tool({
       .min(0)
       .max(DEFAULT_POLICY.reruns.max_reruns)
       .optional()
-      .describe('With the first report: fewer passes than the server allows'),
+      .describe('With the first report only: fewer reruns than the server allows'),
   }),
   readOnly: false,
   call: ({ guards }, done, signal) => guards.completeLoop({ ...done, reflection_status: 'done' }, { signal }),
@@ -117,16 +119,16 @@ const completeLoop = tool({
 const recordReflection = tool({
   name: 'record_reflection',
   description:
-    'Keep a lesson for later runs: what went wrong and what helped. It is kept when it changed what you did.',
+    'Stores a lesson for later runs: what went wrong and what helped. It is stored only if it changed what you did.',
   input: z.strictObject({
     error_type: lesson.error_type.describe('The type of the error'),
     content: lesson.content.describe('The lesson, in a sentence or two'),
     context: lesson.context.describe('Where it came from'),
     query: lesson.query.describe('What you were asked to do'),
     iteration: lesson.iteration.describe('Which attempt this was'),
-    quality_delta: lesson.quality_delta.describe('How much better the outcome became'),
-    changed_behavior: lesson.changed_behavior.describe('Whether you did something else because of it'),
-    agent: lesson.agent.describe('Keep it for this agent only'),
+    quality_delta: lesson.quality_delta.describe('How much the outcome improved'),
+    changed_behavior: lesson.changed_behavior.describe('Whether you did something differently because of it'),
+    agent: lesson.agent.describe('Store it for this agent only'),
     scope: lesson.scope,
   }),
   readOnly: false,

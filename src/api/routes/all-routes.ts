@@ -56,5 +56,5 @@ const WORK: Route[] = [
   metrics,
 ];
 
-/** Every route of the API with the role it needs. What is not in here is not served. */
+/** Every route of the API with the role that it needs. Nothing else is served. */
 export const ROUTES: readonly Route[] = [...WORK, ...aboutRoutes(WORK)];

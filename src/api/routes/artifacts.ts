@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { artifactIdSchema } from '../../protocol/schemas/failure-record.ts';
-import type { ApiContext, ApiDeps } from '../context.ts';
+import type { ApiContext, ApiDeps } from '../api-context.ts';
 import { Problem } from '../problem.ts';
 import { readQuery } from '../read-request.ts';
 import type { Route } from '../route.ts';
@@ -8,10 +8,10 @@ import type { Route } from '../route.ts';
 const PREVIEW_CHARS = 16_000;
 const PREVIEW_BYTES = 4 * PREVIEW_CHARS;
 
-/** What a browser may know it as; anything else is only bytes to it. */
+/** The media types that are sent as they are. Any other is sent as `application/octet-stream`. */
 const PLAIN_TYPES = new Set(['application/json', 'text/plain', 'application/octet-stream']);
 
-/** What a tool wrote is nobody's page: not shown, not run, not framed. */
+/** The output of a tool must not be displayed, run or framed by a browser. */
 const SAFE_HEADERS = {
   'content-security-policy': "default-src 'none'; sandbox; frame-ancestors 'none'",
   'cross-origin-resource-policy': 'same-origin',
@@ -24,7 +24,8 @@ export const artifact: Route = {
   method: 'get',
   path: '/v1/artifacts/{id}',
   role: 'viewer',
-  summary: 'The bytes that an id names, for an operator; else, and with preview=1, a redacted text of their beginning',
+  summary:
+    'The exact bytes of an artifact, for an operator; for other roles, and with preview=1, the redacted start of it as text',
   params: { id: artifactIdSchema },
   query: artifactQuery,
   answer: { status: 200, description: 'The exact bytes, or redacted plain text', media: '*/*' },
@@ -32,9 +33,9 @@ export const artifact: Route = {
   handle: async (c, deps) => {
     const { preview } = readQuery(c, artifactQuery);
     const { id, bytes, media_type } = await read(c, deps);
-    // Artifacts are kept exactly, so their bytes may hold secrets; only an operator may see those.
+    // Artifacts are stored unchanged, so their bytes may contain secrets. Only an operator may read them.
     if (preview === '1' || c.get('grant').role !== 'operator') {
-      const text = previewOf(bytes, c.get('redact'));
+      const text = makePreview(bytes, c.get('redact'));
       return c.body(text, 200, { ...SAFE_HEADERS, 'content-type': 'text/plain; charset=utf-8' });
     }
     const [type = ''] = media_type.split(';');
@@ -53,20 +54,20 @@ async function read(c: ApiContext, { store }: ApiDeps) {
   if (found) return found;
   throw new Problem(
     'artifact_not_found',
-    'An artifact is named by the sha256 of its bytes, 64 hex digits. Check the id.',
+    'The id of an artifact is the sha256 of its bytes, 64 hex digits. Check the id.',
   );
 }
 
 /* oxlint-disable no-control-regex -- control characters are what these patterns are about */
 const TERMINAL_COMMANDS = /\u001b(?:\[[0-?]{0,64}[ -/]{0,8}[@-~]|\][^\u0007\u001b]{0,256}(?:\u0007|\u001b\\))/g;
-/** Controls but tab and line feed, and marks that turn the direction of text around. */
-const UNSEEN = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
+/** Control characters except tab and line feed, and characters that change the direction of text. */
+const UNSAFE_CHARS = /[\u0000-\u0008\u000b-\u001f\u007f-\u009f\u200e\u200f\u202a-\u202e\u2066-\u2069\ufeff]/g;
 /* oxlint-enable no-control-regex */
 
-/** What is shown can do nothing to a terminal, and says where it was cut. */
-function previewOf(bytes: Uint8Array, redact: (text: string) => string): string {
+/** Removes everything that could control a terminal, and marks where the text was cut. */
+function makePreview(bytes: Uint8Array, redact: (text: string) => string): string {
   const text = new TextDecoder().decode(bytes.subarray(0, PREVIEW_BYTES));
-  const clean = redact(text.replace(TERMINAL_COMMANDS, '').replaceAll('\r\n', '\n').replace(UNSEEN, ''));
+  const clean = redact(text.replace(TERMINAL_COMMANDS, '').replaceAll('\r\n', '\n').replace(UNSAFE_CHARS, ''));
   const isCut = bytes.byteLength > PREVIEW_BYTES || clean.length > PREVIEW_CHARS;
   return isCut ? `${clean.slice(0, PREVIEW_CHARS)}\n… ${bytes.byteLength} bytes in all` : clean;
 }

@@ -1,24 +1,24 @@
 import { z } from 'zod';
 import { CAP } from '../../protocol/caps.ts';
-import { answerJson } from '../answers.ts';
+import { answerJson } from '../json-answer.ts';
 import { reportFailure } from '../failures/report-failure.ts';
 import { Problem } from '../problem.ts';
-import { IDEMPOTENCY_KEY, idempotencyKey, idOf, once, readBody, readQuery } from '../read-request.ts';
+import { IDEMPOTENCY_KEY, idempotencyKey, readId, once, readBody, readQuery } from '../read-request.ts';
 import type { Route } from '../route.ts';
 import { SCHEMAS } from '../schemas/all-schemas.ts';
-import { limit, plainText } from '../schemas/parts.ts';
+import { limit, plainText } from '../schemas/shared-schemas.ts';
 
-/** A tool's message and the chunks of a retrieval; what is kept of them is far smaller. */
+/** Enough for the message of a tool and the chunks of a retrieval, of which much less is stored. */
 const REPORT_BYTES = 512 * 1024;
 
 export const postFailure: Route = {
   method: 'post',
   path: '/v1/failures',
   role: 'reporter',
-  summary: 'Report a failure that was seen elsewhere, and learn what the next attempt should know',
+  summary: 'Report a failure that happened elsewhere and get guidance for the next attempt',
   body: 'FailureReport',
   headers: [IDEMPOTENCY_KEY],
-  answer: { status: 201, description: 'It is kept', schema: 'FailureTaken' },
+  answer: { status: 201, description: 'The failure is stored', schema: 'FailureTaken' },
   problems: ['own_run', 'idempotency_conflict'],
   handle: async (c, deps) => {
     const key = idempotencyKey(c);
@@ -32,19 +32,19 @@ export const reviseFailure: Route = {
   method: 'post',
   path: '/v1/failures/{failure_id}/revisions',
   role: 'operator',
-  summary: 'Set a failure aside; resolved it becomes by proof only',
+  summary: 'Supersede a failure. It can become resolved only by proof',
   body: 'FailureRevisionRequest',
-  answer: { status: 201, description: 'How its fingerprint stands now', schema: 'FailureRevised' },
+  answer: { status: 201, description: 'The current status of its fingerprint', schema: 'FailureRevised' },
   problems: ['failure_not_found'],
   handle: async (c, { store }) => {
-    const failureId = idOf(c, 'failure_id', 'failure_not_found', 'This is not the id of a failure. Check the id.');
+    const failureId = readId(c, 'failure_id', 'failure_not_found', 'This is not a valid failure id. Check the id.');
     const { by, reason } = await readBody(c, SCHEMAS.FailureRevisionRequest);
     const record = await store.records.get(failureId);
     const before = record && (await store.failureStatus.of(record.run_id, record.fingerprint));
     if (!record || !before) {
       throw new Problem(
         'failure_not_found',
-        `There is no failure ${failureId}. Check the id; a run lists its failures.`,
+        `There is no failure ${failureId}. Check the id: GET /v1/runs/{run_id}/failures lists the failures of a run.`,
       );
     }
     const redact = c.get('redact');
@@ -79,9 +79,9 @@ export const fingerprints: Route = {
   method: 'get',
   path: '/v1/fingerprints',
   role: 'viewer',
-  summary: 'Failures grouped over runs, by day: for people, the last 30 days unless told otherwise',
+  summary: 'Failures of all runs, grouped by fingerprint and day; by default of the last 30 days',
   query: fingerprintsQuery,
-  answer: { status: 200, description: 'The latest day first, the most frequent first', schema: 'Fingerprints' },
+  answer: { status: 200, description: 'The latest day first, then the most frequent', schema: 'Fingerprints' },
   handle: async (c, { store }) => {
     const { agent, since, limit: size } = readQuery(c, fingerprintsQuery);
     const from = since ?? new Date(Date.now() - MONTH_MS).toISOString();

@@ -4,13 +4,13 @@ import { refinePrompt } from '../../core/feedback/refine.ts';
 import { selectActions } from '../../core/feedback/actions.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { runTask } from '../../threads/run-task.ts';
-import { answerJson, page } from '../answers.ts';
+import { answerJson, page } from '../json-answer.ts';
 import { readBody, readQuery } from '../read-request.ts';
 import type { Route } from '../route.ts';
 import { SCHEMAS } from '../schemas/all-schemas.ts';
-import { cursor, limit, plainText } from '../schemas/parts.ts';
+import { cursor, limit, plainText } from '../schemas/shared-schemas.ts';
 
-/** A tool's whole output; what is longer is scanned at its start and end only anyway. */
+/** Enough for the whole output of a tool. Of longer texts only the start and the end would be scanned. */
 const DETECT_BYTES = 8 * 1024 * 1024;
 const REFINE_BYTES = 512 * 1024;
 
@@ -18,9 +18,9 @@ export const detect: Route = {
   method: 'post',
   path: '/v1/feedback/detect',
   role: 'viewer',
-  summary: 'What kind of failure a text reports, and what that asks of the next prompt',
+  summary: 'Detect what kind of failure a text reports, and what the next prompt should say',
   body: 'DetectRequest',
-  answer: { status: 200, description: 'The type, or null', schema: 'Detection' },
+  answer: { status: 200, description: 'The type of failure, or null', schema: 'Detection' },
   handle: async (c) => {
     const { text } = await readBody(c, SCHEMAS.DetectRequest, DETECT_BYTES);
     const detection = await runTask('detectFeedback', text);
@@ -33,7 +33,7 @@ export const refine: Route = {
   method: 'post',
   path: '/v1/prompts/refine',
   role: 'viewer',
-  summary: 'A prompt that knows of the feedback; every iteration is logged',
+  summary: 'Refine a prompt with feedback. Every iteration is logged',
   body: 'RefineRequest',
   answer: { status: 200, description: 'The new prompt', schema: 'Refinement' },
   handle: async (c, { store }) => {
@@ -67,7 +67,7 @@ export const feedbackLog: Route = {
   method: 'get',
   path: '/v1/feedback/log',
   role: 'viewer',
-  summary: 'What prompts were refined with, the latest first',
+  summary: 'The feedback that prompts were refined with, the latest first',
   query: logQuery,
   answer: { status: 200, description: 'One page of entries', schema: 'FeedbackLog' },
   handle: async (c, { store }) => {

@@ -1,20 +1,20 @@
-import { answerJson } from '../answers.ts';
-import type { ApiDeps } from '../context.ts';
+import { answerJson } from '../json-answer.ts';
+import type { ApiDeps } from '../api-context.ts';
 import { Problem } from '../problem.ts';
 import type { Route } from '../route.ts';
 import { within } from '../../protocol/within.ts';
 
-/** Longer than a healthy part ever needs, shorter than anybody who probes is ready to wait. */
+/** Longer than a healthy service needs, and shorter than the timeout of common probes. */
 const DEADLINE_MS = 2_000;
 type PartState = 'ok' | 'failed' | 'no_answer';
 
-/** The process itself: it says yes for as long as it can say anything. */
+/** Liveness: answers 200 as long as the process can answer at all. */
 export const alive: Route = {
   method: 'get',
   path: '/healthz',
   role: null,
-  summary: 'Whether the process lives',
-  answer: { status: 200, description: 'It does', schema: 'Alive' },
+  summary: 'Whether the process is alive',
+  answer: { status: 200, description: 'The process is alive', schema: 'Alive' },
   handle: (c) => answerJson(c, { status: 'ok' }),
 };
 
@@ -23,24 +23,24 @@ export const ready: Route = {
   path: '/readyz',
   role: null,
   summary: 'Whether Temporal and the store answer',
-  answer: { status: 200, description: 'Both do', schema: 'Ready' },
+  answer: { status: 200, description: 'Both answer', schema: 'Ready' },
   problems: ['not_reachable'],
   handle: async (c, deps) => {
-    const parts = await stateOfParts(deps);
+    const parts = await checkParts(deps);
     const missing = Object.entries(parts).flatMap(([name, state]) => (state === 'ok' ? [] : [name]));
     if (missing.length === 0) return answerJson(c, { status: 'ready', parts });
-    // Only which part: anybody may ask this, and an error's text can name hosts and users.
-    const detail = `Not reachable: ${missing.join(' and ')}. Start it, or look at its log; this answer turns 200 by itself.`;
+    // The answer names only the service, because the route needs no token and error messages can contain hosts and users.
+    const detail = `Not reachable: ${missing.join(' and ')}. Start it or look at its log. This route answers 200 once it is reachable.`;
     throw new Problem('not_reachable', detail, { more: { parts }, headers: { 'retry-after': '2' } });
   },
 };
 
-async function stateOfParts({ checks }: ApiDeps): Promise<Record<'temporal' | 'store', PartState>> {
-  const [temporal, store] = await Promise.all([stateOf(checks.temporal), stateOf(checks.store)]);
+async function checkParts({ checks }: ApiDeps): Promise<Record<'temporal' | 'store', PartState>> {
+  const [temporal, store] = await Promise.all([checkState(checks.temporal), checkState(checks.store)]);
   return { temporal, store };
 }
 
-function stateOf(check: () => Promise<unknown>): Promise<PartState> {
+function checkState(check: () => Promise<unknown>): Promise<PartState> {
   const asked = (): Promise<PartState> =>
     check().then(
       () => 'ok',

@@ -1,11 +1,11 @@
-import type { ApiDeps } from '../context.ts';
+import type { ApiDeps } from '../api-context.ts';
 import type { Route } from '../route.ts';
-import { type Gauge, gauge } from '../watch/metrics.ts';
+import { type Gauge, gauge } from '../watch/request-metrics.ts';
 import { readMonitors } from '../../store/monitor-figures.ts';
 import { monitorLines } from '../watch/monitor-metrics.ts';
 import { within } from '../../protocol/within.ts';
 
-/** A scrape must not wait for a Temporal that is away. */
+/** A scrape must not wait for a Temporal that does not answer. */
 const COUNT_MS = 1_000;
 const MONTH_MS = 30 * 86_400_000;
 
@@ -13,8 +13,8 @@ export const metrics: Route = {
   method: 'get',
   path: '/metrics',
   role: 'viewer',
-  summary: 'Figures of this process and of the runs, for Prometheus',
-  answer: { status: 200, description: 'Prometheus text', media: 'text/plain' },
+  summary: 'Metrics of this process and of the runs, for Prometheus',
+  answer: { status: 200, description: 'The text format of Prometheus', media: 'text/plain' },
   handle: async (c, deps) => {
     const [gauges, monitors] = await Promise.all([runGauges(deps), retryLines(deps)]);
     const text = [c.get('metrics').render(gauges).trimEnd(), ...monitors, ''].join('\n');
@@ -22,7 +22,7 @@ export const metrics: Route = {
   },
 };
 
-/** A store that is away leaves its figures out; the rest of the page is still good. */
+/** If the store does not answer, its metrics are left out and the others are still served. */
 async function retryLines({ store }: ApiDeps): Promise<string[]> {
   const since = new Date(Date.now() - MONTH_MS).toISOString();
   const asked = (): Promise<string[]> =>

@@ -3,12 +3,12 @@ import type { EnhancementSwitch } from '../../core/retry/switch-off.ts';
 import { suggestName } from '../../define/zod-problems.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { readMonitors } from '../../store/monitor-figures.ts';
-import { answerJson } from '../answers.ts';
+import { answerJson } from '../json-answer.ts';
 import { Problem } from '../problem.ts';
 import { readBody, readQuery } from '../read-request.ts';
 import type { Route } from '../route.ts';
 import { SCHEMAS } from '../schemas/all-schemas.ts';
-import { plainText } from '../schemas/parts.ts';
+import { plainText } from '../schemas/shared-schemas.ts';
 
 const MONTH_MS = 30 * 86_400_000;
 
@@ -22,7 +22,7 @@ export const monitors: Route = {
   method: 'get',
   path: '/v1/monitors',
   role: 'viewer',
-  summary: 'How well retries work and what they cost, by agent, model and day: the last 30 days unless told otherwise',
+  summary: 'How well retries work and what they cost, by agent, model and day; by default of the last 30 days',
   query: monitorsQuery,
   answer: { status: 200, description: 'The latest day first', schema: 'Monitors' },
   handle: async (c, deps) => {
@@ -30,7 +30,7 @@ export const monitors: Route = {
     const from = since ?? new Date(Date.now() - MONTH_MS).toISOString();
     const filter = { since: from, ...(agent && { agent }), ...(model && { model }) };
     const { by_day, overall, remaining_failures, switches } = await readMonitors(deps.store, filter);
-    return answerJson(c, { monitors: by_day, overall, remaining_failures, switches: switches.map(switchOf) });
+    return answerJson(c, { monitors: by_day, overall, remaining_failures, switches: switches.map(toSwitch) });
   },
 };
 
@@ -38,12 +38,12 @@ export const switchEnhancement: Route = {
   method: 'post',
   path: '/v1/monitors/enhancement',
   role: 'operator',
-  summary: "Switch the enhancement of an agent's prompts on or off; runs that start from then on keep to it",
+  summary: "Switch the enhancement of an agent's prompts on or off, for runs that start from then on",
   body: 'SwitchRequest',
-  answer: { status: 200, description: 'How the switch stands now', schema: 'Switched' },
+  answer: { status: 200, description: 'The new state of the switch', schema: 'Switched' },
   handle: async (c, { store, registry }) => {
     const { agent, enhancement, by, reason } = await readBody(c, SCHEMAS.SwitchRequest);
-    // An agent that only other workers have is known here once it was measured.
+    // An agent that only other workers have is known here once the monitors have figures for it.
     if (!registry.agents.has(agent) && (await store.enhancement.all({ agent })).length === 0) {
       const message = `no agent named ${agent}${suggestName(agent, [...registry.agents.keys()])}`;
       throw new Problem('bad_request', 'Correct the named fields and send it again.', {
@@ -56,12 +56,12 @@ export const switchEnhancement: Route = {
       by: redact(by),
       ...(reason !== undefined && { note: redact(reason) }),
     });
-    return answerJson(c, { switched, ...switchOf({ agent, ...current }) });
+    return answerJson(c, { switched, ...toSwitch({ agent, ...current }) });
   },
 };
 
-/** Agents whose switch was ever moved; every other agent's is on. */
-const switchOf = (entry: { agent: string } & EnhancementSwitch) => ({
+/** Only agents whose switch was changed have an entry. For all others enhancement is on. */
+const toSwitch = (entry: { agent: string } & EnhancementSwitch) => ({
   agent: entry.agent,
   enhancement: entry.enhancement,
   since: entry.since,

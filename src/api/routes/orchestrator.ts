@@ -1,4 +1,4 @@
-import { answerJson } from '../answers.ts';
+import { answerJson } from '../json-answer.ts';
 import { GuardRefusedError } from '../../client/guard-errors.ts';
 import { DECISION_DEADLINE_MS } from '../../client/temporal/temporal-guards.ts';
 import { mayAct } from '../access.ts';
@@ -6,13 +6,13 @@ import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
 import { checkReport, type LoopReport } from '../../core/guardrails/loop-report.ts';
 import { hashOfJson } from '../../protocol/ids.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
-import type { ApiContext, ApiDeps } from '../context.ts';
+import type { ApiContext, ApiDeps } from '../api-context.ts';
 import { Problem } from '../problem.ts';
 import {
   checked,
   IDEMPOTENCY_KEY,
   idempotencyKey,
-  idOf,
+  readId,
   MESSAGE_BYTES,
   readMessage,
   readJson,
@@ -23,14 +23,14 @@ import { SCHEMAS } from '../schemas/all-schemas.ts';
 /** Longer than the client waits for the decision of a guard or of a run. */
 const DEADLINE_MS = DECISION_DEADLINE_MS + 10_000;
 
-const loopIdOf = (c: ApiContext): string =>
-  idOf(c, 'loop_id', 'unknown_loop', 'This is not the id of a loop. Check the id.');
+const readLoopId = (c: ApiContext): string =>
+  readId(c, 'loop_id', 'unknown_loop', 'This is not a valid loop id. Check the id.');
 
 export const loopComplete: Route = {
   method: 'post',
   path: '/orchestrator/loop-complete',
   role: 'reporter',
-  summary: 'Report a finished loop and learn whether it is run again',
+  summary: 'Report a finished pass (loop) and get the decision whether to run it again',
   body: 'LoopReport',
   answer: { status: 200, description: 'The decision', schema: 'LoopAnswer' },
   problems: ['unknown_loop', 'loop_running'],
@@ -38,16 +38,16 @@ export const loopComplete: Route = {
   handle: async (c, deps) => {
     const body = await readJson(c, MESSAGE_BYTES);
     const report = checked(SCHEMAS.LoopReport, body) as LoopReport;
-    // The rules that hold for every sender, also one past our doors; they know more than a shape can say.
+    // These rules apply to reports from every sender. They check more than the schema can.
     const errors = checkReport(body);
     if (errors.length > 0)
       throw new Problem('invalid_report', 'Correct the named fields and report again.', { errors });
     needOperator(c, report);
-    return answerJson(c, await decisionOn(c, deps, report, hashOfJson(body)));
+    return answerJson(c, await decide(c, deps, report, hashOfJson(body)));
   },
 };
 
-/** Whoever reports loops may not lift the limits that they run against. */
+/** A reporter must not lift its own limits, so overrides need the role operator. */
 function needOperator(c: ApiContext, report: LoopReport): void {
   const { max_reruns: wanted = 0 } = report;
   const lifts =
@@ -60,8 +60,8 @@ function needOperator(c: ApiContext, report: LoopReport): void {
   throw new Problem('weaker_role', `${what}; the token has the role ${role}. Leave them out or use another token.`);
 }
 
-/** A reviewer is asked only once nobody else has an answer: what was decided before is not judged again. */
-async function decisionOn(
+/** Asks the reviewer only if the guard has no decision yet, because a decision is never made twice. */
+async function decide(
   c: ApiContext,
   { guards, reviewer, log }: ApiDeps,
   report: LoopReport,
@@ -72,13 +72,13 @@ async function decisionOn(
   } catch (error) {
     const missing = error instanceof GuardRefusedError && error.problem === 'review_missing';
     if (!missing || reviewer === undefined) throw error;
-    const reviewed = await judged(report, reviewer).catch((cause: unknown) => {
+    const reviewed = await addReview(report, reviewer).catch((cause: unknown) => {
       const why = c
         .get('redact')(cause instanceof Error ? cause.message : String(cause))
         .slice(0, REASON_CHARS);
-      log?.error({ request_id: c.get('requestId'), loop_id: report.loop_id, err: cause }, 'a loop was not judged');
+      log?.error({ request_id: c.get('requestId'), loop_id: report.loop_id, err: cause }, 'a loop was not reviewed');
       const next = 'Send a reflection_result with the report, or report it again.';
-      throw new Problem('review_missing', `The reviewer of this server did not judge it: ${why}. ${next}`, { cause });
+      throw new Problem('review_missing', `The reviewer of this server failed: ${why}. ${next}`, { cause });
     });
     return guards.completeLoop(reviewed, { bodyHash });
   }
@@ -86,8 +86,8 @@ async function decisionOn(
 
 const REASON_CHARS = 300;
 
-/** A judgement that cannot be used is the reviewer's mistake, not that of whoever reports. */
-async function judged(report: LoopReport, reviewer: NonNullable<ApiDeps['reviewer']>): Promise<LoopReport> {
+/** An invalid review is an error of the reviewer and not of the reporter. */
+async function addReview(report: LoopReport, reviewer: NonNullable<ApiDeps['reviewer']>): Promise<LoopReport> {
   const reviewed = { ...report, reflection_result: await reviewer(report) };
   const [error] = checkReport(reviewed);
   if (error !== undefined) throw new TypeError(`${error.path}: ${error.message}`);
@@ -98,25 +98,29 @@ export const guardrailsStatus: Route = {
   method: 'get',
   path: '/orchestrator/guardrails-status/{loop_id}',
   role: 'viewer',
-  summary: 'How the guardrails of a loop stand',
+  summary: 'The state of the guardrails of a loop',
   answer: { status: 200, description: 'Counts, limits and scores', schema: 'GuardrailsStatus' },
   problems: ['unknown_loop'],
   handle: async (c, { guards }) =>
-    answerJson(c, { status: 'success', guardrails_status: await guards.status(loopIdOf(c)) }),
+    answerJson(c, { status: 'success', guardrails_status: await guards.status(readLoopId(c)) }),
 };
 
 export const overrideGuardrails: Route = {
   method: 'post',
   path: '/orchestrator/override-guardrails/{loop_id}',
   role: 'operator',
-  summary: 'Let one more loop start where a guard would end the family',
+  summary: 'Allow one more pass (loop) where the guard would end the family',
   body: 'OverrideRequest',
   headers: [IDEMPOTENCY_KEY],
-  answer: { status: 200, description: 'It waits for its bound, or one was waiting already', schema: 'OverrideAnswer' },
+  answer: {
+    status: 200,
+    description: 'The override waits for its limit, or one was waiting already',
+    schema: 'OverrideAnswer',
+  },
   problems: ['unknown_loop', 'max_overrides'],
   deadlineMs: DEADLINE_MS,
   handle: async (c, { guards }) => {
-    const loopId = loopIdOf(c);
+    const loopId = readLoopId(c);
     const key = idempotencyKey(c);
     const body = await readMessage(c, 'override');
     return answerJson(c, await guards.override(loopId, body, key === undefined ? {} : { idempotencyKey: key }));

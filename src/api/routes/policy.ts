@@ -7,8 +7,8 @@ import { prepareRun, reviewerOf } from '../../define/prepare-run.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { Bound } from '../../protocol/run.ts';
-import { answerJson } from '../answers.ts';
-import type { ApiDeps } from '../context.ts';
+import { answerJson } from '../json-answer.ts';
+import type { ApiDeps } from '../api-context.ts';
 import { Problem } from '../problem.ts';
 import { readBody } from '../read-request.ts';
 import type { Route } from '../route.ts';
@@ -18,19 +18,19 @@ export const bound: Route = {
   method: 'post',
   path: '/v1/bound',
   role: 'viewer',
-  summary: 'The most that a run can take, before it starts',
+  summary: 'The limit of a run, before it starts: the most that it can take',
   body: 'BoundRequest',
-  answer: { status: 200, description: 'Every figure, and a sentence', schema: 'Bound' },
+  answer: { status: 200, description: 'Every figure, and one sentence', schema: 'Bound' },
   handle: async (c, deps) => {
     const given = await readBody(c, SCHEMAS.BoundRequest, CAP.runInputBytes);
-    const most = boundOf(deps, given);
+    const most = computeBoundFor(deps, given);
     return answerJson(c, { ...most, sentence: boundSentence(most) });
   },
 };
 
-function boundOf({ registry }: ApiDeps, { agent, plan, policy }: z.infer<typeof SCHEMAS.BoundRequest>): Bound {
+function computeBoundFor({ registry }: ApiDeps, { agent, plan, policy }: z.infer<typeof SCHEMAS.BoundRequest>): Bound {
   if (agent === undefined) return computeBound({ policy: mergePolicy(policy), planLength: plan?.steps.length ?? null });
-  // The same check as at the start of a run, so that a bound is never given for a run that would be refused.
+  // The request is checked as at the start of a run, so that an invalid run gets no limit.
   const request = { agent, goal: 'bound', ...(plan && { plan }), ...(policy && { policy }) };
   const outcome = prepareRun(request, registry, 'bound');
   if (outcome.ok) return outcome.prepared.bound;
@@ -41,7 +41,7 @@ export const policy: Route = {
   method: 'get',
   path: '/v1/policy',
   role: 'viewer',
-  summary: 'Every setting of a policy with its default',
+  summary: 'Every policy setting with its default',
   answer: { status: 200, description: 'The whole policy', schema: 'Policy' },
   handle: (c) => answerJson(c, DEFAULT_POLICY),
 };
@@ -51,7 +51,7 @@ export const agents: Route = {
   path: '/v1/agents',
   role: 'viewer',
   summary: 'The agents that can be started here, and their tools',
-  answer: { status: 200, description: 'By name', schema: 'Agents' },
+  answer: { status: 200, description: 'The agents by name', schema: 'Agents' },
   handle: (c, { registry }) => answerJson(c, { agents: [...registry.agents.values()].map(shown) }),
 };
 

@@ -1,8 +1,8 @@
-import { answerJson, page } from '../answers.ts';
+import { answerJson, page } from '../json-answer.ts';
 import { z } from 'zod';
 import { readQuery } from '../read-request.ts';
 import type { Route } from '../route.ts';
-import { cursor, limit } from '../schemas/parts.ts';
+import { cursor, limit } from '../schemas/shared-schemas.ts';
 
 const questionsQuery = z.strictObject({
   open: z.enum(['', '1', 'true']).optional(),
@@ -14,7 +14,7 @@ export const questions: Route = {
   method: 'get',
   path: '/v1/questions',
   role: 'viewer',
-  summary: 'The inbox: what waits for a person',
+  summary: 'The questions that wait for a person',
   query: questionsQuery,
   answer: { status: 200, description: 'The open questions of all runs', schema: 'Questions' },
   handle: async (c, { runs }) => {

@@ -5,30 +5,30 @@ import { redactShown } from '../../core/redaction/shown.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { RecalledReflection } from '../../store/reflection-recall.ts';
-import { answerJson } from '../answers.ts';
+import { answerJson } from '../json-answer.ts';
 import { Problem } from '../problem.ts';
 import { readBody, readQuery } from '../read-request.ts';
 import type { Route } from '../route.ts';
 import { SCHEMAS } from '../schemas/all-schemas.ts';
-import { limit, plainText } from '../schemas/parts.ts';
+import { limit, plainText } from '../schemas/shared-schemas.ts';
 
 const { similarity_threshold } = DEFAULT_POLICY.memory;
-/** Whoever looks for something sees what the named agent learnt and what was learnt for all, as that agent would. */
-const readerOf = (agent: string | undefined) => ({ scope: 'global', agent: agent ?? null }) as const;
+/** A search finds the lessons of the named agent and those for all agents, as the agent itself would. */
+const searchScope = (agent: string | undefined) => ({ scope: 'global', agent: agent ?? null }) as const;
 
 export const postReflection: Route = {
   method: 'post',
   path: '/v1/reflections',
   role: 'reporter',
-  summary: 'Keep a lesson that changed behaviour; one that is known counts as another occurrence',
+  summary: 'Store a lesson that changed behaviour. A known lesson counts as another occurrence',
   body: 'ReflectionRequest',
-  answer: { status: 200, description: 'Kept, counted, or left out', schema: 'ReflectionTaken' },
+  answer: { status: 200, description: 'Whether it was stored, counted or left out', schema: 'ReflectionTaken' },
   handle: async (c, { store }) => {
     const body = await readBody(c, SCHEMAS.ReflectionRequest);
     const given = redactShown(body, c.get('redact'));
     const { agent, scope = agent === undefined ? 'global' : 'agent', changed_behavior, ...lesson } = given;
     const error_signature = errorSignature(lesson.error_type, lesson.content);
-    // Without a change there is nothing to learn, and the scope of one run ends with it.
+    // A lesson without effect is worth nothing, and a lesson with the scope of one run ends with that run.
     if (!changed_behavior || scope === 'run') {
       const nothing = { id: null, stored: false, deduplicated: false, occurrence_count: 0 };
       return answerJson(c, { ...nothing, error_signature });
@@ -48,7 +48,7 @@ export const postReflection: Route = {
 };
 
 const name = plainText(CAP.nameChars);
-/** What an address carries: a character may take twelve of its own there. */
+/** The longest text in a query, where one character may take twelve. */
 const ADDRESS_CHARS = 1_000;
 const signature = z.string().regex(/^[0-9a-f]{16}$/);
 const listQuery = z.strictObject({
@@ -64,13 +64,13 @@ export const reflections: Route = {
   path: '/v1/reflections',
   role: 'viewer',
   summary:
-    'Lessons of one signature, similar to a text, or the latest: of an agent and for all; the latest without an agent are those of every agent',
+    'Lessons with a signature, similar to a text, or the latest. With an agent: its lessons and those for all agents; without: the latest of every agent',
   query: listQuery,
   answer: { status: 200, description: 'The best match first', schema: 'Reflections' },
   handle: async (c, { store }) => {
     const { signature: wanted, similar_to, error_type, agent, limit: size } = readQuery(c, listQuery);
     const filter = { ...(error_type && { error_type }), ...(size && { limit: size }) };
-    const asked = { ...readerOf(agent), ...filter };
+    const asked = { ...searchScope(agent), ...filter };
     const found = wanted
       ? await store.reflections.bySignature({ ...asked, error_signature: wanted })
       : similar_to
@@ -107,20 +107,20 @@ export const reflectionSeen: Route = {
   method: 'get',
   path: '/v1/reflections/seen',
   role: 'viewer',
-  summary: 'Whether this error was met before: by signature, or by type and content',
+  summary: 'Whether an error was seen before, by signature or by type and content',
   query: seenQuery,
-  answer: { status: 200, description: 'Whether, and how often', schema: 'ReflectionSeen' },
+  answer: { status: 200, description: 'Whether it was seen, and how often', schema: 'ReflectionSeen' },
   handle: async (c, { store }) => {
     const { signature: wanted, error_type, content, agent } = readQuery(c, seenQuery);
     const made = error_type && content ? errorSignature(error_type, content) : undefined;
     const error_signature = wanted ?? made;
     if (error_signature === undefined) {
-      const message = 'a signature, or error_type and content, is needed';
-      throw new Problem('bad_request', 'Name a signature, or error_type and content.', {
+      const message = 'expected a signature, or error_type and content';
+      throw new Problem('bad_request', 'Send a signature, or error_type and content.', {
         errors: [{ path: 'signature', message }],
       });
     }
-    const asked = { ...readerOf(agent), error_signature, similarity_threshold };
+    const asked = { ...searchScope(agent), error_signature, similarity_threshold };
     const more = { ...(error_type && { error_type }), ...(content && { content }) };
     return answerJson(c, await store.reflections.seen({ ...asked, ...more }));
   },
@@ -132,7 +132,7 @@ export const reviseReflection: Route = {
   method: 'post',
   path: '/v1/reflections/{id}/revisions',
   role: 'operator',
-  summary: 'Retire, pin, unpin or edit a lesson; nothing is overwritten',
+  summary: 'Retire, pin, unpin or edit a lesson. Earlier revisions are kept',
   params: { id: reflectionId },
   body: 'ReflectionRevisionRequest',
   answer: { status: 201, description: 'The revision', schema: 'ReflectionRevised' },

@@ -1,14 +1,14 @@
 import { z } from 'zod';
 import { compareEventIds } from '../../client/history/event-id.ts';
 import { RunNotFoundError } from '../../protocol/errors.ts';
-import type { ApiContext, ApiDeps } from '../context.ts';
-import { readQuery, runIdOf } from '../read-request.ts';
+import type { ApiContext, ApiDeps } from '../api-context.ts';
+import { readQuery, readRunId } from '../read-request.ts';
 import type { Route } from '../route.ts';
-import { wholeNumber } from '../schemas/parts.ts';
+import { wholeNumber } from '../schemas/shared-schemas.ts';
 import { eventStream, type StreamMessage } from '../watch/event-stream.ts';
 
-const LAST_EVENT_ID = { name: 'Last-Event-ID', description: 'The id of the last event that was seen' };
-/** For those that cannot hold a line open for ever: they come back with the id of the last event. */
+const LAST_EVENT_ID = { name: 'Last-Event-ID', description: 'The id of the last event that the reader has' };
+/** For readers that cannot keep a connection open: they reconnect with the id of the last event. */
 const streamQuery = z.strictObject({ seconds: wholeNumber(1, 3_600).optional() });
 const STREAM = {
   status: 200,
@@ -17,30 +17,30 @@ const STREAM = {
   schema: 'SentEvent',
 } as const;
 
-/** What a reader shows when it comes back; whatever is no id of ours is as good as none. */
+/** The id that a reader sends when it reconnects. An unknown id starts at the beginning. */
 const lastEventId = (c: ApiContext): string | undefined => c.req.header('last-event-id')?.slice(0, 400) || undefined;
 
 const failing =
   ({ log }: ApiDeps, c: ApiContext) =>
   (error: unknown): void =>
-    log?.error({ err: error, request_id: c.get('requestId'), path: c.req.path }, 'a stream broke');
+    log?.error({ err: error, request_id: c.get('requestId'), path: c.req.path }, 'a stream failed');
 
 export const runEvents: Route = {
   method: 'get',
   path: '/v1/runs/{run_id}/events',
   role: 'viewer',
-  summary: 'What happens to a run, from its start or from where a reader left off, until it has ended',
+  summary: 'The events of a run, from its start or after a given event, until it has ended',
   headers: [LAST_EVENT_ID],
   query: streamQuery,
   answer: STREAM,
-  moreAnswers: [{ status: 204, description: 'The run has ended and the reader has seen it all' }],
+  moreAnswers: [{ status: 204, description: 'The run has ended and the reader has all events' }],
   problems: ['run_not_found'],
   handle: async (c, deps) => {
     const { runs, inspector } = deps;
     const { seconds } = readQuery(c, streamQuery);
-    const runId = runIdOf(c);
+    const runId = readRunId(c);
     const afterId = lastEventId(c);
-    // Asked before the stream begins: afterwards there is no status to say it with. A browser that is told 204 stays away.
+    // Checked before the stream begins, because the status cannot be changed later. A browser does not reconnect after 204.
     if (afterId === undefined ? !(await inspector.exists(runId)) : await hasSeenAll(deps, runId, afterId)) {
       if (afterId === undefined) throw new RunNotFoundError(runId);
       return c.body(null, 204);
@@ -63,7 +63,7 @@ export const allEvents: Route = {
   method: 'get',
   path: '/v1/events',
   role: 'viewer',
-  summary: 'What happens to all runs from now on, or from where a reader left off',
+  summary: 'The events of all runs, from now on or after a given event',
   headers: [LAST_EVENT_ID],
   query: streamQuery,
   answer: STREAM,

@@ -1,8 +1,8 @@
-import { answerJson } from '../answers.ts';
+import { answerJson } from '../json-answer.ts';
 import { z } from 'zod';
-import { readQuery, runIdOf } from '../read-request.ts';
+import { readQuery, readRunId } from '../read-request.ts';
 import type { Route } from '../route.ts';
-import { wholeNumber } from '../schemas/parts.ts';
+import { wholeNumber } from '../schemas/shared-schemas.ts';
 
 const view = { method: 'get', role: 'viewer', problems: ['run_not_found'] } as const;
 
@@ -10,36 +10,36 @@ export const runSteps: Route = {
   ...view,
   problems: [...view.problems],
   path: '/v1/runs/{run_id}/steps',
-  summary: 'The steps of a run with every attempt',
+  summary: 'The steps of a run with all attempts',
   answer: { status: 200, description: 'In step order', schema: 'Steps' },
-  handle: async (c, { runs }) => answerJson(c, { steps: await runs.steps(runIdOf(c)) }),
+  handle: async (c, { runs }) => answerJson(c, { steps: await runs.steps(readRunId(c)) }),
 };
 
 export const runFailures: Route = {
   ...view,
   problems: [...view.problems],
   path: '/v1/runs/{run_id}/failures',
-  summary: 'What went wrong in a run, and how each failure stands now',
+  summary: 'The failures of a run, with the current status of each',
   answer: { status: 200, description: 'Oldest first', schema: 'Failures' },
-  handle: async (c, { runs }) => answerJson(c, { failures: await runs.failures(runIdOf(c)) }),
+  handle: async (c, { runs }) => answerJson(c, { failures: await runs.failures(readRunId(c)) }),
 };
 
 export const runTrace: Route = {
   ...view,
   problems: [...view.problems],
   path: '/v1/runs/{run_id}/trace',
-  summary: 'The passes of a run, and why each was run again or was the last',
+  summary: 'The passes of a run, with the reason why another followed or not',
   answer: { status: 200, description: 'Oldest first', schema: 'Trace' },
-  handle: async (c, { runs }) => answerJson(c, { trace: await runs.trace(runIdOf(c)) }),
+  handle: async (c, { runs }) => answerJson(c, { trace: await runs.trace(readRunId(c)) }),
 };
 
 export const runOverrides: Route = {
   ...view,
   problems: [...view.problems],
   path: '/v1/runs/{run_id}/overrides',
-  summary: 'Who overrode, why and when, and which decision spent it',
+  summary: 'The overrides of a run: by whom, why and when, and which decision used each',
   answer: { status: 200, description: 'Oldest first', schema: 'Overrides' },
-  handle: async (c, { runs }) => answerJson(c, { overrides: await runs.overrides(runIdOf(c)) }),
+  handle: async (c, { runs }) => answerJson(c, { overrides: await runs.overrides(readRunId(c)) }),
 };
 
 const guidanceQuery = z.strictObject({
@@ -50,12 +50,12 @@ const guidanceQuery = z.strictObject({
 export const runGuidance: Route = {
   ...view,
   path: '/v1/runs/{run_id}/guidance',
-  summary: 'What an attempt was shown, byte for byte; the latest that was shown anything unless one is named',
+  summary: 'The exact guidance that an attempt was shown; by default the latest attempt that was shown any',
   query: guidanceQuery,
   answer: { status: 200, description: 'The text and its rows', schema: 'Guidance' },
   problems: ['run_not_found', 'no_guidance'],
   handle: async (c, { runs }) => {
-    const runId = runIdOf(c);
+    const runId = readRunId(c);
     const { step_id: stepId, attempt } = readQuery(c, guidanceQuery);
     return answerJson(c, await runs.guidance(runId, { stepId, ...(attempt !== undefined && { attempt }) }));
   },

@@ -1,10 +1,10 @@
-import { answerJson, page } from '../answers.ts';
+import { answerJson, page } from '../json-answer.ts';
 import { z } from 'zod';
 import { CAP } from '../../protocol/caps.ts';
 import type { RunRequest } from '../../protocol/run.ts';
-import { IDEMPOTENCY_KEY, idempotencyKey, once, readJson, readQuery, runIdOf } from '../read-request.ts';
+import { IDEMPOTENCY_KEY, idempotencyKey, once, readJson, readQuery, readRunId } from '../read-request.ts';
 import type { Route } from '../route.ts';
-import { cursor, filterText, limit } from '../schemas/parts.ts';
+import { cursor, filterText, limit } from '../schemas/shared-schemas.ts';
 import { runOutcome, runState } from '../schemas/run.ts';
 
 export const startRun: Route = {
@@ -18,7 +18,7 @@ export const startRun: Route = {
   problems: ['run_exists', 'idempotency_conflict'],
   handle: async (c, { runs }) => {
     const key = idempotencyKey(c);
-    // `start` checks the request, and names each mistake by its path.
+    // `start` checks the request and reports every problem with its path.
     const request = (await readJson(c, CAP.runInputBytes)) as RunRequest;
     const started = await once(key, () => runs.start(request, key === undefined ? {} : { idempotencyKey: key }));
     return answerJson(c, started, 201, { location: `/v1/runs/${started.run_id}` });
@@ -38,9 +38,9 @@ export const listRuns: Route = {
   method: 'get',
   path: '/v1/runs',
   role: 'viewer',
-  summary: 'The runs: open ones first, then those that ended last',
+  summary: 'List runs: open runs first, then ended ones, the latest first',
   query: listQuery,
-  answer: { status: 200, description: 'One page of them', schema: 'Runs' },
+  answer: { status: 200, description: 'One page of runs', schema: 'Runs' },
   handle: async (c, { runs }) => {
     const found = await runs.list(readQuery(c, listQuery));
     return answerJson(c, { runs: found.runs, ...page(found.next_cursor) });
@@ -51,8 +51,8 @@ export const runStatus: Route = {
   method: 'get',
   path: '/v1/runs/{run_id}',
   role: 'viewer',
-  summary: 'How a run stands',
-  answer: { status: 200, description: 'Its status', schema: 'RunStatus' },
+  summary: 'The status of a run',
+  answer: { status: 200, description: 'The status', schema: 'RunStatus' },
   problems: ['run_not_found'],
-  handle: async (c, { runs }) => answerJson(c, await runs.get(runIdOf(c))),
+  handle: async (c, { runs }) => answerJson(c, await runs.get(readRunId(c))),
 };

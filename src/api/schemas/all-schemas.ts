@@ -4,7 +4,7 @@ import { MESSAGE_SCHEMAS } from './messages.ts';
 import { MEMORY_SCHEMAS } from './memory.ts';
 import { RUN_SCHEMAS } from './run.ts';
 
-/** Every shape of /openapi.json by its name there. */
+/** Every schema of /openapi.json by its name there. */
 export const SCHEMAS = {
   ...RUN_SCHEMAS,
   ...MESSAGE_SCHEMAS,

@@ -1,7 +1,7 @@
 import type { Json } from '../../protocol/json.ts';
 import type { SchemaName } from './all-schemas.ts';
 
-/** One body of each request, for the description; a test holds them to their schemas. */
+/** An example body of each request, for the description. A test checks them against their schemas. */
 export const EXAMPLES: Partial<Record<SchemaName, Json>> = {
   RunRequest: { agent: 'demo', goal: 'try it', labels: ['first'] },
   AnswerRequest: { question_id: 'run-1:q1', decision: 'retry', by: 'ann' },

@@ -7,10 +7,10 @@ import { OVERRIDE_FIELDS_OF_REPORT } from '../../protocol/messages.ts';
 import { POLICY_TABLE } from '../../protocol/policy-table.ts';
 import { idSchema } from '../../protocol/schemas/failure-record.ts';
 import { settingSchema } from '../../protocol/schemas/policy.ts';
-import { shapeOf } from './messages.ts';
-import { finalizeReason, rerunReason, rerunTrigger } from './parts.ts';
+import { fieldSchemas } from './messages.ts';
+import { finalizeReason, rerunReason, rerunTrigger } from './shared-schemas.ts';
 
-/** The seed's names and shapes, with what the contract adds. */
+/** The schemas of the guardrails routes. */
 const name = z.string().max(CAP.nameChars);
 const score = z.number().min(0).max(1);
 
@@ -18,7 +18,7 @@ const loopReport = z.strictObject({
   loop_id: idSchema,
   reflection_status: z.literal('done'),
   orchestrator_persona: name.nullish(),
-  ...shapeOf(OVERRIDE_FIELDS_OF_REPORT),
+  ...fieldSchemas(OVERRIDE_FIELDS_OF_REPORT),
   max_reruns: settingSchema(POLICY_TABLE.reruns.settings.max_reruns).optional(),
   reflection_result: z
     .strictObject({

@@ -7,10 +7,10 @@ import {
   severitySchema,
   signalTypeSchema,
 } from '../../protocol/schemas/failure-record.ts';
-import { nextCursor } from './parts.ts';
+import { nextCursor } from './shared-schemas.ts';
 import { guidanceRow, standing } from './run.ts';
 
-/** Failures seen elsewhere, lessons and feedback. */
+/** The schemas of reported failures, lessons and feedback. */
 const name = z.string().min(1).max(CAP.nameChars);
 const by = z.string().min(1).max(200);
 const reason = z.string().min(1).max(CAP.textChars);
@@ -42,7 +42,7 @@ const failureReport = z.strictObject({
 
 const reflection = z.strictObject({
   id: z.int(),
-  /** Whose it is; null: everybody's. */
+  /** The agent that the lesson belongs to; null for all agents. */
   agent: z.string().nullable(),
   category: z.string(),
   content: z.string(),

@@ -2,17 +2,19 @@ import { z } from 'zod';
 import { MESSAGE_FIELDS, type MessageField } from '../../protocol/messages.ts';
 
 /**
- * The bodies of messages for /openapi.json, made from the fields that `parseMessage` checks. No request is checked with
- * them: `readMessage` reads it.
+ * The schemas of messages for /openapi.json, made from the fields that `parseMessage` checks. They only describe: requests are
+ * checked by `readMessage`.
  */
 export const MESSAGE_SCHEMAS = {
-  OverrideRequest: z.strictObject(shapeOf(MESSAGE_FIELDS.override)),
-  AnswerRequest: z.strictObject(shapeOf(MESSAGE_FIELDS.answer)),
-  FeedbackRequest: z.strictObject(shapeOf(MESSAGE_FIELDS.feedback)),
-  PersonRequest: z.strictObject(shapeOf(MESSAGE_FIELDS.cancel_run)),
+  OverrideRequest: z.strictObject(fieldSchemas(MESSAGE_FIELDS.override)),
+  AnswerRequest: z.strictObject(fieldSchemas(MESSAGE_FIELDS.answer)),
+  FeedbackRequest: z.strictObject(fieldSchemas(MESSAGE_FIELDS.feedback)),
+  PersonRequest: z.strictObject(fieldSchemas(MESSAGE_FIELDS.cancel_run)),
 } as const;
 
-export function shapeOf<Name extends string>(fields: Readonly<Record<Name, MessageField>>): Record<Name, z.ZodType> {
+export function fieldSchemas<Name extends string>(
+  fields: Readonly<Record<Name, MessageField>>,
+): Record<Name, z.ZodType> {
   const shape = Object.entries<MessageField>(fields).map(([key, field]) => [key, fieldSchema(field)]);
   return Object.fromEntries(shape) as Record<Name, z.ZodType>;
 }

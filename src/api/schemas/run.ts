@@ -12,9 +12,9 @@ import type { ReasonedTraceItem } from '../../core/guardrails/loop-trace.ts';
 import { type PendingQuestion, type RunStatus, DECISIONS } from '../../protocol/run.ts';
 import { failureRecordSchema, failureStatusSchema } from '../../protocol/schemas/failure-record.ts';
 import { runRequestSchema } from '../../protocol/schemas/run-request.ts';
-import { finalizeReason, nextCursor, rerunReason, rerunTrigger } from './parts.ts';
+import { finalizeReason, nextCursor, rerunReason, rerunTrigger } from './shared-schemas.ts';
 
-/** Shapes of bodies and answers of runs. Those of our own answers are held to the types by the compiler. */
+/** The schemas of runs. The compiler checks that the schemas of answers match the types of the client. */
 export const bound = z.strictObject({
   loops: z.int(),
   steps: z.int(),
@@ -24,7 +24,7 @@ export const bound = z.strictObject({
   cost_micro_usd: z.int().nullable(),
   wait_ms: z.int(),
 });
-const amountsOf = <T extends z.ZodType>(amount: T) =>
+const amountsSchema = <T extends z.ZodType>(amount: T) =>
   z.strictObject({
     steps: amount,
     attempts: amount,
@@ -33,7 +33,7 @@ const amountsOf = <T extends z.ZodType>(amount: T) =>
     cost_micro_usd: amount,
     seconds: amount,
   });
-const limits = amountsOf(z.number().nullable());
+const limits = amountsSchema(z.number().nullable());
 
 const startedRun: z.ZodType<StartedRun> = z.strictObject({ run_id: z.string(), workflow_id: z.string(), bound });
 
@@ -62,7 +62,7 @@ const runStatus: z.ZodType<RunStatus> = z.strictObject({
   phase: z.string(),
   attempt: z.int(),
   guardrails: z.record(z.string(), z.json()),
-  budget: z.strictObject({ limit: limits, used: amountsOf(z.number()), left: limits }),
+  budget: z.strictObject({ limit: limits, used: amountsSchema(z.number()), left: limits }),
   bound: bound.nullable(),
   failures: z.strictObject({ total: z.int(), active: z.int(), by_signal: z.record(z.string(), z.int()) }),
   pending_question: pendingQuestion.optional(),
@@ -217,7 +217,7 @@ export const RUN_SCHEMAS = {
   Trace: z.strictObject({ trace: z.array(traceItem) }),
   Overrides: z.strictObject({ overrides: z.array(overrideEntry) }),
   Guidance: shownGuidance,
-  /** The data of each event of a stream; what else it has depends on what happened. */
+  /** The data of each event of a stream. Other fields depend on the event. */
   SentEvent: z.looseObject({
     id: z.string(),
     event: z.enum(EVENTS),

@@ -4,7 +4,7 @@ import { planSchema } from '../../protocol/schemas/plan.ts';
 import { policyPatchSchema, policySchema } from '../../protocol/schemas/policy.ts';
 import { bound } from './run.ts';
 
-/** What the house itself is asked for: policy, agents, figures, health. */
+/** The schemas of the server itself: policy, agents, monitors, health. */
 const rate = z.number().nullable();
 
 const tool = z.strictObject({
@@ -50,9 +50,9 @@ const enhancementSwitch = z.strictObject({
   agent: z.string(),
   enhancement: z.enum(['on', 'off']),
   since: z.string().nullable(),
-  /** Who moved it last: a person, or the rule. */
+  /** Who changed it last: a person or the automatic rule. */
   by: z.string().nullable(),
-  /** What a person said to it. */
+  /** The reason that a person gave. */
   note: z.string().nullable(),
   reason: z.string().nullable(),
   sentence: z.string().nullable(),
@@ -91,7 +91,7 @@ export const SERVICE_SCHEMAS = {
     reason: z.string().min(1).max(1_000).optional(),
   }),
   Switched: z.strictObject({
-    /** False: it stood so already, and nothing has changed. */
+    /** False if the switch had this state already. */
     switched: z.boolean(),
     ...enhancementSwitch.shape,
   }),

@@ -1,26 +1,26 @@
 import { redactShown } from '../../core/redaction/shown.ts';
-import type { ApiContext } from '../context.ts';
+import type { ApiContext } from '../api-context.ts';
 
-/** One message of a stream. */
+/** One server-sent event. */
 export interface StreamMessage {
   id: string;
   event: string;
   data: unknown;
 }
 
-/** A line now and then, so that whatever stands between does not think the line is dead. */
+/** A comment is sent in this interval, so that proxies do not close a quiet connection. */
 const BEAT_MS = 15_000;
 const RETRY_MS = 2_000;
 
 export interface StreamOptions {
-  /** The stream ends after so long, whatever may still come. Default: with its source or its reader. */
+  /** Ends the stream after this many seconds. Default: when its source ends or its reader leaves. */
   seconds?: number | undefined;
   onError: (error: unknown) => void;
 }
 
 /**
- * Server-sent events from a source that ends with the signal. A reader that is slow slows the source: no more than one
- * message waits here.
+ * Makes a stream of server-sent events from a source that ends with the signal. At most one message is buffered, so a slow reader
+ * slows the source down.
  */
 export function eventStream(
   c: ApiContext,
@@ -54,7 +54,7 @@ export function eventStream(
             encoder.encode(lines({ ...next.value, data: redactShown(next.value.data, redact) })),
           );
       } catch (error) {
-        // The reader comes back with the id of its last event and misses nothing.
+        // The reader reconnects with the id of its last event and misses nothing.
         onError(error);
       }
       close();
@@ -65,6 +65,6 @@ export function eventStream(
   return c.body(stream, 200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
 }
 
-/** JSON has no line breaks of its own, so a message is always one line of data. */
+/** JSON contains no line breaks, so the data of a message is always one line. */
 const lines = ({ id, event, data }: StreamMessage): string =>
   `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

@@ -1,18 +1,18 @@
 import type { Monitors } from '../../store/monitor-figures.ts';
 
-/** The figures of the monitors that a chart or an alert wants, by their names in the answer of /v1/monitors. */
+/** The figures of the retry monitors for charts and alerts, by their names in the answer of /v1/monitors. */
 const FIGURES = [
   ['evaluations', 'Evaluated steps of the last 30 days.'],
   ['first_attempt_success', 'Share that succeeded at the first attempt.'],
   ['final_success', 'Share that succeeded in the end.'],
-  ['recovery', 'Share of those that failed first and were mended.'],
+  ['recovery', 'Share of the steps that failed at first and succeeded after a retry.'],
   ['added_seconds', 'Seconds that retries added.'],
   ['added_cost_micro_usd', 'Cost that retries added, in micro-USD.'],
   ['runtime_overhead', 'Time that retries added, against the work without them.'],
   ['cost_overhead', 'Cost that retries added, against the work without them.'],
 ] as const;
 
-/** Lines of Prometheus' text format; a rate that nobody can know has no line. */
+/** Writes the figures in the text format of Prometheus. An unknown rate has no line. */
 export function monitorLines({ overall, switches }: Pick<Monitors, 'overall' | 'switches'>): string[] {
   const figures = FIGURES.flatMap(([figure, help]) => {
     const lines = overall.flatMap((row) => {

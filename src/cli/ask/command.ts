@@ -1,25 +1,25 @@
 import { userInfo } from 'node:os';
 import type { Command } from 'commander';
 
-/** A command that asks the API: where it is, and how the answer should look. */
+/** Adds a command that calls the API, with the options that all such commands share. */
 export const remoteCommand = (program: Command, usage: string, description: string): Command =>
   program
     .command(usage)
     .description(description)
-    .option('--url <address>', 'the API to ask (default: the one that `secondwind dev` started)')
-    .option('--data-dir <folder>', 'where `dev` keeps its token and address (default: SECONDWIND_DATA_DIR)')
-    .option('--json', 'as JSON');
+    .option('--url <address>', 'the address of the API (default: the one that `secondwind dev` started)')
+    .option('--data-dir <folder>', 'the folder where `dev` stores its token and address (default: SECONDWIND_DATA_DIR)')
+    .option('--json', 'print JSON');
 
-/** Who does it, for the audit: the name at this machine unless told otherwise. */
+/** Adds `--by`, the person that is recorded for the action. Default: the user name on this machine. */
 export const withPerson = (command: Command): Command =>
-  command.option('--by <name>', 'who does this (default: your user name)');
+  command.option('--by <name>', 'the person to record for this action (default: your user name)');
 
-export function personOf({ by }: { by?: string }): string {
+export function readPerson({ by }: { by?: string }): string {
   if (by !== undefined) return by;
   try {
     return userInfo().username || 'command line';
   } catch {
-    // A container may run under a number that no name belongs to.
+    // In a container the user may have no name.
     return 'command line';
   }
 }

@@ -1,8 +1,8 @@
 import { Argument, type Command } from 'commander';
 import type { Runs } from '../../client/secondwind-client.ts';
 import { type Decision, DECISIONS } from '../../protocol/run.ts';
-import { personOf, remoteCommand, withPerson } from '../ask/command.ts';
-import type { RemoteFlags } from '../ask/connect.ts';
+import { readPerson, remoteCommand, withPerson } from '../ask/command.ts';
+import type { RemoteFlags } from '../ask/connect-remote.ts';
 
 interface AnswerFlags extends RemoteFlags {
   question?: string;
@@ -11,22 +11,24 @@ interface AnswerFlags extends RemoteFlags {
 }
 
 export function addAnswer(program: Command): void {
-  withPerson(remoteCommand(program, 'answer <run_id>', 'answer what a run asks'))
-    .addArgument(new Argument('<decision>', 'one of the options of the question').choices(DECISIONS))
-    .option('--question <id>', 'which question (default: the one that is open)')
-    .option('--text <text>', 'what to do instead; `correct` needs it')
+  withPerson(remoteCommand(program, 'answer <run_id>', 'answer the open question of a run'))
+    .addArgument(new Argument('<decision>', 'one of the options that the question offers').choices(DECISIONS))
+    .option('--question <id>', 'the id of the question (default: the open one)')
+    .option('--text <text>', 'what to do instead; required for `correct`')
     .action(async (runId: string, decision: Decision, flags: AnswerFlags) => {
       const [{ connectRemote }, { print }, { EXIT }] = await Promise.all([
-        import('../ask/connect.ts'),
+        import('../ask/connect-remote.ts'),
         import('../show/print.ts'),
         import('../report-error.ts'),
       ]);
       const { runs } = await connectRemote(flags);
       const { text } = flags;
       const question_id = flags.question ?? (await openQuestion(runs, runId));
-      const body = { question_id, decision, by: personOf(flags), ...(text !== undefined && { text }) };
+      const body = { question_id, decision, by: readPerson(flags), ...(text !== undefined && { text }) };
       const taken = await runs.answer(runId, body);
-      const told = taken.accepted ? `Taken: ${decision}. The run is ${taken.state}.` : `Not taken: ${taken.reason}.`;
+      const told = taken.accepted
+        ? `Accepted: ${decision}. The run is ${taken.state}.`
+        : `Not accepted: ${taken.reason}.`;
       print(flags, taken, () => [told]);
       if (!taken.accepted) process.exitCode = EXIT.failed;
     });
@@ -38,7 +40,7 @@ async function openQuestion(runs: Runs, runId: string): Promise<string> {
   const { SecondwindError } = await import('../../protocol/errors.ts');
   throw new SecondwindError(
     'no_question',
-    `The run ${runId} asks nothing: it is ${state}.`,
-    'See what waits for a person: secondwind questions',
+    `The run ${runId} has no open question: it is ${state}.`,
+    'List the open questions: secondwind questions',
   );
 }

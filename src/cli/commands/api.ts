@@ -17,13 +17,16 @@ export function addApi(program: Command): void {
   program
     .command('api')
     .description('serve the API against TEMPORAL_ADDRESS and DATABASE_URL')
-    .option('--port <port>', 'where it listens (default: SECONDWIND_PORT or 4680)')
-    .option('--host <address>', 'beyond this machine only with a token (default: SECONDWIND_HOST or 127.0.0.1)')
+    .option('--port <port>', 'the port to listen on (default: SECONDWIND_PORT or 4680)')
+    .option(
+      '--host <address>',
+      'the address to listen on; other than this machine only with a token (default: SECONDWIND_HOST or 127.0.0.1)',
+    )
     .option('--agents <folder>', 'a folder whose files export agents')
-    .option('--json', 'tell when it is ready in one JSON line')
+    .option('--json', 'print one JSON line when it is ready')
     .action(async (flags: ApiFlags) => {
       const config = readConfig(process.env, flags);
-      refuseOpenDoor(config);
+      requireStrongToken(config);
       const [{ runParts }, { createLog }] = await Promise.all([
         import('../serve/run-parts.ts'),
         import('../serve/log.ts'),
@@ -38,12 +41,12 @@ export function addApi(program: Command): void {
 }
 
 async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ failed: Promise<Failure> }> {
-  const { reachOutside } = await import('../serve/outside.ts');
-  const outside = await reachOutside(config);
-  // Loaded only now: that a server is missing should not take the seconds that these take.
+  const { connectExternal } = await import('../serve/external-services.ts');
+  const outside = await connectExternal(config);
+  // Imported only now, because it takes seconds and an unreachable server should be reported at once.
   const [
     { createStore },
-    { answeredBy, openApi },
+    { serveApp, openApi },
     { registryWith },
     { loadReviewer },
     { createLog },
@@ -52,10 +55,10 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
   ] = await Promise.all([
     import('../../store/store.ts'),
     import('../serve/open-api.ts'),
-    import('../serve/registry.ts'),
-    import('../serve/reviewer.ts'),
+    import('../serve/built-in-agents.ts'),
+    import('../serve/load-reviewer.ts'),
     import('../serve/log.ts'),
-    import('../serve/telemetry.ts'),
+    import('../serve/server-telemetry.ts'),
     import('../../api/serve.ts'),
   ]);
   const registry = await registryWith(flags.agents);
@@ -79,24 +82,24 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
     env: process.env,
     telemetry,
   });
-  const served = await serveApi({ fetch: answeredBy(app, telemetry) }, config);
+  const served = await serveApi({ fetch: serveApp(app, telemetry) }, config);
   parts.add('api', () => served.close());
   process.stdout.write(`${flags.json ? JSON.stringify({ event: 'ready', url: served.url }) : `ready ${served.url}`}\n`);
   return { failed: new Promise(() => {}) };
 }
 
-/** On this machine alone the data folder's own token will do. */
+/** An API that listens only on this machine may use the token of the data folder. */
 async function grantsFor(config: Config): Promise<readonly Grant[]> {
   if (!isLoopback(config.host)) return config.tokens;
   const { ownGrants } = await import('../serve/token-file.ts');
   return (await ownGrants(config.tokens, config.dataDir)).grants;
 }
 
-/** A door that others can reach must have a lock that others cannot guess. */
-function refuseOpenDoor({ host, tokens }: Config): void {
+/** An API that other machines can reach must have a token that cannot be guessed. */
+function requireStrongToken({ host, tokens }: Config): void {
   if (isLoopback(host) || (tokens.length > 0 && tokens.every(isStrong))) return;
   throw new ConfigError(
-    `The API is not opened to ${host} without a token of at least 16 characters.`,
+    `The API cannot listen on ${host} without a token of at least 16 characters.`,
     'Set SECONDWIND_TOKEN, for example to the output of `openssl rand -hex 24`, or leave the host at 127.0.0.1.',
   );
 }

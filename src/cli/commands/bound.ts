@@ -13,21 +13,24 @@ interface BoundFlags {
 export function addBound(program: Command): void {
   program
     .command('bound')
-    .description('the most that a run can take, before it starts')
-    .option('--plan <file>', 'a JSON file with the plan; without one the agent chooses its steps')
-    .option('--agent <name>', 'an agent, with its own policy and plan')
-    .option('--agents <folder>', 'a folder whose files export agents; where it has one, --agent can be left out')
+    .description('show the limit of a run before it starts: the most that it can take')
+    .option('--plan <file>', 'a JSON file with the plan (default: the agent chooses its steps)')
+    .option('--agent <name>', 'the agent whose policy and plan apply')
+    .option(
+      '--agents <folder>',
+      'a folder whose files export agents; with only one agent in it, --agent can be left out',
+    )
     .option('--policy <file>', 'a JSON file with any part of a policy')
-    .option('--json', 'as JSON')
+    .option('--json', 'print JSON')
     .action(async (flags: BoundFlags) => {
       const { boundSentence } = await import('../../core/bound/sentence.ts');
-      const bound = await boundOf(flags);
+      const bound = await computeLimit(flags);
       const sentence = boundSentence(bound);
       process.stdout.write(`${flags.json ? JSON.stringify({ ...bound, sentence }) : sentence}\n`);
     });
 }
 
-async function boundOf(flags: BoundFlags) {
+async function computeLimit(flags: BoundFlags) {
   const { badInput, readPlan, readPolicy } = await import('../read-input.ts');
   const plan = flags.plan === undefined ? undefined : await readPlan(flags.plan);
   const policy = flags.policy === undefined ? undefined : await readPolicy(flags.policy);
@@ -40,18 +43,18 @@ async function boundOf(flags: BoundFlags) {
   }
   const [{ prepareRun }, { registryWith }] = await Promise.all([
     import('../../define/prepare-run.ts'),
-    import('../serve/registry.ts'),
+    import('../serve/built-in-agents.ts'),
   ]);
   const registry = await registryWith(flags.agents);
   const agent = flags.agent ?? onlyAgent(registry);
-  // The same check as at the start of a run, so that a bound is never given for a run that would be refused.
+  // The request is checked as at the start of a run, so that an invalid run gets no limit.
   const request = { agent, goal: 'bound', ...(plan && { plan }), ...(policy && { policy }) };
   const outcome = prepareRun(request, registry, 'bound');
   if (!outcome.ok) throw badInput('This run', outcome.problems);
   return outcome.prepared.bound;
 }
 
-/** The one of the folder; those that are there anyway were not meant. */
+/** Returns the only agent of the folder. Built-in agents do not count. */
 function onlyAgent({ agents }: Registry): string {
   const names = [...agents.keys()].filter((name) => name !== BUILT_IN);
   const [name, ...others] = names;

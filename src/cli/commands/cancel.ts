@@ -1,23 +1,23 @@
 import type { Command } from 'commander';
-import { personOf, remoteCommand, withPerson } from '../ask/command.ts';
-import type { RemoteFlags } from '../ask/connect.ts';
+import { readPerson, remoteCommand, withPerson } from '../ask/command.ts';
+import type { RemoteFlags } from '../ask/connect-remote.ts';
 
 export function addCancel(program: Command): void {
-  withPerson(remoteCommand(program, 'cancel <run_id>', 'stop a run, and wait until its work has really stopped'))
-    .option('--reason <text>', 'why')
+  withPerson(remoteCommand(program, 'cancel <run_id>', 'cancel a run and wait until its work has stopped'))
+    .option('--reason <text>', 'the reason to record')
     .action(async (runId: string, flags: RemoteFlags & { by?: string; reason?: string }) => {
       const [{ connectRemote }, { print }, { oneLine }] = await Promise.all([
-        import('../ask/connect.ts'),
+        import('../ask/connect-remote.ts'),
         import('../show/print.ts'),
-        import('../show/text.ts'),
+        import('../show/terminal-text.ts'),
       ]);
       const { runs } = await connectRemote(flags);
       const { reason } = flags;
-      const stopped = await runs.cancel(runId, { by: personOf(flags), ...(reason !== undefined && { reason }) });
+      const stopped = await runs.cancel(runId, { by: readPerson(flags), ...(reason !== undefined && { reason }) });
       print(flags, stopped, () => [
         stopped.state === 'ended'
           ? oneLine(stopped.status.why)
-          : `It is stopping; still under way: ${oneLine(stopped.waiting_for.join('; ')) || 'nothing that is known'}.`,
+          : `The run is stopping. Still running: ${oneLine(stopped.waiting_for.join('; ')) || 'unknown'}.`,
       ]);
     });
 }

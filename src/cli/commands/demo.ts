@@ -9,10 +9,10 @@ export function addDemo(program: Command): void {
   program
     .command('demo')
     .description(
-      'watch a run fail, learn, lose its worker, ask before it repeats a side effect, and know better next time',
+      'show a run that fails, learns, loses its worker, asks before it repeats a side effect, and does better the next time',
     )
-    .option('--data-dir <folder>', "the demo's own data folder; default: beside that of `dev`")
-    .option('--json', 'only the figures, as one JSON object')
+    .option('--data-dir <folder>', 'the data folder of the demo (default: beside that of `dev`)')
+    .option('--json', 'print only the figures, as one JSON object')
     .action(async (flags: DemoFlags) => {
       const [{ readConfig }, { runDemo }] = await Promise.all([
         import('../config/read-config.ts'),
@@ -33,7 +33,7 @@ export function addDemo(program: Command): void {
       if (flags.json) process.stdout.write(`${JSON.stringify({ ok, figures })}\n`);
       if (!ok) process.exitCode = 1;
       say(`\nThat took ${Math.round((Date.now() - startedAt) / 1000)} s. Next:`);
-      say('  npm start                 the whole stack, with an API to start runs of your own');
-      say('  npx secondwind bound      what a run may take at most, under any policy');
+      say('  npm start                 starts the whole stack, with an API for your own runs');
+      say('  npx secondwind bound      shows the limit of a run, under any policy');
     });
 }

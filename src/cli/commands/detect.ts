@@ -8,16 +8,16 @@ interface DetectFlags {
 export function addDetect(program: Command): void {
   program
     .command('detect [text]')
-    .description('what kind of failure a text reports; without a text it is read from stdin')
+    .description('detect what kind of failure a text reports; without a text, reads stdin')
     .option('--file <file>', 'read the text from a file')
-    .option('--json', 'as JSON')
+    .option('--json', 'print JSON')
     .action(async (text: string | undefined, flags: DetectFlags) => {
       const [{ detectFeedback }, { selectActions }, { readText }, { print }, { oneLine }] = await Promise.all([
         import('../../core/feedback/detect.ts'),
         import('../../core/feedback/actions.ts'),
         import('../read-input.ts'),
         import('../show/print.ts'),
-        import('../show/text.ts'),
+        import('../show/terminal-text.ts'),
       ]);
       const detection = detectFeedback(await readText(text, flags.file ?? '-'));
       const { feedback_type, confidence, matches } = detection;

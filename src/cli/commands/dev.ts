@@ -16,12 +16,12 @@ export function addDev(program: Command): void {
     .command('dev')
     .description('start the whole stack: Temporal, Postgres, worker and API')
     .argument('[agents]', 'a folder whose files export agents')
-    .option('--agents <folder>', 'the same, as for worker and api')
-    .option('--no-demo', 'start an empty stack (the agent demo is there all the same)')
-    .option('--port <port>', 'where the API listens; 0 takes any free port (default: SECONDWIND_PORT or 4680)')
-    .option('--data-dir <folder>', 'where databases, logs and the token live (default: SECONDWIND_DATA_DIR)')
+    .option('--agents <folder>', 'the same folder, as an option like that of worker and api')
+    .option('--no-demo', 'do not suggest the demo (the agent named demo is always there)')
+    .option('--port <port>', 'the port of the API; 0 takes any free port (default: SECONDWIND_PORT or 4680)')
+    .option('--data-dir <folder>', 'the folder for databases, logs and the token (default: SECONDWIND_DATA_DIR)')
     .option('--ui', "start Temporal's own web UI too")
-    .option('--json', 'tell when it is ready in one JSON line')
+    .option('--json', 'print one JSON line when it is ready')
     .action(async (folder: string | undefined, flags: DevFlags) => {
       process.exitCode = await runDev({ ...flags, ...(folder !== undefined && { agents: folder }) });
     });
@@ -34,8 +34,8 @@ async function runDev(flags: DevFlags): Promise<number> {
       import('../serve/run-parts.ts'),
       import('../dev/start-dev.ts'),
       import('../dev/announce.ts'),
-      import('../serve/registry.ts'),
-      import('../serve/reviewer.ts'),
+      import('../serve/built-in-agents.ts'),
+      import('../serve/load-reviewer.ts'),
     ],
   );
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
@@ -43,11 +43,11 @@ async function runDev(flags: DevFlags): Promise<number> {
     say,
     report: (error) => reportError(error, flags),
     start: async (parts) => {
-      // Before anything is started: a file of theirs that cannot be used is told at once.
+      // Agents are loaded before anything starts, so that an invalid file is reported at once.
       const registry = await registryWith(flags.agents);
       const reviewer = await loadReviewer(config.reviewer, process.env);
       const { news, failed } = await startDev({ config, parts, registry, reviewer, ui: flags.ui === true, say });
-      // From the start of the process: what a person waits for includes loading.
+      // Measured from the start of the process, because a person waits for the imports too.
       const ms = performance.now();
       const lines = flags.json ? [readyJson(news, ms)] : readyLines(news, ms, flags.demo);
       process.stdout.write(`${lines.join('\n')}\n`);

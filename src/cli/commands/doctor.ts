@@ -9,15 +9,15 @@ const MARK = { ok: colours.green('ok    '), note: colours.yellow('note  '), fail
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('check Node, Temporal, store, ports, token, model and telemetry, and say what to do about each')
+    .description('check Node, Temporal, store, ports, token, model and telemetry, and show what to do about each')
     .option('--data-dir <folder>', 'the data folder to check (default: SECONDWIND_DATA_DIR)')
-    .option('--json', 'as JSON')
+    .option('--json', 'print JSON')
     .action(async (flags: { dataDir?: string; json?: boolean }) => {
       const config = readConfig(process.env, flags);
       const [checks, { print }, { oneLine }] = await Promise.all([
         import('../doctor/checks.ts'),
         import('../show/print.ts'),
-        import('../show/text.ts'),
+        import('../show/terminal-text.ts'),
       ]);
       const findings = [
         checks.checkNode(),
@@ -37,13 +37,13 @@ export function addDoctor(program: Command): void {
           ...(next === null ? [] : [`${' '.repeat(21)}→ ${oneLine(next)}`]),
         ]),
       );
-      process.exitCode = exitCodeOf(findings.filter(isBad));
+      process.exitCode = exitCodeFor(findings.filter(isBad));
     });
 }
 
 const isBad = ({ state }: Finding): boolean => state === 'failed';
 
-function exitCodeOf(bad: readonly Finding[]): number {
+function exitCodeFor(bad: readonly Finding[]): number {
   if (bad.length === 0) return EXIT.ok;
   return bad.every(({ unreachable }) => unreachable) ? EXIT.notReachable : EXIT.failed;
 }

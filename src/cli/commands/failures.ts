@@ -4,7 +4,7 @@ import type { SCHEMAS } from '../../api/schemas/all-schemas.ts';
 import type { FailureItem } from '../../client/views.ts';
 import { remoteCommand } from '../ask/command.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
-import type { RemoteFlags } from '../ask/connect.ts';
+import type { RemoteFlags } from '../ask/connect-remote.ts';
 import type { Column } from '../show/table.ts';
 
 type Fingerprints = z.infer<(typeof SCHEMAS)['Fingerprints']>;
@@ -19,7 +19,7 @@ const OF_RUN: Column<FailureItem>[] = [
   { head: 'SIGNAL', cell: (item) => item.signal_type },
   { head: 'STATUS', cell: (item) => item.status },
   { head: 'SEEN', cell: (item) => String(item.occurrence_count), right: true },
-  { head: 'WHAT', cell: whatOf, flexible: true },
+  { head: 'WHAT', cell: describeFailure, flexible: true },
 ];
 const BY_DAY: Column<Fingerprints['fingerprints'][number]>[] = [
   { head: 'FINGERPRINT', cell: (row) => row.fingerprint },
@@ -28,16 +28,16 @@ const BY_DAY: Column<Fingerprints['fingerprints'][number]>[] = [
   { head: 'RUNS', cell: (row) => String(row.run_count), right: true },
 ];
 
-function whatOf({ observed_outcome: { error_code, message_preview } }: FailureItem): string {
+function describeFailure({ observed_outcome: { error_code, message_preview } }: FailureItem): string {
   return [error_code, message_preview].filter(Boolean).join(' ');
 }
 
 export function addFailures(program: Command): void {
-  remoteCommand(program, 'failures [run_id]', 'what went wrong in a run, or without an id in all runs by day')
-    .option('--agent <name>', 'without an id: only those of this agent')
-    .option('--since <time>', 'without an id: from this day or time on (default: 30 days ago)')
+  remoteCommand(program, 'failures [run_id]', 'list the failures of a run, or without an id those of all runs by day')
+    .option('--agent <name>', 'without an id: only failures of this agent')
+    .option('--since <time>', 'without an id: only failures since this day or time (default: 30 days ago)')
     .action(async (runId: string | undefined, flags: FailuresFlags) => {
-      const { connectRemote } = await import('../ask/connect.ts');
+      const { connectRemote } = await import('../ask/connect-remote.ts');
       const remote = await connectRemote(flags);
       await (runId === undefined ? showAll(remote, flags) : showRun(remote, runId, flags));
     });

@@ -5,15 +5,15 @@ export function addMigrate(program: Command): void {
   program
     .command('migrate')
     .description(
-      'bring the database of DATABASE_URL to the newest schema; `dev`, `worker` and `api` do so by themselves',
+      'migrate the database of DATABASE_URL to the latest schema; `dev`, `worker` and `api` do this at their start',
     )
-    .option('--json', 'as JSON')
+    .option('--json', 'print JSON')
     .action(async (flags: { json?: boolean }) => {
       const { databaseUrl } = readConfig(process.env);
       if (databaseUrl === undefined) {
         throw new ConfigError(
           'DATABASE_URL is not set.',
-          'Set it to the database to migrate; the one of `secondwind dev` is migrated at each start.',
+          'Set it to the database to migrate. The database of `secondwind dev` is migrated at each start.',
         );
       }
       const [{ checkPostgres }, { migrateToLatest }, { print }] = await Promise.all([
@@ -24,7 +24,7 @@ export function addMigrate(program: Command): void {
       await checkPostgres(databaseUrl);
       const { applied } = await migrateToLatest(databaseUrl);
       print(flags, { applied }, () =>
-        applied.length === 0 ? ['The schema is the newest already.'] : applied.map((name) => `applied ${name}`),
+        applied.length === 0 ? ['The schema is up to date.'] : applied.map((name) => `applied ${name}`),
       );
     });
 }

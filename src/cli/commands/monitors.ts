@@ -2,8 +2,8 @@ import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import type { SCHEMAS } from '../../api/schemas/all-schemas.ts';
 import { SecondwindError } from '../../protocol/errors.ts';
-import { personOf, remoteCommand, withPerson } from '../ask/command.ts';
-import type { RemoteFlags } from '../ask/connect.ts';
+import { readPerson, remoteCommand, withPerson } from '../ask/command.ts';
+import type { RemoteFlags } from '../ask/connect-remote.ts';
 import type { Column } from '../show/table.ts';
 
 type Monitors = z.infer<(typeof SCHEMAS)['Monitors']>;
@@ -35,29 +35,31 @@ const FIGURES: Column<Figures>[] = [
 const BY_DAY: Column<Figures>[] = [{ head: 'DAY', cell: (row) => row.day ?? '' }, ...FIGURES];
 
 export function addMonitors(program: Command): void {
-  withPerson(remoteCommand(program, 'monitors', 'how well retries work and what they cost'))
+  withPerson(remoteCommand(program, 'monitors', 'show how well retries work and what they cost'))
     .option('--agent <name>', 'only this agent')
     .option('--model <name>', 'only this model')
-    .option('--since <time>', 'from this day or time on (default: 30 days ago)')
-    .option('--by-day', 'a row for each day')
+    .option('--since <time>', 'only figures since this day or time (default: 30 days ago)')
+    .option('--by-day', 'one row for each day')
     .addOption(
-      new Option('--enhancement <switch>', "switch the enhancement of --agent's prompts").choices(['on', 'off']),
+      new Option('--enhancement <switch>', 'switch the enhancement of the prompts of --agent').choices(['on', 'off']),
     )
-    .option('--reason <text>', 'why it is switched')
+    .option('--reason <text>', 'the reason to record')
     .action(async (given: MonitorsFlags) => {
       if (given.enhancement !== undefined) return switchEnhancement(given);
       const { agent, model, since, byDay, ...flags } = given;
       const [{ connectRemote }, { print }, { table, terminalWidth }, { oneLine }] = await Promise.all([
-        import('../ask/connect.ts'),
+        import('../ask/connect-remote.ts'),
         import('../show/print.ts'),
         import('../show/table.ts'),
-        import('../show/text.ts'),
+        import('../show/terminal-text.ts'),
       ]);
       const { api } = await connectRemote(flags);
       const { body } = await api.ask<Monitors>('GET', '/v1/monitors', { query: { agent, model, since } });
       const rows: Figures[] = byDay ? body.monitors : body.overall;
       print(flags, body, () => [
-        ...(rows.length === 0 ? ['Nothing was checked yet.'] : table(byDay ? BY_DAY : FIGURES, rows, terminalWidth())),
+        ...(rows.length === 0
+          ? ['No step was evaluated yet.']
+          : table(byDay ? BY_DAY : FIGURES, rows, terminalWidth())),
         ...body.switches.map((entry) => oneLine(standing(entry))),
       ]);
     });
@@ -65,15 +67,15 @@ export function addMonitors(program: Command): void {
 
 async function switchEnhancement({ agent, enhancement, reason, ...flags }: MonitorsFlags): Promise<void> {
   if (agent === undefined) {
-    throw new SecondwindError('bad_usage', 'It is not said whose enhancement to switch.', 'Name it with --agent.');
+    throw new SecondwindError('bad_usage', '--enhancement needs an agent.', 'Name it with --agent.');
   }
   const [{ connectRemote }, { print }, { oneLine }] = await Promise.all([
-    import('../ask/connect.ts'),
+    import('../ask/connect-remote.ts'),
     import('../show/print.ts'),
-    import('../show/text.ts'),
+    import('../show/terminal-text.ts'),
   ]);
   const { api } = await connectRemote(flags);
-  const request = { agent, enhancement, by: personOf(flags), ...(reason !== undefined && { reason }) };
+  const request = { agent, enhancement, by: readPerson(flags), ...(reason !== undefined && { reason }) };
   const { body } = await api.ask<Switched>('POST', '/v1/monitors/enhancement', { body: request });
   print(flags, body, () => [oneLine(`${body.switched ? '' : 'Nothing has changed. '}${standing(body)}`)]);
 }

@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import { SecondwindError } from '../../protocol/errors.ts';
-import { personOf, remoteCommand, withPerson } from '../ask/command.ts';
-import type { RemoteFlags } from '../ask/connect.ts';
+import { readPerson, remoteCommand, withPerson } from '../ask/command.ts';
+import type { RemoteFlags } from '../ask/connect-remote.ts';
 
 interface OverrideFlags extends RemoteFlags {
   fatigue?: boolean;
@@ -11,30 +11,34 @@ interface OverrideFlags extends RemoteFlags {
 }
 
 export function addOverride(program: Command): void {
-  withPerson(remoteCommand(program, 'override <run_id>', 'let one more pass start where a guard would end the run'))
-    .option('--max-reruns', 'past the limit of passes')
-    .option('--fatigue', 'past the limit of fatigue')
-    .option('--reason <text>', 'why')
+  withPerson(remoteCommand(program, 'override <run_id>', 'allow one more pass where the guardrails would end the run'))
+    .option('--max-reruns', 'override the limit of reruns')
+    .option('--fatigue', 'override the limit of fatigue')
+    .option('--reason <text>', 'the reason to record')
     .action(async (runId: string, flags: OverrideFlags) => {
       const { fatigue = false, maxReruns = false, reason } = flags;
       if (!fatigue && !maxReruns) {
-        throw new SecondwindError('bad_usage', 'Nothing is named to override.', 'Add --max-reruns, --fatigue or both.');
+        throw new SecondwindError(
+          'bad_usage',
+          'No limit to override is named.',
+          'Add --max-reruns, --fatigue or both.',
+        );
       }
       const [{ connectRemote }, { print }] = await Promise.all([
-        import('../ask/connect.ts'),
+        import('../ask/connect-remote.ts'),
         import('../show/print.ts'),
       ]);
       const { runs } = await connectRemote(flags);
       const answer = await runs.override(runId, {
         ...(fatigue && { override_fatigue: true }),
         ...(maxReruns && { override_max_reruns: true }),
-        override_by: personOf(flags),
+        override_by: readPerson(flags),
         ...(reason !== undefined && { override_reason: reason }),
       });
       print(flags, answer, () => [
         answer.status === 'success'
-          ? 'Taken: it waits until its limit would end the run, and then lets one more pass start.'
-          : 'One was waiting already; nothing has changed.',
+          ? 'Accepted. When the limit would end the run, one more pass starts instead.'
+          : 'An override was waiting already. Nothing has changed.',
       ]);
     });
 }

@@ -5,9 +5,9 @@ import type { Column } from '../show/table.ts';
 export function addPolicy(program: Command): void {
   program
     .command('policy')
-    .description('show every setting of a policy: the defaults, or with a file of yours over them')
+    .description('show every policy setting: the defaults, or the defaults with your file applied')
     .option('--policy <file>', 'a JSON file with any part of a policy')
-    .option('--json', 'as JSON')
+    .option('--json', 'print JSON')
     .action(async (flags: { policy?: string; json?: boolean }) => {
       const [{ mergePolicy }, { POLICY_ROWS }, { readPolicy }, { print }, { table, terminalWidth }] = await Promise.all(
         [

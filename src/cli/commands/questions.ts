@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { remoteCommand } from '../ask/command.ts';
-import type { RemoteFlags } from '../ask/connect.ts';
+import type { RemoteFlags } from '../ask/connect-remote.ts';
 
 interface QuestionsFlags extends RemoteFlags {
   limit?: string;
@@ -8,14 +8,14 @@ interface QuestionsFlags extends RemoteFlags {
 }
 
 export function addQuestions(program: Command): void {
-  remoteCommand(program, 'questions', 'what waits for a person')
-    .option('--limit <n>', 'so many at most')
-    .option('--cursor <cursor>', 'go on where the last list ended')
+  remoteCommand(program, 'questions', 'list the questions that wait for a person')
+    .option('--limit <n>', 'the most questions to list')
+    .option('--cursor <cursor>', 'continue after the last list')
     .action(async ({ limit, cursor, ...flags }: QuestionsFlags) => {
       const [{ connectRemote }, { print }, { questionLines }, { readWhole }] = await Promise.all([
-        import('../ask/connect.ts'),
+        import('../ask/connect-remote.ts'),
         import('../show/print.ts'),
-        import('../show/runs.ts'),
+        import('../show/run-lines.ts'),
         import('../read-input.ts'),
       ]);
       const { runs } = await connectRemote(flags);

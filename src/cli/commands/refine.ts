@@ -14,19 +14,19 @@ const MOST_ITERATIONS = 20;
 export function addRefine(program: Command): void {
   program
     .command('refine')
-    .description('a prompt that knows of the feedback')
+    .description('refine a prompt with feedback')
     .option('--prompt <text>', 'the prompt')
     .option('--prompt-file <file>', 'a file with the prompt; - is stdin')
-    .option('--feedback <text>', 'what was said about its outcome')
+    .option('--feedback <text>', 'the feedback about its outcome')
     .option('--feedback-file <file>', 'a file with the feedback; - is stdin')
-    .option('--max-iterations <n>', `so often at most, 0 to ${MOST_ITERATIONS}`)
-    .option('--json', 'as JSON, with every iteration')
+    .option('--max-iterations <n>', `the most iterations, 0 to ${MOST_ITERATIONS}`)
+    .option('--json', 'print JSON, with every iteration')
     .action(async (flags: RefineFlags) => {
       const [{ refinePrompt }, { readText, readWhole }, { print }, { safeLines }] = await Promise.all([
         import('../../core/feedback/refine.ts'),
         import('../read-input.ts'),
         import('../show/print.ts'),
-        import('../show/text.ts'),
+        import('../show/terminal-text.ts'),
       ]);
       const prompt = await readText(flags.prompt, flags.promptFile, '--prompt or --prompt-file');
       const feedback = await readText(flags.feedback, flags.feedbackFile, '--feedback or --feedback-file');

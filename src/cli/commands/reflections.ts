@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { SCHEMAS } from '../../api/schemas/all-schemas.ts';
 import { remoteCommand } from '../ask/command.ts';
-import type { RemoteFlags } from '../ask/connect.ts';
+import type { RemoteFlags } from '../ask/connect-remote.ts';
 import type { Column } from '../show/table.ts';
 
 type Reflections = z.infer<(typeof SCHEMAS)['Reflections']>;
@@ -24,15 +24,15 @@ const LESSONS: Column<Reflections['reflections'][number]>[] = [
 ];
 
 export function addReflections(program: Command): void {
-  remoteCommand(program, 'reflections', 'the lessons that are kept: the latest, of one signature, or near to a text')
-    .option('--signature <signature>', 'only those of this error signature')
-    .option('--similar-to <text>', 'only those whose text is near to this')
-    .option('--error-type <type>', 'only those of this type of error')
-    .option('--agent <name>', 'those of this agent and those for all')
-    .option('--limit <n>', 'so many at most')
+  remoteCommand(program, 'reflections', 'list lessons: the latest, those with a signature, or those similar to a text')
+    .option('--signature <signature>', 'only lessons with this error signature')
+    .option('--similar-to <text>', 'only lessons with a similar text')
+    .option('--error-type <type>', 'only lessons of this error type')
+    .option('--agent <name>', 'only lessons of this agent and those for all agents')
+    .option('--limit <n>', 'the most lessons to list')
     .action(async (flags: ReflectionsFlags) => {
       const [{ connectRemote }, { print }, { table, terminalWidth }] = await Promise.all([
-        import('../ask/connect.ts'),
+        import('../ask/connect-remote.ts'),
         import('../show/print.ts'),
         import('../show/table.ts'),
       ]);

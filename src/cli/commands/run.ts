@@ -2,8 +2,8 @@ import type { Command } from 'commander';
 import type { Runs } from '../../client/secondwind-client.ts';
 import type { StartedRun } from '../../client/views.ts';
 import type { RunRequest } from '../../protocol/run.ts';
-import { personOf, remoteCommand, withPerson } from '../ask/command.ts';
-import type { RemoteFlags } from '../ask/connect.ts';
+import { readPerson, remoteCommand, withPerson } from '../ask/command.ts';
+import type { RemoteFlags } from '../ask/connect-remote.ts';
 
 interface StartFlags extends RemoteFlags {
   detach?: boolean;
@@ -23,35 +23,35 @@ interface RunFlags extends StartFlags {
 const starting = (command: Command): Command =>
   command
     .option('--detach', 'do not follow the run')
-    .option('--wait', 'stay while the run waits for a person')
-    .option('--idempotency-key <key>', 'the same key with the same request gives the same run');
+    .option('--wait', 'keep following while the run waits for a person')
+    .option('--idempotency-key <key>', 'repeating a request with the same key returns the same run');
 
 export function addRun(program: Command): void {
-  starting(remoteCommand(program, 'run <agent> <goal>', 'start a run and follow it to its end'))
-    .option('--input <json>', 'input for the agent: JSON, or @file')
+  starting(remoteCommand(program, 'run <agent> <goal>', 'start a run and follow it until it ends'))
+    .option('--input <json>', 'the input of the agent: JSON, or @file')
     .option('--plan <file>', 'a JSON file with the plan')
     .option('--policy <file>', 'a JSON file with any part of a policy')
-    .option('--run-id <id>', 'an id of your own')
-    .option('--loop-id <id>', 'the name of the first pass')
-    .option('--parent <run_id>', 'the run that this one belongs to')
-    .option('--label <label...>', 'words to find the run by')
+    .option('--run-id <id>', 'the id of the run (default: a new one)')
+    .option('--loop-id <id>', 'the id of the first pass (default: made from the run id)')
+    .option('--parent <run_id>', 'the run whose budget this run uses')
+    .option('--label <label...>', 'labels to find the run by')
     .action(async (agent: string, goal: string, flags: RunFlags) => {
-      const request = await requestOf(agent, goal, flags);
-      await startAndTell('secondwind run', flags, (runs) => runs.start(request, keyOf(flags)));
+      const request = await buildRequest(agent, goal, flags);
+      await startAndFollow('secondwind run', flags, (runs) => runs.start(request, idempotencyOptions(flags)));
     });
 }
 
 export function addRerun(program: Command): void {
-  withPerson(starting(remoteCommand(program, 'rerun <run_id>', 'start a new run of the same and follow it')))
-    .option('--reason <text>', 'why')
+  withPerson(starting(remoteCommand(program, 'rerun <run_id>', 'start a new run with the same request and follow it')))
+    .option('--reason <text>', 'the reason to record')
     .action(async (runId: string, flags: StartFlags & { by?: string; reason?: string }) => {
       const { reason } = flags;
-      const body = { by: personOf(flags), ...(reason !== undefined && { reason }) };
-      await startAndTell('secondwind rerun', flags, (runs) => runs.rerun(runId, body, keyOf(flags)));
+      const body = { by: readPerson(flags), ...(reason !== undefined && { reason }) };
+      await startAndFollow('secondwind rerun', flags, (runs) => runs.rerun(runId, body, idempotencyOptions(flags)));
     });
 }
 
-async function requestOf(agent: string, goal: string, flags: RunFlags): Promise<RunRequest> {
+async function buildRequest(agent: string, goal: string, flags: RunFlags): Promise<RunRequest> {
   const { readJson, readPlan, readPolicy } = await import('../read-input.ts');
   const { input, plan, policy, runId, loopId, parent, label } = flags;
   return {
@@ -67,18 +67,18 @@ async function requestOf(agent: string, goal: string, flags: RunFlags): Promise<
   };
 }
 
-const keyOf = ({ idempotencyKey }: StartFlags): { idempotencyKey?: string } =>
+const idempotencyOptions = ({ idempotencyKey }: StartFlags): { idempotencyKey?: string } =>
   idempotencyKey === undefined ? {} : { idempotencyKey };
 
-/** With telemetry, the start is the first span of the run's trace. */
-async function startAndTell(
+/** With telemetry, the command is the first span of the run's trace. */
+async function startAndFollow(
   name: string,
   flags: StartFlags,
   start: (runs: Runs) => Promise<StartedRun>,
 ): Promise<void> {
   const [{ connectRemote }, { commandTelemetry }] = await Promise.all([
-    import('../ask/connect.ts'),
-    import('../ask/telemetry.ts'),
+    import('../ask/connect-remote.ts'),
+    import('../ask/command-telemetry.ts'),
   ]);
   const telemetry = await commandTelemetry();
   try {

@@ -10,17 +10,17 @@ interface SimulateFlags {
 
 const MOST_RUNS = 10_000_000;
 const LARGEST_SEED = 2_147_483_647;
-/** Short work needs no word on the way. */
+/** Progress is printed in this interval, so a short simulation prints none. */
 const PROGRESS_EVERY_MS = 2_000;
 
 export function addSimulate(program: Command): void {
   program
     .command('simulate')
-    .description('live many runs in a hostile world, in virtual time, and hold each against its bound')
-    .option('--runs <n>', 'how many', '1000')
-    .option('--seed <n>', "the first run's; each further run has the next", '1')
-    .option('--policy <file>', 'a JSON file with any part of a policy, instead of one drawn for each run')
-    .option('--json', 'as JSON')
+    .description('simulate many runs in a hostile world, in virtual time, and compare each with its limit')
+    .option('--runs <n>', 'the number of runs', '1000')
+    .option('--seed <n>', 'the seed of the first run; each further run uses the next', '1')
+    .option('--policy <file>', 'a JSON file with any part of a policy (default: a random policy for each run)')
+    .option('--json', 'print JSON')
     .action(async (flags: SimulateFlags) => {
       const [{ simulateMany }, { readPolicy }, { SecondwindError }] = await Promise.all([
         import('../../testing/simulator/hostile/simulate-many.ts'),
@@ -30,20 +30,20 @@ export function addSimulate(program: Command): void {
       const whole = (name: 'runs' | 'seed', least: number, most: number): number => {
         const value = /^\d+$/.test(flags[name]) ? Number(flags[name]) : Number.NaN;
         if (value >= least && value <= most) return value;
-        const wrong = `--${name} ${flags[name]} is refused: expected a whole number, ${least} to ${most}.`;
+        const wrong = `--${name} ${flags[name]} is invalid: expected a whole number from ${least} to ${most}.`;
         throw new SecondwindError('bad_usage', wrong, 'Correct it and try again.');
       };
       const runs = whole('runs', 1, MOST_RUNS);
       const seed = whole('seed', 0, LARGEST_SEED);
       const policy = flags.policy === undefined ? undefined : await readPolicy(flags.policy);
-      const simulated = await simulateMany({ runs, seed, policy, onProgress: progressOf(runs) });
+      const simulated = await simulateMany({ runs, seed, policy, onProgress: printProgress(runs) });
       process.stdout.write(`${flags.json ? JSON.stringify(simulated) : table(simulated, seed).join('\n')}\n`);
       if (!simulated.ok) process.exitCode = 1;
     });
 }
 
-/** On stderr, so that what is piped on is the answer alone. */
-function progressOf(runs: number): (done: number) => void {
+/** Prints progress to stderr, so that stdout has only the result. */
+function printProgress(runs: number): (done: number) => void {
   const startedAt = performance.now();
   let toldAt = startedAt;
   return (done) => {
@@ -51,7 +51,7 @@ function progressOf(runs: number): (done: number) => void {
     if (done === runs || now - toldAt < PROGRESS_EVERY_MS) return;
     toldAt = now;
     const left = Math.ceil(((now - startedAt) / done) * (runs - done) * 0.001);
-    process.stderr.write(`${done} of ${runs} runs, about ${left} s to go\n`);
+    process.stderr.write(`${done} of ${runs} runs, about ${left} s left\n`);
   };
 }
 

@@ -1,14 +1,14 @@
 import type { Command } from 'commander';
 import { remoteCommand } from '../ask/command.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
-import type { RemoteFlags } from '../ask/connect.ts';
+import type { RemoteFlags } from '../ask/connect-remote.ts';
 
 export function addWatch(program: Command): void {
-  remoteCommand(program, 'watch [run_id]', 'follow a run to its end, or without an id what happens to all runs')
-    .option('--wait', 'stay while the run waits for a person')
+  remoteCommand(program, 'watch [run_id]', 'follow a run until it ends, or without an id all runs')
+    .option('--wait', 'keep following while the run waits for a person')
     .action(async (runId: string | undefined, flags: RemoteFlags & { wait?: boolean }) => {
       const [{ connectRemote }, { followRun }] = await Promise.all([
-        import('../ask/connect.ts'),
+        import('../ask/connect-remote.ts'),
         import('../follow/follow-run.ts'),
       ]);
       const remote = await connectRemote(flags);
@@ -17,7 +17,7 @@ export function addWatch(program: Command): void {
     });
 }
 
-/** Until somebody has seen enough. */
+/** Prints the events of all runs until Ctrl-C. */
 async function watchAll({ api }: HttpClient, flags: RemoteFlags): Promise<void> {
   const [{ followStream }, { narrate }] = await Promise.all([
     import('../../client/http/follow-stream.ts'),

@@ -15,7 +15,7 @@ export function addWorker(program: Command): void {
     .command('worker')
     .description('run a worker against TEMPORAL_ADDRESS and DATABASE_URL')
     .option('--agents <folder>', 'a folder whose files export agents')
-    .option('--json', 'tell when it is ready in one JSON line')
+    .option('--json', 'print one JSON line when it is ready')
     .action(async (flags: WorkerFlags) => {
       const config = readConfig(process.env);
       const [{ runParts }, { createLog }] = await Promise.all([
@@ -36,14 +36,14 @@ async function start(
   parts: Parts,
   { log, ...flags }: WorkerFlags & { log: CommandLog },
 ): Promise<{ failed: Promise<Failure> }> {
-  const { reachOutside } = await import('../serve/outside.ts');
-  const outside = await reachOutside(config);
-  // Loaded only now: that a server is missing should not take the seconds that these take.
+  const { connectExternal } = await import('../serve/external-services.ts');
+  const outside = await connectExternal(config);
+  // Imported only now, because it takes seconds and an unreachable server should be reported at once.
   const [{ createStore }, { startWorker, workflowBundle }, { registryWith }, { addTelemetry }] = await Promise.all([
     import('../../store/store.ts'),
     import('../../worker/main.ts'),
-    import('../serve/registry.ts'),
-    import('../serve/telemetry.ts'),
+    import('../serve/built-in-agents.ts'),
+    import('../serve/server-telemetry.ts'),
   ]);
   const registry = await registryWith(flags.agents);
   const store = createStore(outside.databaseUrl);

@@ -1,4 +1,4 @@
-/** A setting that cannot be meant as it stands. Nothing was started. */
+/** An invalid setting. Nothing was started. */
 export class ConfigError extends Error {
   override readonly name = 'ConfigError';
   readonly code = 'bad_setting';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { defaultDataDir } from './data-dir.ts';
+import { defaultDataDir } from './default-data-dir.ts';
 import { ConfigError } from './config-error.ts';
 import type { Grant } from '../../api/access.ts';
 import { readTokens } from './read-tokens.ts';
@@ -10,7 +10,7 @@ export { ConfigError } from './config-error.ts';
 
 const PREFIX = 'SECONDWIND_';
 
-/** Every variable of ours. One that is not in this list is a typo, and a typo must not look like a setting. */
+/** Every environment variable of Secondwind. Any other with our prefix is refused, because it is probably a typo. */
 const KNOWN = [
   'SECONDWIND_PORT',
   'SECONDWIND_HOST',
@@ -28,30 +28,30 @@ const KNOWN = [
 ] as const;
 
 export const DEFAULT_PORT = 4680;
-/** More than a dashboard and a few programs need; a loop that has run wild meets it. */
+/** Enough for a dashboard and several programs; it stops a loop that sends requests without end. */
 const DEFAULT_RATE_LIMIT = 200;
 const LOOPBACK_HOSTS = ['127.0.0.1', '::1', 'localhost'];
 
 export interface Config {
-  /** Where the API listens. 0: any free port. */
+  /** The port of the API; 0 for any free port. */
   port: number;
   host: string;
-  /** Names beside the loopback ones that a request may be addressed to. */
+  /** Host names that requests may use, in addition to the loopback names. */
   allowedHosts: string[];
   dataDir: string;
   cacheDir: string;
-  /** Tokens that the environment names; none: one is made and kept in the data folder. */
+  /** The tokens of the environment. If there are none, one is created and stored in the data folder. */
   tokens: Grant[];
-  /** How often a token may ask in a second. */
+  /** The number of requests per second for each token. */
   rateLimit: number;
-  /** A file whose default export judges loops that are reported without a review. */
+  /** A file whose default export reviews passes that are reported without a review. */
   reviewer: string | undefined;
   databaseUrl: string | undefined;
   temporalAddress: string | undefined;
   namespace: string;
 }
 
-/** What a command line says beats the environment. */
+/** Options of the command line, which override the environment. */
 export interface ConfigFlags {
   port?: string | undefined;
   host?: string | undefined;
@@ -82,7 +82,7 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: ConfigFlags = {}): Con
 
 export const isLoopback = (host: string): boolean => LOOPBACK_HOSTS.includes(host);
 
-/** The settings as a person may see them in a log: where things are, and of secrets only that they are set. */
+/** Describes the settings for a log, without secrets. */
 export function describeConfig(config: Config): Record<string, string | number | string[]> {
   return {
     port: config.port,
@@ -104,12 +104,12 @@ function refuseTypos(env: NodeJS.ProcessEnv): void {
     if (!name.startsWith(PREFIX) || (KNOWN as readonly string[]).includes(name)) continue;
     throw new ConfigError(
       `There is no setting ${name}${nearest(name) || '.'}`,
-      `Correct its name or unset it; the settings are ${KNOWN.join(', ')}.`,
+      `Correct its name or unset it. The settings are ${KNOWN.join(', ')}.`,
     );
   }
 }
 
-/** Compared without the prefix that all share, which would make everything look near. */
+/** Names are compared without their common prefix, which would make all of them look similar. */
 const nearest = (name: string): string =>
   suggestName(
     name.slice(PREFIX.length),
@@ -127,7 +127,7 @@ function readRateLimit(text: string | undefined): number {
   if (/^[1-9]\d{0,6}$/.test(text)) return Number(text);
   throw new ConfigError(
     `The rate limit ${text} is not a whole number from 1 to 9999999.`,
-    'Correct SECONDWIND_RATE_LIMIT: it is the number of requests a second for each token.',
+    'Correct SECONDWIND_RATE_LIMIT. It is the number of requests per second for each token.',
   );
 }
 

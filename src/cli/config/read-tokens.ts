@@ -1,14 +1,15 @@
 import { ConfigError } from './config-error.ts';
 import { type Grant, isRole, ROLES } from '../../api/access.ts';
 
-/** RFC 6750: what can stand after `Bearer` in a header. */
+/** The format of a bearer token (RFC 6750). */
 const TOKEN = /^[A-Za-z0-9._~+/-]+=*$/;
-/** A guess at one of these takes longer than anybody has. Only asked for where others than this machine can guess. */
+/** The length that cannot be guessed. It is required only if other machines can reach the API. */
 const STRONG_CHARS = 16;
 
-/** The tokens that the environment names: `SECONDWIND_TOKEN` is an operator's, `SECONDWIND_TOKENS` say their role. */
+/** Reads the tokens of the environment: `SECONDWIND_TOKEN` has the role operator, `SECONDWIND_TOKENS` name their roles. */
 export function readTokens(token: string | undefined, tokens: string | undefined): Grant[] {
-  const grants: Grant[] = token === undefined ? [] : [{ role: 'operator', token: usable(token, 'SECONDWIND_TOKEN') }];
+  const grants: Grant[] =
+    token === undefined ? [] : [{ role: 'operator', token: checkToken(token, 'SECONDWIND_TOKEN') }];
   for (const part of (tokens ?? '').split(',').filter((text) => text.trim() !== '')) {
     const [role = '', ...rest] = part.trim().split(':');
     if (!isRole(role) || rest.length === 0) {
@@ -17,20 +18,20 @@ export function readTokens(token: string | undefined, tokens: string | undefined
         `Write it as viewer:<token>,reporter:<token>; the roles are ${ROLES.join(', ')}.`,
       );
     }
-    grants.push({ role, token: usable(rest.join(':'), 'SECONDWIND_TOKENS') });
+    grants.push({ role, token: checkToken(rest.join(':'), 'SECONDWIND_TOKENS') });
   }
   if (new Set(grants.map((grant) => grant.token)).size < grants.length) {
-    throw new ConfigError('One token is named twice.', 'Give each entry of SECONDWIND_TOKENS a token of its own.');
+    throw new ConfigError('The same token appears twice.', 'Give each entry of SECONDWIND_TOKENS its own token.');
   }
   return grants;
 }
 
 export const isStrong = ({ token }: Grant): boolean => token.length >= STRONG_CHARS;
 
-function usable(token: string, variable: string): string {
+function checkToken(token: string, variable: string): string {
   if (TOKEN.test(token)) return token;
   throw new ConfigError(
-    `${variable} holds a token that no HTTP header can carry.`,
-    'Use letters, digits and - . _ ~ + / only, for example the output of `openssl rand -hex 24`.',
+    `${variable} contains a token with characters that are not allowed in an HTTP header.`,
+    'Use only letters, digits and - . _ ~ + /, for example the output of `openssl rand -hex 24`.',
   );
 }

@@ -1,7 +1,7 @@
 import { createInterface } from 'node:readline';
 import type { Decision } from '../../protocol/run.ts';
 
-/** Takes what a person types within the time; without a terminal, or in time's absence, the demo's own answer. */
+/** Returns the decision that a person types in time. Without a terminal, or after the time, returns the demo's own answer. */
 export async function askPerson(
   options: Decision[],
   fallback: Decision,

@@ -7,15 +7,15 @@ import type { PlannerView } from '../../core/run/ports.ts';
 
 const ORDERED = { ordered: 3 };
 
-/** What the clerk looks at before it decides; alone it has no guidance to look at. */
+/** What the clerk agent decides on. In the part without Secondwind it has no guidance. */
 export type ClerkView = Pick<PlannerView, 'goal' | 'steps' | 'guidance'>;
 
 export const ORDER_GOAL = 'Order three pallets of what is short';
 export const WATCH_GOAL = 'Watch the shelf until something changes';
 
 /**
- * The scripted agent of the demo: it asks for too much at first and changes its mind only when something tells it to.
- * The same function decides in every part, with Secondwind and without.
+ * The scripted planner of the demo. It requests too much at first and changes that only with guidance. The same function decides in
+ * every part, with Secondwind and without it.
  */
 export function clerkChooses({ goal, steps, guidance }: ClerkView): Choice {
   if (goal === WATCH_GOAL) return { calls: [{ tool: 'warehouse.stock', input: { limit: 10 }, phase: 'watch' }] };
@@ -30,7 +30,7 @@ export function clerkChooses({ goal, steps, guidance }: ClerkView): Choice {
   return { calls: [], output: ORDERED };
 }
 
-/** Its name is the memory that it learns into: each demo has one of its own, so that its first day is a first day. */
+/** Lessons belong to the name of an agent, so each demo uses a new name and starts without lessons. */
 export function clerkAgent(warehouseUrl: string, name: string): Agent {
   const ask = async (path: string, init: RequestInit): Promise<unknown> => {
     const response = await fetch(warehouseUrl + path, init);
@@ -45,7 +45,7 @@ export function clerkAgent(warehouseUrl: string, name: string): Agent {
   return defineAgent({
     name,
     planner: { choose: clerkChooses },
-    // A first try that was mended is no reason to do it all again: what counts is that the order was seen to.
+    // Only the result counts, so a failed attempt that succeeded after a retry needs no further pass.
     review: ({ output }) => ({ alignment_score: isDeepStrictEqual(output, ORDERED) ? 1 : 0, drift_score: 0 }),
     policy: { budget: { max_steps: 6, max_attempts: 14, max_model_calls: 10 }, humans: { deadline_ms: 60_000 } },
     tools: [

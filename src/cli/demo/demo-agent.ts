@@ -4,7 +4,7 @@ import { defineTool } from '../../define/define-tool.ts';
 import { ToolError } from '../../define/tool-error.ts';
 import { isFailureCategory } from '../../protocol/failure-categories.ts';
 
-/** Fails while the step's attempt is at most `fail_times`, as the category that `error_code` names. */
+/** Fails for the first `fail_times` attempts, with the category that belongs to `error_code`. */
 const flaky = defineTool({
   name: 'demo.flaky',
   effect: 'read',
@@ -23,7 +23,7 @@ const flaky = defineTool({
   },
 });
 
-/** The agent that is always there. */
+/** The built-in agent. */
 export const demoAgent = defineAgent({
   name: 'demo',
   tools: [flaky],

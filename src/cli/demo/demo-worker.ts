@@ -1,4 +1,4 @@
-/** The demo's worker, in a process of its own so that the demo can kill it. argv: its options as JSON. */
+/** The worker of the demo, in its own process so that the demo can kill it. Its argument is its options as JSON. */
 import { DefaultLogger, NativeConnection, Runtime } from '@temporalio/worker';
 import { createRegistry } from '../../define/registry.ts';
 import { createStore } from '../../store/store.ts';
@@ -26,12 +26,12 @@ const worker = await createWorker({
   workflowBundlePath: options.bundlePath,
 });
 process.send?.('polling');
-// The demo's end is the worker's end, however the demo ends.
+// The worker ends when the demo ends, even if the demo is killed.
 process.once('disconnect', () => {
   if (worker.getState() === 'RUNNING') worker.shutdown();
 });
 await worker.run();
 await connection.close();
 await store.close();
-// The channel to the demo would keep this process alive.
+// The open channel to the demo would keep this process alive.
 if (process.connected) process.disconnect();

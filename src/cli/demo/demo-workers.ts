@@ -1,7 +1,7 @@
 import type { ChildProcess } from 'node:child_process';
 import { endDemoWorker } from './worker-process.ts';
 
-/** The worker of the moment; the demo kills one and starts the next. */
+/** The current worker. The demo kills it and starts another. */
 export class DemoWorkers {
   readonly #begin: () => Promise<ChildProcess>;
   #current: ChildProcess | null = null;

@@ -10,7 +10,7 @@ import { createStore } from '../../store/store.ts';
 import { bundleWorkflows } from '../../worker/bundle-workflows.ts';
 import { clerkAgent } from './clerk-agent.ts';
 import { DemoWorkers } from './demo-workers.ts';
-import { alone, firstDay, nextDay, stuck } from './parts.ts';
+import { alone, firstDay, nextDay, stuck } from './demo-parts.ts';
 import { openWarehouse } from './warehouse.ts';
 import { startDemoWorker } from './worker-process.ts';
 
@@ -35,7 +35,7 @@ export interface DemoFigures {
   orders: number;
 }
 
-/** The same scripted agent, alone and with Secondwind, on a stack of its own. Everything that is told has happened. */
+/** Runs the same scripted agent without and with Secondwind, on a stack of its own. All printed figures are measured. */
 export async function runDemo(options: DemoOptions): Promise<DemoFigures> {
   const { say } = options;
   const ends: (() => Promise<unknown>)[] = [];
@@ -80,9 +80,9 @@ export async function runDemo(options: DemoOptions): Promise<DemoFigures> {
     const watched = await stuck(parts);
     return {
       alone_attempts: aloneAttempts,
-      first_day: figuresOf(first),
-      next_day: figuresOf(next),
-      stuck: { ...figuresOf(watched), steps: watched.used.steps },
+      first_day: toFigures(first),
+      next_day: toFigures(next),
+      stuck: { ...toFigures(watched), steps: watched.used.steps },
       orders: warehouse.orders(),
     };
   } finally {
@@ -90,7 +90,7 @@ export async function runDemo(options: DemoOptions): Promise<DemoFigures> {
   }
 }
 
-const figuresOf = ({ run_id, outcome, used, bound, failures }: RunEnd): DemoRun => ({
+const toFigures = ({ run_id, outcome, used, bound, failures }: RunEnd): DemoRun => ({
   run_id,
   outcome,
   attempts: used.attempts,

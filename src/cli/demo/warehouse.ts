@@ -1,10 +1,10 @@
 import { createServer, type Server } from 'node:http';
 import type { AddressInfo } from 'node:net';
 
-/** A small real service for the demo: it is picky about page sizes, and once it forgets to say that it took an order. */
+/** A small HTTP service for the demo. It refuses large pages, and the answer to its first order gets lost. */
 export interface Warehouse {
   url: string;
-  /** What really happened here, whatever anybody believes. */
+  /** The number of orders that were really placed. */
   orders(): number;
   close(): Promise<void>;
 }
@@ -20,7 +20,7 @@ export async function openWarehouse(): Promise<Warehouse> {
     };
     if (request.method === 'POST' && url.pathname === '/orders') {
       orders += 1;
-      // The first order is taken, and its answer is lost on the way.
+      // The first order is accepted, but its answer is lost.
       if (orders === 1) request.socket.destroy();
       else answer(201, { order: orders });
       return;

@@ -7,10 +7,10 @@ import type { DemoWorkerOptions } from './demo-worker.ts';
 const EXTENSION = extname(fileURLToPath(import.meta.url));
 const SCRIPT = fileURLToPath(new URL(`./demo-worker${EXTENSION}`, import.meta.url));
 
-/** Starts a worker process and waits until it asks for work. */
+/** Starts a worker process and waits until it polls for tasks. */
 export async function startDemoWorker(options: DemoWorkerOptions): Promise<ChildProcess> {
   const child = fork(SCRIPT, [JSON.stringify(options)], {
-    // From source, the child needs the same loader as we do.
+    // When running from source, the child needs the same loader.
     execArgv: EXTENSION === '.ts' ? ['--import', 'tsx'] : [],
     stdio: ['ignore', 'ignore', 'inherit', 'ipc'],
   });

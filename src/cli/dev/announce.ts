@@ -9,7 +9,7 @@ export interface ReadyNews {
   stack: Pick<Stack, 'temporalAddress' | 'uiUrl' | 'dataDir' | 'searchAttributes'>;
 }
 
-/** What a person needs to go on, the last line being the one that programs wait for. */
+/** The lines that `dev` prints when it is ready. Programs wait for the last one. */
 export function readyLines(news: ReadyNews, ms: number, hint: boolean): string[] {
   const { url, token, stack } = news;
   const curl = `curl -s ${url}/v1/runs -H 'Authorization: Bearer ${token}' -d '{"agent":"${news.agents.at(-1)}","goal":"try it"}'`;
@@ -22,18 +22,20 @@ export function readyLines(news: ReadyNews, ms: number, hint: boolean): string[]
     `  Agents       ${news.agents.join(', ')}`,
     ...(stack.searchAttributes
       ? []
-      : ['  Runs are listed without filters: this Temporal has no search attributes of ours.']),
+      : [
+          '  Runs can only be listed without filters: this Temporal does not have the search attributes of Secondwind.',
+        ]),
     '',
     'Start a run:',
     `  ${curl}`,
     ...(hint ? ['See what happens when things fail:', '  npm run demo'] : []),
     '',
-    `Ready ${(ms / 1000).toFixed(1)} s after the start. Ctrl-C ends all of it.`,
+    `Ready ${(ms / 1000).toFixed(1)} s after the start. Ctrl-C stops everything.`,
     `ready ${url}`,
   ];
 }
 
-/** The same for programs, in one line; the token is named by its file, because such lines end up in logs. */
+/** The same as one JSON line. It names the file of the token and not the token, because such lines end up in logs. */
 export function readyJson(news: ReadyNews, ms: number): string {
   return JSON.stringify({
     event: 'ready',

@@ -1,7 +1,7 @@
 import { join } from 'node:path';
 import { Problem } from '../../api/problem.ts';
 import { type Fetching, serveApi } from '../../api/serve.ts';
-import type { ApiDeps } from '../../api/context.ts';
+import type { ApiDeps } from '../../api/api-context.ts';
 import type { Config } from '../config/read-config.ts';
 import type { Registry } from '../../define/registry.ts';
 import { SEARCH_ATTRIBUTE_TYPES } from '../../protocol/names.ts';
@@ -11,7 +11,7 @@ import { telemetrySettings } from '../../telemetry/settings.ts';
 import { createLog } from '../serve/log.ts';
 import type { Parts } from '../serve/parts.ts';
 import type { Failure } from '../serve/run-parts.ts';
-import { addTelemetry } from '../serve/telemetry.ts';
+import { addTelemetry } from '../serve/server-telemetry.ts';
 import { ownGrants } from '../serve/token-file.ts';
 import type { ReadyNews } from './announce.ts';
 
@@ -24,14 +24,14 @@ export interface StartDevOptions {
   say: (line: string) => void;
 }
 
-/** Everything of a stack in this process tree. The order is that of what needs what; what needs nothing runs beside. */
+/** Starts the whole stack in this process tree. Services that do not depend on each other start in parallel. */
 export async function startDev(options: StartDevOptions): Promise<{ news: ReadyNews; failed: Promise<Failure> }> {
   const { config, parts, say } = options;
-  // Loading and bundling keep this process busy while the keeper's parts start.
+  // Imports and bundling run while the keeper starts Temporal and Postgres.
   const traced = telemetrySettings(process.env).state === 'on';
   const heavy = preload(config.cacheDir, traced);
-  const door = { fetch: (): Response => stillStarting() } as Fetching;
-  const served = await listen(door, config);
+  const front = { fetch: (): Response => stillStarting() } as Fetching;
+  const served = await listen(front, config);
   if (served) parts.add('api', () => served.close());
 
   const stack = await startStack({
@@ -42,19 +42,19 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
     ...(served && { url: served.url }),
   });
   parts.add('stack', () => stack.stop());
-  if (!served) throw new Error('The data folder was taken a moment ago and is free now. Start again.');
+  if (!served) throw new Error('The data folder was in use a moment ago and is free now. Start again.');
 
   const { grants, operatorToken, file } = await ownGrants(config.tokens, stack.dataDir);
   const logPath = join(stack.dataDir, 'logs', 'secondwind.log');
   const tokens = grants.map((grant) => grant.token);
   const log = createLog({ file: logPath }, tokens);
   const telemetry = await addTelemetry(parts, log, tokens);
-  const { store, workerMain, bundlePath, openApi, answeredBy } = await heavy;
+  const { store, workerMain, bundlePath, openApi, serveApp } = await heavy;
   await store.migrateToLatest(stack.databaseUrl);
   const opened = store.createStore(stack.databaseUrl);
   parts.add('store', () => opened.close());
 
-  // Keys in the environment are for a Temporal of one's own, not for the dev server.
+  // Keys in the environment are for an external Temporal, and not for the dev server.
   const env = stack.owned.temporal ? {} : process.env;
   const shared = { ...stack, registry: options.registry, store: opened, telemetry };
   const { allowedHosts, rateLimit } = config;
@@ -67,8 +67,8 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
   });
   parts.add('worker', () => worker.stop());
   const app = await api;
-  door.fetch = answeredBy(app, telemetry);
-  await answersReady(served.url);
+  front.fetch = serveApp(app, telemetry);
+  await checkReady(served.url);
 
   const failed = Promise.race([
     stack.exited.then((exit): Failure | null => (exit.reason === 'failed' ? { error: exit.error } : null)),
@@ -88,7 +88,7 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
 }
 
 async function preload(cacheDir: string, traced: boolean) {
-  const [workerMain, { createStore }, { migrateToLatest }, { answeredBy, openApi }] = await Promise.all([
+  const [workerMain, { createStore }, { migrateToLatest }, { serveApp, openApi }] = await Promise.all([
     import('../../worker/main.ts'),
     import('../../store/store.ts'),
     import('../../store/migrate.ts'),
@@ -98,18 +98,18 @@ async function preload(cacheDir: string, traced: boolean) {
     workerMain,
     store: { createStore, migrateToLatest },
     openApi,
-    answeredBy,
+    serveApp,
     bundlePath: await workerMain.workflowBundle(cacheDir, { traced }),
   };
 }
 
 /**
- * The port is taken first, so that nothing is started in vain and nobody else gets it meanwhile. When it is taken because
- * this very folder is served there, the stack's own refusal, which names the owner, says more.
+ * Listens on the port first, so that nothing starts in vain if it is taken. If it is taken by another process with the same data
+ * folder, the error of the stack is better, because it names that process.
  */
-async function listen(door: Fetching, config: Config) {
+async function listen(app: Fetching, config: Config) {
   try {
-    return await serveApi(door, { host: '127.0.0.1', port: config.port });
+    return await serveApi(app, { host: '127.0.0.1', port: config.port });
   } catch (error) {
     if (lockOwner(join(config.dataDir, 'lock')) === undefined) throw error;
     return undefined;
@@ -119,8 +119,8 @@ async function listen(door: Fetching, config: Config) {
 const stillStarting = (): Response =>
   new Problem('starting', 'Wait until `secondwind dev` prints the line that begins with "ready".').toResponse();
 
-/** Asked over the wire, as everybody else will. */
-async function answersReady(url: string): Promise<void> {
+/** Checks readiness over HTTP, as other clients do. */
+async function checkReady(url: string): Promise<void> {
   const answer = await fetch(`${url}/readyz`);
   if (!answer.ok)
     throw new Error(`The stack started, but ${url}/readyz answers ${answer.status}: ${await answer.text()}`);

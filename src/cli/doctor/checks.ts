@@ -5,7 +5,7 @@ import type { Config } from '../config/read-config.ts';
 import { readModelSettings } from '../../model/settings.ts';
 import { prepareDataDir } from '../../stack/machine/data-dir.ts';
 import { choosePort } from '../../stack/machine/ports.ts';
-import { ownUrl } from '../ask/connect.ts';
+import { ownUrl } from '../ask/connect-remote.ts';
 import { hostOf, telemetrySettings } from '../../telemetry/settings.ts';
 import { tokenFile } from '../serve/token-file.ts';
 import { failed, failedBy, type Finding, note, ok } from './finding.ts';
@@ -28,7 +28,7 @@ export async function checkDataFolder({ dataDir }: Config): Promise<Finding> {
   }
 }
 
-/** A Temporal that is named must answer; else its program must be here, or to be had at the first start. */
+/** A configured Temporal must answer. Otherwise its program must be installed, or is fetched at the first start. */
 export async function checkTemporal({ temporalAddress, cacheDir }: Config, env: NodeJS.ProcessEnv): Promise<Finding> {
   const [{ checkTemporal: reach }, { findTemporalCli, CLI_SOURCES }] = await Promise.all([
     import('../../stack/temporal/external.ts'),
@@ -39,15 +39,15 @@ export async function checkTemporal({ temporalAddress, cacheDir }: Config, env: 
       await reach(temporalAddress);
       return ok('temporal', `${temporalAddress} answers`);
     }
-    // Only looked for: a check fetches nothing.
+    // A check only looks for the program and does not fetch it.
     const sources = { ...CLI_SOURCES, download: notNow, hasGo: async () => false };
     return ok('temporal', await findTemporalCli({ env, cacheDir, progress: () => {}, sources }));
   } catch (error) {
     if ((error as { code?: string }).code !== 'temporal_not_available') return failedBy('temporal', error);
     return note(
       'temporal',
-      'Its program is not here yet.',
-      'Nothing: the first `secondwind dev` fetches it. Without a network, set TEMPORAL_ADDRESS or TEMPORAL_CLI_PATH.',
+      'The Temporal program is not installed yet.',
+      'Nothing to do: the first `secondwind dev` fetches it. Without a network, set TEMPORAL_ADDRESS or TEMPORAL_CLI_PATH.',
     );
   }
 }
@@ -71,7 +71,7 @@ export async function checkStore({ databaseUrl, cacheDir }: Config): Promise<Fin
 
 const REINSTALL = 'Remove the folder `postgres` of the cache and start again, or set DATABASE_URL.';
 
-/** Either our own API answers there, or the port is free for it. */
+/** Either the API answers on its port, or the port is free. */
 export async function checkApi(config: Config, env: NodeJS.ProcessEnv): Promise<Finding> {
   const url = ownUrl(config, env);
   try {
@@ -86,7 +86,7 @@ export async function checkApi(config: Config, env: NodeJS.ProcessEnv): Promise<
   }
   try {
     await choosePort('the API', config.port === 0 ? undefined : config.port, undefined);
-    return note('api', `Nobody answers at ${url}; the port is free.`, 'Start it when you need it: secondwind dev');
+    return note('api', `No API answers at ${url}, and the port is free.`, 'Start it when you need it: secondwind dev');
   } catch {
     const nextStep = 'Stop that program, or choose another port with --port or SECONDWIND_PORT.';
     return failed('api', `Port ${config.port} is taken by another program.`, nextStep);
@@ -97,17 +97,17 @@ export async function checkToken({ tokens, dataDir }: Config): Promise<Finding> 
   if (tokens.length > 0) return ok('token', `${tokens.map(({ role }) => role).join(', ')} from the environment`);
   const file = tokenFile(dataDir);
   const found = await stat(file).catch(() => null);
-  if (found === null) return note('token', 'There is none yet.', 'Nothing: `secondwind dev` makes one.');
+  if (found === null) return note('token', 'There is no token yet.', 'Nothing to do: `secondwind dev` creates one.');
   if ((found.mode & 0o077) === 0) return ok('token', file);
   return failed('token', `${file} can be read by others.`, `chmod 600 ${file}`);
 }
 
-/** Runs without a model need none, so that nothing is set is only a note; what is set must work. */
+/** A missing model is only a note, because not all agents need one. A configured model must work. */
 export async function checkModel(env: NodeJS.ProcessEnv): Promise<Finding> {
   const settings = readModelSettings(env);
   if (!settings.ok) {
     const isWanted = Boolean(env['MODEL'] || env['OPENAI_BASE_URL']);
-    const nextStep = 'Agents that ask a model need it; given plans and planners in code do not.';
+    const nextStep = 'Agents with instructions need a model; agents with a plan or a planner do not.';
     return isWanted ? failed('model', settings.problem, nextStep) : note('model', settings.problem, nextStep);
   }
   const { base_url, api_key, model } = settings.endpoint;
@@ -123,25 +123,30 @@ export async function checkModel(env: NodeJS.ProcessEnv): Promise<Finding> {
       return failed('model', `${where} refuses the key (${response.status}).`, 'Correct OPENAI_API_KEY.');
     }
     if (response.ok) return ok('model', `${model} at ${where}`);
-    // Not every server has this list, so another answer only shows that somebody is there.
+    // Not every server has a list of models, so any other answer only shows that the server is running.
     return note(
       'model',
-      `${where} answers ${response.status} to a list of models.`,
-      'Try a run; it may work all the same.',
+      `${where} answers ${response.status} to a request for its list of models.`,
+      'Start a run to try it; the model may still work.',
     );
   } catch {
-    return failed('model', `${where} does not answer.`, 'Correct OPENAI_BASE_URL, or see that it runs.', true);
+    return failed(
+      'model',
+      `${where} does not answer.`,
+      'Correct OPENAI_BASE_URL, or make sure that the server runs.',
+      true,
+    );
   }
 }
 
-/** Telemetry holds up nobody, so whatever is wrong with it is a note. */
+/** Problems of telemetry are only notes, because they never stop a run. */
 export async function checkTelemetry(env: NodeJS.ProcessEnv): Promise<Finding> {
   const settings = telemetrySettings(env);
   if (settings.state === 'off') return ok('telemetry', `off: ${settings.why}`);
   if (settings.state === 'unusable') return note('telemetry', `off: ${settings.problem}`, settings.nextStep);
   const told = `on, ${settings.protocol} to ${hostOf(settings.url)}, ${settings.content ? 'with' : 'without'} prompts and outputs`;
   try {
-    // No spans, which every collector takes as an empty message; its key is only for spans.
+    // Sends an empty list of spans, which every collector accepts. Its key is sent only with spans.
     const response = await fetch(settings.url, {
       method: 'POST',
       headers: { 'content-type': settings.protocol === 'http/json' ? 'application/json' : 'application/x-protobuf' },
@@ -151,13 +156,13 @@ export async function checkTelemetry(env: NodeJS.ProcessEnv): Promise<Finding> {
     });
     await response.body?.cancel();
     if (response.ok || response.status === 401 || response.status === 403) return ok('telemetry', told);
-    const next = 'Look whether OTEL_EXPORTER_OTLP_ENDPOINT is the address without /v1/traces.';
+    const next = 'Check that OTEL_EXPORTER_OTLP_ENDPOINT is the address without /v1/traces.';
     return note('telemetry', `${told}, which answers ${response.status}`, next);
   } catch {
     return note(
       'telemetry',
       `${told}, which does not answer`,
-      'Runs go on without spans. Start the collector, or correct OTEL_EXPORTER_OTLP_ENDPOINT.',
+      'Runs continue without spans. Start the collector, or correct OTEL_EXPORTER_OTLP_ENDPOINT.',
     );
   }
 }

@@ -1,11 +1,11 @@
-/** What a check found. `note` is worth knowing and stops nobody. */
+/** The result of one check. A `note` does not need to be fixed. */
 export interface Finding {
   check: string;
   state: 'ok' | 'note' | 'failed';
   found: string;
-  /** What to do about it; null when nothing is to be done. */
+  /** What to do about it; null if nothing. */
   next_step: string | null;
-  /** A server that was named does not answer. */
+  /** True if a configured server does not answer. */
   unreachable?: boolean;
 }
 
@@ -24,8 +24,8 @@ export const failed = (check: string, found: string, nextStep: string, unreachab
   ...(unreachable && { unreachable }),
 });
 
-/** Errors of ours say what is wrong and what to do; a check that meets one has its finding. */
+/** Makes a finding of an error, whose message and next step it uses. */
 export function failedBy(check: string, error: unknown): Finding {
   const { message, nextStep, exitCode } = error as { message?: string; nextStep?: string; exitCode?: number };
-  return failed(check, message ?? String(error), nextStep ?? 'Look at the message.', exitCode === 3);
+  return failed(check, message ?? String(error), nextStep ?? 'Correct what the message names.', exitCode === 3);
 }

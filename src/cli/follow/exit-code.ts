@@ -1,7 +1,7 @@
 import type { RunOutcome, RunStatus } from '../../protocol/run.ts';
 import { EXIT } from '../report-error.ts';
 
-const OF_OUTCOME: Record<RunOutcome, number> = {
+const EXIT_OF_OUTCOME: Record<RunOutcome, number> = {
   completed: EXIT.ok,
   finalized: EXIT.guard,
   budget_exhausted: EXIT.budget,
@@ -9,9 +9,9 @@ const OF_OUTCOME: Record<RunOutcome, number> = {
   cancelled: EXIT.failed,
 };
 
-/** What a run's end means to whoever called. */
-export const exitCodeOfOutcome = (outcome: RunOutcome): number => OF_OUTCOME[outcome];
+/** The exit code for the outcome of a run. */
+export const exitCodeForOutcome = (outcome: RunOutcome): number => EXIT_OF_OUTCOME[outcome];
 
-/** The same of a run that may still be under way. */
-export const exitCodeOfStatus = ({ outcome, pending_question: question }: RunStatus): number =>
-  outcome !== undefined ? OF_OUTCOME[outcome] : question === undefined ? EXIT.ok : EXIT.person;
+/** The exit code for a run that may not have ended yet. */
+export const exitCodeForStatus = ({ outcome, pending_question: question }: RunStatus): number =>
+  outcome !== undefined ? EXIT_OF_OUTCOME[outcome] : question === undefined ? EXIT.ok : EXIT.person;

@@ -3,19 +3,19 @@ import type { Runs } from '../../client/secondwind-client.ts';
 import type { PendingQuestion } from '../../protocol/run.ts';
 import { EXIT } from '../report-error.ts';
 import { LiveLine } from '../show/live-line.ts';
-import { oneLine } from '../show/text.ts';
-import { exitCodeOfOutcome } from './exit-code.ts';
-import { narrate, underWay } from './narrate.ts';
+import { oneLine } from '../show/terminal-text.ts';
+import { exitCodeForOutcome } from './exit-code.ts';
+import { narrate, currentActivity } from './narrate.ts';
 
 export interface FollowFlags {
   json?: boolean;
-  /** Stays while the run waits for a person. */
+  /** Keep following while the run waits for a person. */
   wait?: boolean;
 }
 
 /**
- * Tells a run as it happens: a line an event, or a JSON line. Leaves when it has ended, or when it waits for a person and
- * nobody asked to wait along; the run itself goes on either way.
+ * Prints the events of a run as they happen, as text or as JSON lines. Returns when the run has ended, or when it waits for a person
+ * and `wait` is not set. The run itself continues either way.
  */
 export async function followRun(runs: Runs, runId: string, flags: FollowFlags): Promise<number> {
   const leaving = new AbortController();
@@ -28,42 +28,42 @@ export async function followRun(runs: Runs, runId: string, flags: FollowFlags): 
     for await (const event of runs.watch(runId, { signal: leaving.signal })) {
       const line = flags.json ? JSON.stringify({ run_id: runId, ...event }) : narrate(event);
       if (line !== null && line !== '') say(line);
-      if (event.event === 'run_ended') return exitCodeOfOutcome(event.outcome);
-      const doing = underWay(event);
+      if (event.event === 'run_ended') return exitCodeForOutcome(event.outcome);
+      const doing = currentActivity(event);
       if (doing !== null && !flags.json) live.show(doing);
       const question = flags.wait ? undefined : await openQuestion(runs, runId, event);
       if (question !== undefined) {
         live.end();
-        tellQuestion(runId, question);
+        printQuestion(runId, question);
         return EXIT.person;
       }
     }
-    if (!leaving.signal.aborted) return await endOfForgotten(runs, runId, flags);
+    if (!leaving.signal.aborted) return await showDeletedRun(runs, runId, flags);
   } finally {
     live.end();
     process.removeListener('SIGINT', left);
   }
-  process.stderr.write(`The run goes on. See it again: secondwind watch ${runId}\n`);
+  process.stderr.write(`The run continues. Follow it again: secondwind watch ${runId}\n`);
   return EXIT.failed;
 }
 
-/** A question of the past, which somebody has answered since, is only told. */
+/** Returns the question only if it is still open, because events may be from the past. */
 async function openQuestion(runs: Runs, runId: string, event: RunEvent): Promise<PendingQuestion | undefined> {
   if (event.event !== 'question_asked') return undefined;
   const { pending_question: open } = await runs.get(runId);
   return open?.question_id === event.question_id ? open : undefined;
 }
 
-/** On stderr, so that what stands on stdout are the events alone. */
-export function tellQuestion(runId: string, { options, deadline }: PendingQuestion): void {
+/** Prints to stderr, so that stdout has only events. */
+export function printQuestion(runId: string, { options, deadline }: PendingQuestion): void {
   process.stderr.write(
     `The run waits for a person until ${deadline}. Answer: secondwind answer ${runId} <${options.join('|')}>\n`,
   );
 }
 
-/** The events of a run whose history is gone are gone too; how it ended is not. */
-async function endOfForgotten(runs: Runs, runId: string, flags: FollowFlags): Promise<number> {
+/** A run whose history was deleted has no events, but its status is still known. */
+async function showDeletedRun(runs: Runs, runId: string, flags: FollowFlags): Promise<number> {
   const status = await runs.get(runId);
   process.stdout.write(`${flags.json ? JSON.stringify(status) : oneLine(status.why)}\n`);
-  return exitCodeOfOutcome(status.outcome ?? 'system_error');
+  return exitCodeForOutcome(status.outcome ?? 'system_error');
 }

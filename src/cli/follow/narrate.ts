@@ -1,8 +1,8 @@
 import { colours } from '../show/colours.ts';
 import type { RunEvent } from '../../client/history/run-event.ts';
-import { duration, oneLine } from '../show/text.ts';
+import { duration, oneLine } from '../show/terminal-text.ts';
 
-/** One event as the line that a person reads; null when it says nothing new. */
+/** Returns the line for one event, or null if it needs none. */
 export function narrate(event: RunEvent): string | null {
   switch (event.event) {
     case 'run_started':
@@ -21,7 +21,7 @@ export function narrate(event: RunEvent): string | null {
         )
         .join('\n');
     case 'waiting':
-      return event.reason === 'back_off' ? `  ${colours.dim(`waits ${waitOf(event.wait_ms)}`)}` : null;
+      return event.reason === 'back_off' ? `  ${colours.dim(`waits ${formatWait(event.wait_ms)}`)}` : null;
     case 'question_asked':
       return `${colours.yellow('?')} ${oneLine(event.text)}`;
     case 'answered':
@@ -37,8 +37,8 @@ export function narrate(event: RunEvent): string | null {
   }
 }
 
-/** What goes on after this event, for the line that changes; null when that is the same as before. */
-export function underWay(event: RunEvent): string | null {
+/** Returns what the run does after this event, for the live line; null if that has not changed. */
+export function currentActivity(event: RunEvent): string | null {
   switch (event.event) {
     case 'step_started':
       return `step ${event.step_id}: ${event.tool}`;
@@ -53,7 +53,7 @@ export function underWay(event: RunEvent): string | null {
   }
 }
 
-const waitOf = (ms: number): string => (ms < 1_000 ? `${ms} ms` : duration(ms / 1_000));
+const formatWait = (ms: number): string => (ms < 1_000 ? `${ms} ms` : duration(ms / 1_000));
 
 function decision(event: Extract<RunEvent, { event: 'decision' }>): string | null {
   if (event.source === 'person') return `${colours.yellow(event.decision)} by ${oneLine(event.by)}`;

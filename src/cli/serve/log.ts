@@ -11,17 +11,17 @@ export interface CommandLog {
   info(fields: object, message: string): void;
   error(fields: object, message: string): void;
   warn(fields: object, message: string): void;
-  /** Fields that every further line has, asked for anew for each. */
+  /** Adds fields to every further line. The function is called for each line. */
   addFields(fields: () => Record<string, string>): void;
-  /** The same log in the shape that Temporal's SDK wants. */
+  /** The same log as a logger of Temporal's SDK. */
   temporal: Logger;
 }
 
-/** JSON lines to a file or to stderr; secrets are taken out of every line. */
+/** Creates a log of JSON lines, to a file or to stderr, without secrets. */
 export function createLog(to: { file: string } | 'stderr', secrets: readonly string[]): CommandLog {
   const redact = createRedactor([...secretsOf(process.env), ...secrets]);
   const fd = to === 'stderr' ? 2 : logFile(to.file);
-  // Written at once: what a process said before it died is what matters most.
+  // Lines are written synchronously, because the last lines before a crash matter most.
   let more = (): Record<string, string> => ({});
   const settings = {
     base: null,
@@ -56,7 +56,7 @@ function logFile(path: string): number {
 
 function temporalLogger(log: pino.Logger): Logger {
   const write = (level: LogLevel, message: string, meta: LogMetadata = {}): void => {
-    // BigInt timestamps are no JSON, and pino has its own time.
+    // BigInt timestamps are not valid JSON, and pino adds its own time.
     const fields = Object.fromEntries(Object.entries(meta).filter(([, value]) => typeof value !== 'bigint'));
     log[PINO_LEVEL[level]](fields, message);
   };

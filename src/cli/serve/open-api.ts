@@ -1,5 +1,5 @@
 import type { Hono } from 'hono';
-import type { ApiDeps, ApiEnv, ApiLog } from '../../api/context.ts';
+import type { ApiDeps, ApiEnv, ApiLog } from '../../api/api-context.ts';
 import { createApi } from '../../api/create-api.ts';
 import { connectClient } from '../../client/connect.ts';
 import { createClient } from '../../client/create-client.ts';
@@ -18,12 +18,12 @@ export interface OpenApiOptions {
   store: Store;
   grants: readonly Grant[];
   allowedHosts: readonly string[];
-  /** Requests a second for each token; twice as many at once. */
+  /** Requests per second for each token, with a burst of twice as many. */
   rateLimit: number;
-  /** Judges loops that are reported without a review. */
+  /** Reviews passes that are reported without a review. */
   reviewer: ApiDeps['reviewer'];
   log: ApiLog;
-  /** Where the keys of an own Temporal are read from; `{}` for ours. */
+  /** The environment to read the keys of an external Temporal from; `{}` for the dev server. */
   env: NodeJS.ProcessEnv;
   telemetry?: Telemetry | undefined;
 }
@@ -53,8 +53,8 @@ export async function openApi(parts: Parts, options: OpenApiOptions): Promise<Ho
   });
 }
 
-/** What serves the API; as part of the caller's trace where telemetry is on and the caller names one. */
-export const answeredBy =
+/** Serves the API. With telemetry, a request with a trace context becomes part of that trace. */
+export const serveApp =
   (app: Hono<ApiEnv>, telemetry: Telemetry | undefined) =>
   (request: Request): Response | Promise<Response> =>
     telemetry === undefined ? app.fetch(request) : telemetry.answer(request, () => app.fetch(request));

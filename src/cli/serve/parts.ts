@@ -1,8 +1,8 @@
-/** First nobody gets in, then the work ends, and what it stands on goes last. */
+/** The order of shutdown: no new requests first, then the work, then what the work depends on. */
 const ORDER = ['api', 'worker', 'client', 'store', 'telemetry', 'stack'] as const;
 export type PartName = (typeof ORDER)[number];
 
-/** What was started, to be ended in the right order whatever the order of starting was. */
+/** The services that were started. They stop in a fixed order, independent of the order of their start. */
 export class Parts {
   readonly #stops = new Map<PartName, () => Promise<unknown>>();
   readonly #say: (line: string) => void;
@@ -15,13 +15,13 @@ export class Parts {
     this.#stops.set(name, stop);
   }
 
-  /** `hurry` leaves everything behind that is still ending, except the stack: it holds the data. */
+  /** `hurry` stops waiting for services that are still stopping, except for the stack, because it holds the data. */
   async stop(hurry: AbortSignal): Promise<void> {
     const hurried = new Promise<void>((resolve) => hurry.addEventListener('abort', () => resolve(), { once: true }));
     for (const name of ORDER) {
       const stop = this.#stops.get(name);
       if (stop === undefined || (hurry.aborted && name !== 'stack')) continue;
-      const ended = stop().catch((error: unknown) => this.#say(`The ${name} did not end well: ${String(error)}`));
+      const ended = stop().catch((error: unknown) => this.#say(`The ${name} did not stop cleanly: ${String(error)}`));
       await (name === 'stack' ? ended : Promise.race([ended, hurried]));
     }
   }

@@ -2,22 +2,22 @@ import { EXIT } from '../report-error.ts';
 import { Parts } from './parts.ts';
 import { onSignals } from './signals.ts';
 
-/** Something that runs has ended by itself, which it never should. */
+/** A service has ended by itself. */
 export interface Failure {
   error: unknown;
 }
 
 export interface RunPartsOptions {
   say: (line: string) => void;
-  /** Starts the parts, adding each as soon as it has to be ended. `failed` resolves only when one of them fails. */
+  /** Starts the services and adds each to `parts` as soon as it has to be stopped. `failed` resolves if one of them fails. */
   start(parts: Parts): Promise<{ failed: Promise<Failure> }>;
   report: (error: unknown) => number;
 }
 
 /**
- * The life of a long command: start, stay until somebody asks for the end or a part fails, then end in order. The first
- * Ctrl-C ends in order, the second skips what is still ending, the third leaves at once; the keeper then sees its pipe
- * close and ends the stack by itself.
+ * Runs a long command: starts its services, waits for a signal or a failure, and stops them in order. The first Ctrl-C stops in
+ * order, the second skips what is still stopping, and the third exits at once; the keeper then notices the closed pipe and stops the
+ * stack.
  */
 export async function runParts(options: RunPartsOptions): Promise<number> {
   const { say } = options;
@@ -28,16 +28,16 @@ export async function runParts(options: RunPartsOptions): Promise<number> {
       if (times === 1) resolve('asked');
       else if (times === 2) hurry.abort();
       else process.exit(EXIT.failed);
-      if (times === 2) say('Skipping what is still ending.');
+      if (times === 2) say('Skipping what is still stopping.');
     });
   });
   const begun = options.start(parts);
   let code: number = EXIT.ok;
   try {
     const started = await Promise.race([asked, begun]);
-    // Asked to end before everything was there: whatever has been added so far is ended, the rest goes with us.
+    // A signal came during the start. Services that were added are stopped; the others end with this process.
     if (started === 'asked') {
-      say('Ending before everything was there.');
+      say('Stopping before everything has started.');
       code = EXIT.failed;
     } else {
       const end = await Promise.race([asked, started.failed]);
@@ -47,7 +47,7 @@ export async function runParts(options: RunPartsOptions): Promise<number> {
     code = options.report(error);
   }
   begun.catch(() => {});
-  if (code === EXIT.ok) say('Ending in order. Ctrl-C again skips ahead.');
+  if (code === EXIT.ok) say('Stopping. Press Ctrl-C again to skip what takes long.');
   await parts.stop(hurry.signal);
   return code;
 }

@@ -1,9 +1,9 @@
 const SIGNALS = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
-/** npm and tsx pass a signal on that the terminal has already sent to all: that is still one Ctrl-C. */
+/** npm and tsx forward a signal that the terminal has already sent to all processes. Both count as one Ctrl-C. */
 const SAME_KEYPRESS_MS = 400;
 
-/** Tells of the first, second, … time that somebody asked this process to end. */
+/** Calls back with 1, 2, … for each request to end this process. */
 export function onSignals(asked: (times: number) => void): void {
   let times = 0;
   let last = -Infinity;

@@ -7,23 +7,23 @@ export const tokenFile = (dataDir: string): string => join(dataDir, 'token');
 
 export interface OwnGrants {
   grants: Grant[];
-  /** The operator's token: what a link or a curl line carries. */
+  /** The token with the role operator, for the printed link and curl command. */
   operatorToken: string;
-  /** Where it is kept; null when the environment named it. */
+  /** The file of the token; null if it comes from the environment. */
   file: string | null;
 }
 
-/** The tokens of the environment, and where it names no operator's one, the one that the data folder keeps. */
+/** The tokens of the environment. If none has the role operator, that of the data folder is added. */
 export async function ownGrants(tokens: readonly Grant[], dataDir: string): Promise<OwnGrants> {
   const named = tokens.find((grant) => grant.role === 'operator');
   if (named !== undefined) return { grants: [...tokens], operatorToken: named.token, file: null };
   const file = tokenFile(dataDir);
-  const token = await keptToken(file);
+  const token = await readOrCreateToken(file);
   return { grants: [...tokens, { role: 'operator', token }], operatorToken: token, file };
 }
 
-/** Made once and kept, so that a link from yesterday still works. Readable by its owner only. */
-async function keptToken(file: string): Promise<string> {
+/** Creates the token once and stores it, so that earlier links stay valid. Only the owner can read the file. */
+async function readOrCreateToken(file: string): Promise<string> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const fresh = randomBytes(24).toString('base64url');
   try {
@@ -35,7 +35,7 @@ async function keptToken(file: string): Promise<string> {
   await chmod(file, 0o600);
   const kept = (await readFile(file, 'utf8')).trim();
   if (kept !== '') return kept;
-  // A disk that was full when it was written leaves an empty file.
+  // The file may be empty because the disk was full when it was written.
   await writeFile(file, `${fresh}\n`);
   return fresh;
 }

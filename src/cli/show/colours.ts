@@ -1,6 +1,6 @@
 import pc from 'picocolors';
 
-/** A pipe gets plain text unless somebody asks for more: picocolors alone would colour every pipe of a CI server. */
+/** Colours only for terminals, unless FORCE_COLOR is set. picocolors alone would colour all output on CI servers. */
 export function wantsColours(env: NodeJS.ProcessEnv, stream: { isTTY?: boolean }): boolean {
   if (env['NO_COLOR']) return false;
   if (env['FORCE_COLOR']) return env['FORCE_COLOR'] !== '0';

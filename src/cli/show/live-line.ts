@@ -1,4 +1,4 @@
-import { cut, oneLine } from './text.ts';
+import { cut, oneLine } from './terminal-text.ts';
 
 interface Terminal {
   isTTY?: boolean;
@@ -10,7 +10,7 @@ const FRAMES = ['⠋', '⠙', '⠹', '⠸', '⠼', '⠴', '⠦', '⠧', '⠇', '
 const FRAME_MS = 120;
 const BACK_AND_CLEAR = '\r\u001b[2K';
 
-/** The last line of a terminal, which says what goes on right now. Where there is no terminal it is silent. */
+/** The last line of a terminal, which shows what the run does right now. Without a terminal it prints nothing. */
 export class LiveLine {
   readonly #to: Terminal;
   readonly #began = performance.now();
@@ -29,7 +29,7 @@ export class LiveLine {
     this.#timer ??= setInterval(() => this.#draw(), FRAME_MS).unref();
   }
 
-  /** Makes room for a line that stays. */
+  /** Clears the line, so that a permanent line can be printed above it. */
   above(write: () => void): void {
     if (this.#timer !== undefined) this.#to.write(BACK_AND_CLEAR);
     write();

@@ -1,11 +1,11 @@
-import { cut, oneLine, widthOf } from './text.ts';
+import { cut, oneLine, displayWidth } from './terminal-text.ts';
 
 export interface Column<T> {
   head: string;
   cell: (row: T) => string;
-  /** Figures stand at the right. */
+  /** True to align the column to the right, for numbers. */
   right?: boolean;
-  /** May be cut when the terminal is too narrow for all columns. */
+  /** True if the column may be cut when the terminal is too narrow. */
   flexible?: boolean;
   paint?: (text: string, row: T) => string;
 }
@@ -13,20 +13,20 @@ export interface Column<T> {
 const GAP = '  ';
 const LEAST = 8;
 
-/** How wide the terminal is; null when nobody looks at one, and then nothing is cut. */
+/** The width of the terminal, or null without one; then nothing is cut. */
 export const terminalWidth = (): number | null => (process.stdout.isTTY ? process.stdout.columns || 80 : null);
 
-/** Rows under their heads, within the width. The first column names the row and is never cut: people copy it. */
+/** Formats a table within a width. The first column is never cut, because people copy ids from it. */
 export function table<T>(all: readonly Column<T>[], rows: readonly T[], width: number | null): string[] {
   const natural = (column: Column<T>): number =>
-    Math.max(widthOf(column.head), ...rows.map((row) => widthOf(oneLine(column.cell(row)))));
+    Math.max(displayWidth(column.head), ...rows.map((row) => displayWidth(oneLine(column.cell(row)))));
   const sized = all.map((column) => ({ column, size: natural(column) }));
   const fitting = width === null ? sized : fitted(sized, width);
   const line = (textOf: (column: Column<T>) => string, row?: T): string =>
     fitting
       .map(({ column, size }, index) => {
         const text = cut(textOf(column), size);
-        const room = ' '.repeat(Math.max(0, size - widthOf(text)));
+        const room = ' '.repeat(Math.max(0, size - displayWidth(text)));
         const isLast = index === fitting.length - 1;
         const padded = column.right ? room + text : isLast ? text : text + room;
         return row === undefined || column.paint === undefined ? padded : column.paint(padded, row);
@@ -41,7 +41,7 @@ interface Sized<T> {
   size: number;
 }
 
-/** Texts give what is missing, the widest first; where that is not enough, columns are left out from the right. */
+/** Shortens flexible columns, the widest first. If that is not enough, leaves out columns from the right. */
 function fitted<T>(sized: readonly Sized<T>[], width: number): Sized<T>[] {
   const [first, ...others] = sized.map((entry) => ({ ...entry }));
   if (first === undefined) return [];
@@ -59,13 +59,13 @@ function fitted<T>(sized: readonly Sized<T>[], width: number): Sized<T>[] {
   return kept;
 }
 
-/** The last column that is no text, else the last. */
+/** The column to leave out next: the last one that is not flexible, otherwise the last. */
 function leastNeeded<T>(kept: readonly Sized<T>[]): number {
   const plain = kept.findLastIndex(({ column }, index) => index > 0 && !column.flexible);
   return plain === -1 ? kept.length - 1 : plain;
 }
 
-/** Names and values below each other; what is empty is left out. */
+/** Formats pairs of name and value as lines, without empty values. */
 export function facts(pairs: readonly (readonly [name: string, value: string | undefined])[]): string[] {
   const known = pairs.filter((pair): pair is readonly [string, string] => Boolean(pair[1]));
   const size = Math.max(0, ...known.map(([name]) => name.length));

@@ -121,7 +121,11 @@ function runsOverHttp(api: ApiConnection): Runs {
  * Answers of the API are redacted. An operator can have the exact output, which is an artifact; for everybody else, and if the
  * store is away, the redacted one stays.
  */
-async function exactResult(api: ApiConnection, shown: RunEnd['result'], { signal }: AskOptions): Promise<RunEnd['result']> {
+async function exactResult(
+  api: ApiConnection,
+  shown: RunEnd['result'],
+  { signal }: AskOptions,
+): Promise<RunEnd['result']> {
   if (shown === null || shown.artifact_id === null || !JSON.stringify(shown.output).includes('[redacted:'))
     return shown;
   try {

@@ -1,7 +1,7 @@
 /** The door without a port and without a house: only what it answers before or instead of asking anybody. */
 import { describe, expect, it, onTestFinished, vi } from 'vitest';
 import { createApi } from '../../../src/api/create-api.ts';
-import type { ApiDeps } from '../../../src/api/context.ts';
+import type { ApiDeps } from '../../../src/api/api-context.ts';
 import { ROUTES } from '../../../src/api/routes/all-routes.ts';
 import { openApiDocument } from '../../../src/api/openapi.ts';
 import { EXAMPLES } from '../../../src/api/schemas/examples.ts';

@@ -1,7 +1,7 @@
 /** The routes that take messages, without anything behind them: what is refused before a run or a guard is asked. */
 import { describe, expect, it } from 'vitest';
 import { createApi } from '../../../src/api/create-api.ts';
-import type { ApiDeps } from '../../../src/api/context.ts';
+import type { ApiDeps } from '../../../src/api/api-context.ts';
 import { createRegistry } from '../../../src/define/registry.ts';
 import { type MessageType, parseMessage } from '../../../src/protocol/messages.ts';
 

@@ -2,7 +2,7 @@ import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { toldError } from '../../../src/cli/report-error.ts';
+import { describeError } from '../../../src/cli/report-error.ts';
 import { Parts } from '../../../src/cli/serve/parts.ts';
 import { ownGrants } from '../../../src/cli/serve/token-file.ts';
 import { NotReachableError, RunExistsError } from '../../../src/protocol/errors.ts';
@@ -57,7 +57,7 @@ describe('exit codes', () => {
     [1, new RunExistsError('one')],
     [1, new TypeError('a bug')],
   ])('%i for %s', (code, error) => {
-    expect(toldError(error).exit_code).toBe(code);
+    expect(describeError(error).exit_code).toBe(code);
   });
 });
 

@@ -4,9 +4,9 @@ import { describe, expect, it } from 'vitest';
 import { narrate } from '../../../src/cli/follow/narrate.ts';
 import { wantsColours } from '../../../src/cli/show/colours.ts';
 import { LiveLine } from '../../../src/cli/show/live-line.ts';
-import { statusLines } from '../../../src/cli/show/runs.ts';
+import { statusLines } from '../../../src/cli/show/run-lines.ts';
 import { type Column, table } from '../../../src/cli/show/table.ts';
-import { cut, duration, oneLine, widthOf } from '../../../src/cli/show/text.ts';
+import { cut, duration, oneLine, displayWidth } from '../../../src/cli/show/terminal-text.ts';
 import { openRun } from '../../../src/core/run/state.ts';
 import { statusOf } from '../../../src/core/run/status.ts';
 import { plainRegistry, prepared } from '../../support/fixtures.ts';
@@ -37,8 +37,8 @@ describe('a table', () => {
     fc.assert(
       fc.property(fc.array(row, { maxLength: 5 }), fc.integer({ min: 20, max: 120 }), (rows, width) => {
         for (const line of table(columns, rows, width)) {
-          const longest = Math.max(2, ...rows.map(({ id }) => widthOf(oneLine(id))));
-          expect(widthOf(line)).toBeLessThanOrEqual(Math.max(width, longest));
+          const longest = Math.max(2, ...rows.map(({ id }) => displayWidth(oneLine(id))));
+          expect(displayWidth(line)).toBeLessThanOrEqual(Math.max(width, longest));
           expect(line).not.toMatch(CONTROL);
         }
       }),
@@ -81,7 +81,7 @@ describe('the line that changes', () => {
     live.above(() => to.write('kept\n'));
     live.end();
     const [first = '', clear, kept, again = '', last] = to.written;
-    for (const drawn of [first, again]) expect(widthOf(drawn.replace('\r\u001b[2K', ''))).toBeLessThan(20);
+    for (const drawn of [first, again]) expect(displayWidth(drawn.replace('\r\u001b[2K', ''))).toBeLessThan(20);
     expect([clear, kept, last]).toEqual(['\r\u001b[2K', 'kept\n', '\r\u001b[2K']);
   });
 

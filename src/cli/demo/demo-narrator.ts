@@ -2,7 +2,7 @@ import { colours } from '../show/colours.ts';
 import type { RunEvent } from '../../client/history/run-event.ts';
 import type { GuidanceRow } from '../../protocol/tools.ts';
 
-/** Tells a run to a person. Guidance that has been read once is not read out again, though every attempt sees it. */
+/** Prints the events of a run for people. Guidance that was printed once is not printed again. */
 export function createNarrator(say: (line: string) => void): (event: RunEvent) => void {
   const told = new Set<string>();
   return (event) => {
@@ -13,7 +13,7 @@ export function createNarrator(say: (line: string) => void): (event: RunEvent) =
   };
 }
 
-/** One event as the line that a person reads, or null when there is nothing to say. Every figure comes from the event. */
+/** Returns the line for one event, or null if it needs none. */
 function narrate(event: RunEvent): string | null {
   switch (event.event) {
     case 'step_started':

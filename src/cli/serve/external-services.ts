@@ -4,18 +4,18 @@ import { checkPostgres } from '../../stack/postgres/external.ts';
 import { checkTemporal, externalConnection } from '../../stack/temporal/external.ts';
 import { prepareNamespace } from '../../stack/temporal/namespace.ts';
 
-export interface Outside {
+export interface ExternalServices {
   temporalAddress: string;
   databaseUrl: string;
   namespace: string;
   searchAttributes: boolean;
 }
 
-/** Temporal and Postgres that somebody else runs: checked, migrated and ready, or an error that says which is missing. */
-export async function reachOutside({ temporalAddress, databaseUrl, namespace }: Config): Promise<Outside> {
+/** Connects to an external Temporal and Postgres and migrates the database. Throws an error that names what is missing. */
+export async function connectExternal({ temporalAddress, databaseUrl, namespace }: Config): Promise<ExternalServices> {
   if (temporalAddress === undefined || databaseUrl === undefined) {
     const missing = temporalAddress === undefined ? 'TEMPORAL_ADDRESS' : 'DATABASE_URL';
-    const nextStep = 'Set TEMPORAL_ADDRESS and DATABASE_URL, or use `secondwind dev`, which brings both.';
+    const nextStep = 'Set TEMPORAL_ADDRESS and DATABASE_URL, or use `secondwind dev`, which starts both.';
     throw new ConfigError(`${missing} is not set.`, nextStep);
   }
   await checkPostgres(databaseUrl);

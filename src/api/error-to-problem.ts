@@ -7,15 +7,15 @@ import { isProblemCode, Problem } from './problem.ts';
 const RETRY_SOON = { 'retry-after': '2' };
 const LIMIT_NEXT = 'Start a new run, or let this one end.';
 
-/** Whatever was thrown, as an answer. What nobody foresaw is told without its inside; the log has the rest. */
-export function problemOf(error: unknown, requestId: string): Problem {
+/** Converts any error to a problem. An unexpected error reveals no details; the log has them. */
+export function toProblem(error: unknown, requestId: string): Problem {
   if (error instanceof Problem) return error;
   if (error instanceof SecondwindError && isProblemCode(error.code)) {
-    const errors = errorsOf(error);
-    // A message that came too often is a conflict with what was sent before, not a mistake in itself.
+    const errors = problemErrors(error);
+    // A message over a limit conflicts with earlier messages and is valid by itself, so it is a 409.
     if (error instanceof MessageRefusedError && error.problem === 'limit_reached')
       return new Problem('limit_reached', joinSentences(error.message, LIMIT_NEXT), { cause: error });
-    // What is wrong with which field stands in `errors`; saying it twice would bury what to do.
+    // `errors` already says what is wrong with each field, so the detail has only the next step.
     const detail = errors === undefined ? joinSentences(error.message, error.nextStep) : error.nextStep;
     const headers = error instanceof NotReachableError ? { headers: RETRY_SOON } : {};
     return new Problem(error.code, detail, { ...(errors && { errors }), ...headers, cause: error });
@@ -28,16 +28,20 @@ export function problemOf(error: unknown, requestId: string): Problem {
     });
   }
   if (isStoreOutage(error)) {
-    return new Problem('not_reachable', 'Postgres does not answer. Try again; GET /readyz tells when it is back.', {
-      headers: RETRY_SOON,
-      cause: error,
-    });
+    return new Problem(
+      'not_reachable',
+      'Postgres does not answer. Try again later; GET /readyz shows when it is back.',
+      {
+        headers: RETRY_SOON,
+        cause: error,
+      },
+    );
   }
-  const detail = `Look for the request id ${requestId} in the log of the API; trying again may help.`;
+  const detail = `Look for the request id ${requestId} in the log of the API, or try again.`;
   return new Problem('internal', detail, { cause: error, more: { request_id: requestId } });
 }
 
-function errorsOf(error: SecondwindError): RequestProblem[] | undefined {
+function problemErrors(error: SecondwindError): RequestProblem[] | undefined {
   if (error instanceof RunRequestError) return error.problems;
   if (error instanceof MessageRefusedError) return error.errors;
   return error instanceof GuardRefusedError && error.errors.length > 0 ? error.errors : undefined;

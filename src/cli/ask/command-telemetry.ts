@@ -1,7 +1,7 @@
 import { createRedactor, secretsOf } from '../../core/redaction/redact.ts';
 import { startTelemetry, type Telemetry } from '../../telemetry/start-telemetry.ts';
 
-/** The telemetry of a short command, whose reader is a person: what is wrong with it is told in a sentence. */
+/** Starts telemetry for a short command. Problems are printed as one sentence. */
 export const commandTelemetry = (): Promise<Telemetry | undefined> =>
   startTelemetry({
     redact: createRedactor(secretsOf(process.env)),

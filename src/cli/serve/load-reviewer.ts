@@ -1,6 +1,6 @@
 import { resolve } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import type { ApiDeps } from '../../api/context.ts';
+import type { ApiDeps } from '../../api/api-context.ts';
 import { ConfigError } from '../config/config-error.ts';
 import type { LoopReport, ReviewReport } from '../../core/guardrails/loop-report.ts';
 import { createMask, createRedactor, secretsOf } from '../../core/redaction/redact.ts';
@@ -8,27 +8,28 @@ import { defineAgent } from '../../define/define-agent.ts';
 import type { LoopMaterial, LoopReviewer } from '../../define/loop-reviewer.ts';
 import { modelReviewer } from '../../model/reviewer.ts';
 
-/** A caller waits for it. */
+/** The longest that a review may take, because the reporter waits for it. */
 const REVIEW_MS = 20_000;
-/** Two questions to the model, each with a repair. */
+/** Enough for two requests to the model, each with one repair. */
 const REVIEW_LEFT = { model_calls: 4, tokens: 100_000, cost_micro_usd: null };
 
-/** The reviewer that the file named by SECONDWIND_REVIEWER exports; none is named: undefined. */
+/** Loads the reviewer from the file that SECONDWIND_REVIEWER names; undefined if the setting is not set. */
 export async function loadReviewer(file: string | undefined, env: NodeJS.ProcessEnv): Promise<ApiDeps['reviewer']> {
   if (file === undefined) return undefined;
-  const review = await exportedBy(file);
+  const review = await importReviewer(file);
   return async (report) => {
     const signal = AbortSignal.timeout(REVIEW_MS);
     const tooLate = new Promise<never>((_resolve, reject) => {
       signal.addEventListener('abort', () => reject(new Error(`it took longer than ${REVIEW_MS / 1000} s`)));
     });
-    const judge = (material: LoopMaterial) => judgeByModel(report, material, signal, env);
+    const judge = (material: LoopMaterial) => reviewWithModel(report, material, signal, env);
     return Promise.race([Promise.resolve(review(report, { signal, environment: env, judge })), tooLate]);
   };
 }
 
-async function exportedBy(file: string): Promise<LoopReviewer> {
-  const nextStep = 'SECONDWIND_REVIEWER names a file whose default export judges a report; correct it, or unset it.';
+async function importReviewer(file: string): Promise<LoopReviewer> {
+  const nextStep =
+    'SECONDWIND_REVIEWER must name a file whose default export is a function that reviews a report. Correct or unset it.';
   let found: { default?: unknown };
   try {
     found = (await import(pathToFileURL(resolve(file)).href)) as { default?: unknown };
@@ -40,10 +41,10 @@ async function exportedBy(file: string): Promise<LoopReviewer> {
   throw new ConfigError(`The reviewer ${file} has no function as its default export.`, nextStep);
 }
 
-/** Whoever ran the loop is no agent of ours; the model is the environment's. */
+/** Stands for the unknown agent that ran the pass. It uses the model that the environment configures. */
 const ELSEWHERE = defineAgent({ name: 'elsewhere', instructions: 'Run loops elsewhere.', tools: [] });
 
-async function judgeByModel(
+async function reviewWithModel(
   { loop_id }: LoopReport,
   { goal, output, steps = [] }: LoopMaterial,
   signal: AbortSignal,

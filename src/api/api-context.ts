@@ -5,27 +5,27 @@ import type { LoopReport, ReviewReport } from '../core/guardrails/loop-report.ts
 import type { Redact } from '../core/redaction/redact.ts';
 import type { Registry } from '../define/registry.ts';
 import type { Store } from '../store/store.ts';
-import type { Metrics } from './watch/metrics.ts';
+import type { Metrics } from './watch/request-metrics.ts';
 
-/** What the API is made of. Runs and guards are those of `createClient`, as every other caller has them. */
+/** The dependencies of the API. `runs` and `guards` come from `createClient`, as for every other caller. */
 export interface ApiDeps extends TemporalClient {
   store: Store;
   registry: Registry;
   tokens: readonly Grant[];
-  /** Each resolves when that part answers. */
+  /** Each resolves if its service answers. */
   checks: { temporal: () => Promise<unknown>; store: () => Promise<unknown> };
-  /** Names beside the loopback ones that a request may be addressed to. */
+  /** Host names that requests may use, in addition to the loopback names. */
   allowedHosts?: readonly string[];
-  /** Judges loops that are reported without a review. */
+  /** Reviews passes that are reported without a review. */
   reviewer?: (report: LoopReport) => Promise<ReviewReport>;
   rateLimit?: RateLimit;
-  /** Takes secrets out of what goes to the store past Temporal; by default those that patterns know, and the tokens. */
+  /** Removes secrets from what the API writes to the store. Default: known patterns and the tokens of the API. */
   redact?: Redact;
   log?: ApiLog;
   version?: string;
 }
 
-/** The part of a pino logger that is used here. */
+/** The methods of a pino logger that the API uses. */
 export interface ApiLog {
   error(fields: object, message: string): void;
   warn?(fields: object, message: string): void;
@@ -34,7 +34,7 @@ export interface ApiLog {
 export interface ApiEnv {
   Variables: {
     requestId: string;
-    /** The token that was shown; never set on a route that needs none. */
+    /** The token of the request; not set on routes without authentication. */
     grant: Grant;
     redact: Redact;
     metrics: Metrics;

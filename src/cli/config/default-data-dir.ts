@@ -1,7 +1,7 @@
 import { homedir } from 'node:os';
 import { join } from 'node:path';
 
-/** Databases outlive a clone of the repository, so they live where the system keeps data of programs. */
+/** The default data folder: where the operating system keeps application data, because databases outlive a clone of the repository. */
 export function defaultDataDir(env: NodeJS.ProcessEnv, platform: NodeJS.Platform = process.platform): string {
   if (env['XDG_DATA_HOME']) return join(env['XDG_DATA_HOME'], 'secondwind');
   const home = env['HOME'] || homedir();

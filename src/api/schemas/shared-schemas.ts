@@ -1,6 +1,6 @@
 import { z } from 'zod';
 
-/** There is one exactly when there is more. */
+/** Present only if there are more items. */
 export const nextCursor = z.string().optional();
 
 export const rerunReason = z.enum(['alignment_threshold_not_met', 'drift_threshold_exceeded', 'summary_invalid']);
@@ -12,7 +12,7 @@ export const finalizeReason = z.enum([
   'fatigue_threshold_exceeded',
 ]);
 
-/** Text without control characters: what a name in an address or a filter may be. */
+/** Text without control characters, for names in paths and filters. */
 export const plainText = (max: number) =>
   z
     .string()
@@ -21,7 +21,7 @@ export const plainText = (max: number) =>
     // oxlint-disable-next-line no-control-regex -- these are what is not allowed
     .regex(/^[^\u0000-\u001f\u007f]*$/);
 
-/** What Temporal's lists can be filtered by: its filters cannot carry a double quote or a backslash. */
+/** Text for Temporal's list filters, which cannot contain a double quote or a backslash. */
 export const filterText = (max: number) =>
   z
     .string()
@@ -35,7 +35,7 @@ export const cursor = z
   .min(1)
   .max(2_000)
   .regex(/^[A-Za-z0-9_-]+$/);
-/** From an address, where everything is text. */
+/** A whole number in a path or query, where every value is text. */
 export const wholeNumber = (min: number, max: number) =>
   z
     .string()

@@ -8,20 +8,19 @@ import { redactShown } from '../../core/redaction/shown.ts';
 import { actionId, canonicalJson, sha256Hex } from '../../protocol/ids.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { TextArtifact } from '../../protocol/records.ts';
-import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
+import type { FailureRecord, OutcomeKind, SignalType } from '../../protocol/schemas/failure-record.ts';
 import type { SCHEMAS } from '../schemas/all-schemas.ts';
-import { kindOfReport } from './report-kind.ts';
 
 export type FailureReport = z.infer<typeof SCHEMAS.FailureReport>;
 
 export interface ReportedFailure {
   record: FailureRecord;
-  /** What was reported, whole: the record points to it, and by it a repetition is told from another report. */
+  /** The whole report. The record refers to it, and it tells a repetition from another report. */
   report: TextArtifact;
 }
 
-/** The record of a failure that was seen elsewhere: fingerprint, weight and advice are made here, as for our own. */
-export function recordOfReport(
+/** Makes the record of a failure that happened elsewhere. Fingerprint, severity and guidance are computed as for our own runs. */
+export function makeRecord(
   given: FailureReport,
   { failureId, redact, now }: { failureId: string; redact: Redact; now: Date },
 ): ReportedFailure {
@@ -30,7 +29,7 @@ export function recordOfReport(
   const tool_name = clean.tool_name ?? action.tool_name ?? null;
   const error_code = clean.error_code ?? null;
   const message = clean.message ?? '';
-  const kind = kindOfReport(signal_type, error_code);
+  const kind = outcomeKind(signal_type, error_code);
   const text = canonicalJson({ failure_id: failureId, report: clean });
   const report = { id: sha256Hex(text), text };
   const record: FailureRecord = {
@@ -70,8 +69,29 @@ export function recordOfReport(
 const preview = (message: string): string => salientLine(message).slice(0, CAP.messagePreviewChars);
 
 const MAX_ARTIFACTS = 20;
-/** A manifest that the reporter names stays; ours then stands beside it. */
+/** Keeps a manifest that the reporter names and adds ours beside it. */
 function withReport(refs: FailureRecord['context_refs'], id: string): FailureRecord['context_refs'] {
   if (refs.manifest_id === undefined) return { ...refs, manifest_id: id };
   return { ...refs, artifact_ids: [...(refs.artifact_ids ?? []).slice(0, MAX_ARTIFACTS - 1), id] };
+}
+
+/** The kind of outcome, from the signal of a report and its error code. */
+function outcomeKind(signal: SignalType, errorCode: string | null): OutcomeKind {
+  const code = (errorCode ?? '').toUpperCase();
+  switch (signal) {
+    case 'tool_error':
+      if (code === 'POINTER_UNRESOLVED') return 'pointer_unresolved';
+      return /TIMED?_?OUT/.test(code) ? 'timeout' : 'exception';
+    case 'retrieval_failure':
+      if (code === 'EMPTY_RESULT') return 'empty_result';
+      return code === 'LOW_CONFIDENCE' ? 'low_confidence' : 'no_evidence';
+    case 'contract_violation':
+      return code === 'REPAIR_EXHAUSTED' ? 'repair_exhausted' : 'schema_violation';
+    case 'loop_stall':
+      return 'repeated_call';
+    case 'human_correction':
+      return 'correction';
+    case 'budget_pressure':
+      return code.endsWith('NEAR') ? 'near_limit' : 'soft_limit';
+  }
 }

@@ -8,7 +8,7 @@ import type { Decision, RunRequest } from '../../protocol/run.ts';
 import { askPerson } from './ask-person.ts';
 import { clerkChooses, ORDER_GOAL, WATCH_GOAL } from './clerk-agent.ts';
 import type { DemoWorkers } from './demo-workers.ts';
-import { createNarrator } from './narrate.ts';
+import { createNarrator } from './demo-narrator.ts';
 import type { Warehouse } from './warehouse.ts';
 
 export interface DemoParts {
@@ -22,7 +22,7 @@ export interface DemoParts {
 const ALONE = 9;
 const ANSWER_AFTER_MS = 2_000;
 
-/** 1: nobody tells it anything, so it does the same again. */
+/** Part 1: without guidance the agent repeats the same call. */
 export async function alone({ agent, say }: Pick<DemoParts, 'agent' | 'say'>): Promise<number> {
   const nothing = { rows: [], text: '' };
   for (let attempt = 1; attempt <= ALONE; attempt += 1) {
@@ -52,7 +52,7 @@ export async function alone({ agent, say }: Pick<DemoParts, 'agent' | 'say'>): P
   return ALONE;
 }
 
-/** 2: the failure is remembered, the next attempt differs; a worker dies; a side effect is not repeated blindly. */
+/** Part 2: the failure becomes guidance and the next attempt differs; a worker is killed; a side effect is not repeated blindly. */
 export async function firstDay(parts: DemoParts): Promise<RunEnd> {
   const { runs, agent, warehouse, workers, say } = parts;
   const started = await runs.start({ agent: agent.name, goal: ORDER_GOAL });
@@ -82,7 +82,7 @@ export async function firstDay(parts: DemoParts): Promise<RunEnd> {
   return result;
 }
 
-/** 3: what worked yesterday is known before the first attempt. */
+/** Part 3: the lesson of part 2 is known before the first attempt. */
 export async function nextDay(parts: DemoParts, yesterday: RunEnd): Promise<RunEnd> {
   const { say } = parts;
   const result = await live(parts, { agent: parts.agent.name, goal: ORDER_GOAL });
@@ -93,7 +93,7 @@ export async function nextDay(parts: DemoParts, yesterday: RunEnd): Promise<RunE
   return result;
 }
 
-/** 4: nothing fails, and nothing moves. */
+/** Part 4: nothing fails, and there is no progress. */
 export async function stuck(parts: DemoParts): Promise<RunEnd> {
   const budget = { max_steps: 20, max_model_calls: 20 };
   const result = await live(parts, { agent: parts.agent.name, goal: WATCH_GOAL, policy: { budget } }, 'stop');

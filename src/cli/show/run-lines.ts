@@ -2,7 +2,7 @@ import { colours } from './colours.ts';
 import type { AskedQuestion, ListedRun, QuestionPage, RunPage } from '../../client/views.ts';
 import type { RunStatus } from '../../protocol/run.ts';
 import { type Column, facts, table, terminalWidth } from './table.ts';
-import { count, duration, minute } from './text.ts';
+import { count, duration, minute } from './terminal-text.ts';
 
 const paintState = (text: string, { state, outcome }: ListedRun): string => {
   if (outcome === 'completed') return colours.green(text);
@@ -32,7 +32,7 @@ const QUESTIONS: Column<AskedQuestion>[] = [
 ];
 
 export function questionLines({ questions, next_cursor: next }: QuestionPage): string[] {
-  if (questions.length === 0) return ['Nothing waits for a person.'];
+  if (questions.length === 0) return ['No open questions.'];
   return [
     ...table(QUESTIONS, questions, terminalWidth()),
     ...more(next),
@@ -56,7 +56,7 @@ export function statusLines(status: RunStatus): string[] {
     ['next', status.next_action],
     ['pass', status.loop_id],
     ['at', status.state === 'ended' ? undefined : place],
-    ['used', usedOf(budget)],
+    ['used', formatUsage(budget)],
     [
       'failures',
       failures.total === 0 ? 'none' : `${failures.total} (${failures.active} active): ${signals.join(', ')}`,
@@ -66,14 +66,14 @@ export function statusLines(status: RunStatus): string[] {
       'result',
       status.result === null || status.result === undefined ? undefined : JSON.stringify(status.result.output),
     ],
-    ['unsaved', unsavedTold(status.unsaved)],
+    ['unsaved', formatUnsaved(status.unsaved)],
     ['started', status.started_at],
     ['updated', status.updated_at],
   ]);
 }
 
-/** Nothing to tell when the store has everything. */
-function unsavedTold({ records, outputs, archive }: RunStatus['unsaved']): string | undefined {
+/** Lists what the store does not have yet; undefined if it has everything. */
+function formatUnsaved({ records, outputs, archive }: RunStatus['unsaved']): string | undefined {
   const parts = [
     ...(records > 0 ? [count(records, 'record')] : []),
     ...(outputs > 0 ? [count(outputs, 'output')] : []),
@@ -82,7 +82,7 @@ function unsavedTold({ records, outputs, archive }: RunStatus['unsaved']): strin
   return parts.length === 0 ? undefined : `${parts.join(', ')}: written when Postgres answers`;
 }
 
-function usedOf({ used, limit }: RunStatus['budget']): string {
+function formatUsage({ used, limit }: RunStatus['budget']): string {
   const of = (value: number | null): string => (value === null ? '' : ` of ${value}`);
   return [
     `${count(used.steps, 'step')}${of(limit.steps)}`,

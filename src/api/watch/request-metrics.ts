@@ -1,6 +1,6 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 
-/** Seconds; the last bucket is everything. */
+/** The upper limits of the buckets, in seconds. The last bucket of the histogram has no limit. */
 const BUCKETS = [0.005, 0.025, 0.1, 0.5, 2.5, 10];
 
 interface Series {
@@ -10,7 +10,7 @@ interface Series {
   buckets: number[];
 }
 
-/** What a metric line says beside its figure. */
+/** One gauge or counter. */
 export interface Gauge {
   name: string;
   help: string;
@@ -18,7 +18,7 @@ export interface Gauge {
   value: number;
 }
 
-/** Counts requests by route and status. Routes are those of the table, so their number is fixed whatever is asked. */
+/** Counts requests by route and status. Labels are routes of the table, so their number is fixed. */
 export interface Metrics {
   request(labels: { method: string; route: string; status: number }, seconds: number): void;
   refused(code: string): void;

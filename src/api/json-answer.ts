@@ -1,7 +1,7 @@
 import { redactShown } from '../core/redaction/shown.ts';
-import type { ApiContext } from './context.ts';
+import type { ApiContext } from './api-context.ts';
 
-/** Not by `c.json`, which works the type of the value out to its last leaf: JSON inside JSON has none. */
+/** Replaces `c.json`, whose type computation does not end for values that contain any JSON. */
 export const answerJson = (
   c: ApiContext,
   value: object,
@@ -13,6 +13,6 @@ export const answerJson = (
     ...headers,
   });
 
-/** There is a cursor exactly when there is more. */
+/** `next_cursor` is present only if there are more items. */
 export const page = (cursor: string | null): { next_cursor?: string } =>
   cursor === null ? {} : { next_cursor: cursor };

@@ -1,31 +1,31 @@
 /* oxlint-disable no-control-regex -- control characters are what this pattern is about */
-/** Controls, and marks that turn the direction of text around: what others wrote can do nothing to a terminal. */
-const UNSEEN = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g;
+/** Control characters and characters that change the direction of text. They are removed, because they could control a terminal. */
+const UNSAFE_CHARS = /[\u0000-\u001f\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2066-\u2069\ufeff]+/g;
 /* oxlint-enable no-control-regex */
-/** Letters of East Asia and pictures take two columns. */
+/** East Asian characters and emoji, which take two columns. */
 const WIDE =
   /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6]|\p{Emoji_Presentation}/u;
 
-/** One line that is safe to print. */
-export const oneLine = (text: string): string => text.replaceAll(UNSEEN, ' ').trim();
+/** Makes one line that is safe to print. */
+export const oneLine = (text: string): string => text.replaceAll(UNSAFE_CHARS, ' ').trim();
 
-/** Several lines that are safe to print. */
+/** Makes several lines that are safe to print. */
 export const safeLines = (text: string): string =>
   text
     .split('\n')
-    .map((line) => line.replaceAll(UNSEEN, ' '))
+    .map((line) => line.replaceAll(UNSAFE_CHARS, ' '))
     .join('\n');
 
-export const widthOf = (text: string): number => Array.from(text).reduce((sum, char) => sum + columnsOf(char), 0);
-const columnsOf = (char: string): number => (WIDE.test(char) ? 2 : 1);
+export const displayWidth = (text: string): number => Array.from(text).reduce((sum, char) => sum + charWidth(char), 0);
+const charWidth = (char: string): number => (WIDE.test(char) ? 2 : 1);
 
-/** At most so many columns, with a sign where something is missing. */
+/** Cuts a text to a number of columns and marks the cut. */
 export function cut(text: string, width: number): string {
-  if (widthOf(text) <= width) return text;
+  if (displayWidth(text) <= width) return text;
   let kept = '';
   let used = 0;
   for (const char of text) {
-    used += columnsOf(char);
+    used += charWidth(char);
     if (used > width - 1) break;
     kept += char;
   }

@@ -12,7 +12,7 @@ export interface RemoteFlags {
   json?: boolean;
 }
 
-/** The API that the flags, the environment or the data folder name, with a token for it. */
+/** Connects to the API that the flags, the environment or the data folder name, with its token. */
 export async function connectRemote(
   flags: RemoteFlags,
   env: NodeJS.ProcessEnv = process.env,
@@ -23,7 +23,7 @@ export async function connectRemote(
   return createHttpClient({ url, token: await tokenFor(url, config), headers });
 }
 
-/** Where the API of this data folder listens: a port that is named wins, else what a running `dev` wrote down. */
+/** The address of the API of this data folder: SECONDWIND_PORT if it is set, otherwise what a running `dev` has stored. */
 export function ownUrl(config: Config, env: NodeJS.ProcessEnv): string {
   const stack = readStackFile(config.dataDir);
   if (!env['SECONDWIND_PORT'] && stack?.url !== undefined && stack.state !== 'stopped') return stack.url;
@@ -31,16 +31,16 @@ export function ownUrl(config: Config, env: NodeJS.ProcessEnv): string {
   return `http://${host === '0.0.0.0' ? '127.0.0.1' : host}:${config.port}`;
 }
 
-/** The strongest that the environment names, else the data folder's own, which never leaves this machine. */
+/** The strongest token of the environment, otherwise that of the data folder, which is only sent to this machine. */
 async function tokenFor(url: string, { tokens, dataDir }: Config): Promise<string> {
   const named = ROLES.toReversed().flatMap((role) => tokens.filter((grant) => grant.role === role))[0];
   if (named !== undefined) return named.token;
-  // What is no address at all is refused by the door, which says what one looks like.
+  // An invalid URL is refused by the client, with a message that shows a valid one.
   if (!URL.canParse(url)) return '';
-  if (!staysHere(url)) {
+  if (!isThisMachine(url)) {
     throw new SecondwindError(
       'no_token',
-      'The token of the data folder is only for this machine.',
+      'The token of the data folder is only sent to an API on this machine.',
       'Set SECONDWIND_TOKEN to a token of the API that --url names.',
     );
   }
@@ -50,8 +50,8 @@ async function tokenFor(url: string, { tokens, dataDir }: Config): Promise<strin
   throw new SecondwindError(
     'no_token',
     `There is no token in ${file}.`,
-    'Start `secondwind dev`, which makes one; or name its folder with --data-dir; or set SECONDWIND_TOKEN.',
+    'Start `secondwind dev`, which creates one, name its folder with --data-dir, or set SECONDWIND_TOKEN.',
   );
 }
 
-const staysHere = (url: string): boolean => isLoopback(new URL(url).hostname.replaceAll(/^\[|\]$/g, ''));
+const isThisMachine = (url: string): boolean => isLoopback(new URL(url).hostname.replaceAll(/^\[|\]$/g, ''));

@@ -3,7 +3,7 @@ import { startTelemetry, type Telemetry } from '../../telemetry/start-telemetry.
 import type { CommandLog } from './log.ts';
 import type { Parts } from './parts.ts';
 
-/** The telemetry of a long command: its log lines name their spans, and what is left is sent at the end. */
+/** Starts telemetry for a long command. Its log lines contain the span ids, and remaining spans are sent at the end. */
 export async function addTelemetry(
   parts: Parts,
   log: CommandLog,
