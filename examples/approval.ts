@@ -1,8 +1,8 @@
-/** A person approves each payment before it is made; the agent is told the truth about the answer. */
+/** A person approves each payment before it is made. The agent is told the exact answer. */
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../src/index.ts';
 
-/** Your bank: it must know a payment again by its key. */
+/** Stands for your bank, which must recognise a repeated payment by its key. */
 export const payments = new Map<string, { to: string; cents: number }>();
 
 const pay = defineTool({

@@ -1,4 +1,4 @@
-/** Runs the tests of a project and mends it until they pass. `PROJECT_DIR` names the project. */
+/** Runs the tests of a project and corrects it until they pass. `PROJECT_DIR` names the project. */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
@@ -12,7 +12,7 @@ const runTests = commandTool({
   effect: 'read',
   input: z.object({}),
   cwd: project,
-  // Failed tests are what the agent asks for, not a failure of the tool: nobody should try them again unchanged.
+  // Failed tests are a result for the agent and not a failure of the tool, so the command always exits with 0.
   shell: () => 'node --test; echo "exit code $?"',
   timeoutMs: 120_000,
 });

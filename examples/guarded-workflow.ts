@@ -1,4 +1,4 @@
-/** A workflow of your own, guarded: run it on your worker; a Secondwind worker keeps the memory. */
+/** Your own workflow with guarded steps. It runs on your worker; a Secondwind worker stores the memory. */
 import { proxyActivities } from '@temporalio/workflow';
 import { guardedRun } from '../src/workflow.ts';
 
@@ -7,7 +7,7 @@ export interface BillingActivities {
   mailReceipt(order: string, receipt: string): Promise<void>;
 }
 
-// One attempt each: every retry is decided by the guarded step, on one budget.
+// Temporal makes one attempt each, because the guarded step decides about every retry, on one budget.
 const { charge, mailReceipt } = proxyActivities<BillingActivities>({
   startToCloseTimeout: '10 seconds',
   retry: { maximumAttempts: 1 },

@@ -1,4 +1,4 @@
-/** A service as a tool: busy answers are retried by the run, and the model hears nothing of it. `SHOP_URL` names the shop. */
+/** An HTTP service as a tool. The run retries busy answers without the model. `SHOP_URL` names the shop. */
 import { z } from 'zod';
 import { defineAgent, httpTool } from '../src/index.ts';
 
@@ -11,7 +11,7 @@ const stock = httpTool({
   input: z.object({ item: z.string() }),
   output: z.object({ left: z.int() }),
   request: ({ item }) => ({ url: new URL(`/stock/${encodeURIComponent(item)}`, shop).href }),
-  // Only needed for a shop that is not on the public internet.
+  // Only needed if the shop is not on the public internet.
   allowPrivate: [shop.host],
   timeoutMs: 10_000,
 });

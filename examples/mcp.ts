@@ -1,4 +1,4 @@
-/** The tools of an MCP server as tools of an agent; here a small server that stands beside this file. */
+/** The tools of an MCP server as tools of an agent, here of a small server beside this file. */
 import { fileURLToPath } from 'node:url';
 import { defineAgent, mcpTools } from '../src/index.ts';
 

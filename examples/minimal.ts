@@ -3,7 +3,7 @@ import { boundSentence, createRegistry, defineAgent, defineTool, prepareRun } fr
 
 const fetchPage = defineTool({
   name: 'fetch_page',
-  effect: 'read', // may run again; a side_effect never does so unseen
+  effect: 'read', // may be retried; a side_effect is never repeated blindly
   input: z.object({ url: z.url() }),
   output: z.object({ text: z.string() }),
   run: async ({ url }, { signal }) => ({ text: await (await fetch(url, { signal })).text() }),

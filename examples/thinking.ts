@@ -1,4 +1,4 @@
-/** An agent that thinks, and hands back what its schema says. Needs `MODEL` and `OPENAI_API_KEY`, or `OPENAI_BASE_URL`. */
+/** An agent with a model and a typed result. Needs `MODEL` and `OPENAI_API_KEY`, or `OPENAI_BASE_URL`. */
 import { z } from 'zod';
 import { defineAgent, defineTool } from '../src/index.ts';
 

@@ -42,7 +42,7 @@ export type { CommandOutput } from './define/command/command-output.ts';
 export type { CommandExtras, CommandToolDefinition } from './define/command/definition.ts';
 export type { HttpOutput } from './define/http/http-output.ts';
 export { httpTool, type HttpRequest, type HttpToolDefinition } from './define/http/http-tool.ts';
-export { modelReviewer, type ModelReviewerOptions } from './model/reviewer.ts';
+export { modelReviewer, type ModelReviewerOptions } from './model/model-reviewer.ts';
 export { DEFAULT_POLICY } from './protocol/policy.ts';
 export type { Bound, RunOutcome, RunRequest, RunResult, RunStatus } from './protocol/run.ts';
 export type { FailureRecord } from './protocol/schemas/failure-record.ts';

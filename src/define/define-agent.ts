@@ -101,7 +101,7 @@ export interface AgentDefinition<Output = unknown> {
   review?: Reviewer<NoInfer<Output>>;
   /** Settings that differ from `DEFAULT_POLICY`. A request may override them. */
   policy?: PolicyPatch;
-  /** Secret values that the agent holds. The worker removes them from everything that it writes. */
+  /** Secret values that the agent holds. They are redacted wherever people read, and in what a model is sent. */
   secrets?: readonly string[];
 }
 /** An agent, as `defineAgent` returns it. */

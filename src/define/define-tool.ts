@@ -74,7 +74,7 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   evaluates?: boolean;
   /** True if a person must approve each call. */
   approval?: boolean;
-  /** Secret values that the tool holds. The worker removes them from everything that it writes. */
+  /** Secret values that the tool holds. They are redacted wherever people read, and in what a model is sent. */
   secrets?: readonly string[];
   /** Finds out whether an attempt that gave no answer had its effect. */
   reconcile?: OwnFunction<

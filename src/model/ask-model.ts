@@ -7,51 +7,51 @@ import type { Json } from '../protocol/json.ts';
 import { CAP } from '../protocol/caps.ts';
 import type { ModelAnswer, ModelFailed, ModelOutcome, ModelUsage } from '../protocol/model.ts';
 import type { CallFailed } from '../protocol/tools.ts';
-import { verdictOfThrown } from './failed-call.ts';
+import { classifyThrown } from './failed-call.ts';
 import type { Generated } from './generate.ts';
-import { jsonCheckOf } from './json-check.ts';
-import { type ReadAnswer, readAnswer, usageOf } from './read-answer.ts';
+import { createJsonCheck } from './json-check.ts';
+import { type ReadAnswer, readAnswer, readUsage } from './read-answer.ts';
 import { isEndpoint, type ModelSource } from '../define/model-source.ts';
 import { ANSWER_CAP, type ModelRequest } from './request.ts';
-import { tellModelCall } from './seen.ts';
+import { publishModelCall } from './model-call-channel.ts';
 import { maskMessages } from './mask-messages.ts';
-import { stateOf, stateSource } from './provider-state.ts';
-import { maskSecretsOf, withSecretsOf } from './secrets.ts';
+import { toProviderState, stateSource } from './provider-state.ts';
+import { maskSecretsOf, redactSecretsOf } from './model-secrets.ts';
 import { OWN, type SettingNames, setupHint } from './setup-hint.ts';
-import { learnTokenParameter, type TokenParameter, tokenParameterOf } from './token-parameter.ts';
+import { learnTokenParameter, type TokenParameter, chooseTokenParameter } from './token-parameter.ts';
 import { createToolNames } from './tool-names.ts';
 
 export interface AskOptions {
   model: ModelSource;
-  /** Aborted when the run is cancelled or the worker has to stop. */
+  /** Aborted when the run is cancelled or the worker shuts down. */
   signal?: AbortSignal;
   redact?: Redact;
-  /** Takes the values of known secrets out of what is sent; everything else is sent exactly. Default: nothing is taken out. */
+  /** Masks the values of known secrets in what is sent; everything else is sent exactly. Default: masks nothing. */
   maskKnown?: Redact;
-  /** Whether there is room for a second call, where a server only takes the question in another form. */
+  /** True if a second call is allowed, for servers that accept the request only in another form. */
   mayAskAgain?: boolean;
-  /** What the settings of the endpoint are called, where they are not its own. */
+  /** The names of the endpoint's settings, for error messages. */
   settings?: SettingNames;
   now?: () => number;
 }
 
 /**
- * Asks a model once and tells truthfully how it ended. Never throws for what a model, its server or the network did,
- * and never tries again: that is the run's decision. Only a question that a server refuses for its form is put once more
- * in the other form, where `mayAskAgain` says so; then `model_calls` is 2.
+ * Sends one request to a model and returns its outcome. It never throws for what the model, its server or the network did, and it
+ * does not retry, because the run decides about retries. Only a request that a server refuses for its form is sent again in the other
+ * form, if `mayAskAgain` is set; `model_calls` is then 2.
  */
 export async function askModel(request: ModelRequest, options: AskOptions): Promise<ModelOutcome> {
   const startedAt = Date.now();
   const outcome = await askOnce(request, options);
-  tellModelCall(options.model, request, outcome, startedAt);
+  publishModelCall(options.model, request, outcome, startedAt);
   return outcome;
 }
 
 async function askOnce(request: ModelRequest, options: AskOptions): Promise<ModelOutcome> {
   const { model, now = Date.now, signal } = options;
-  const redact = withSecretsOf(model, options.redact ?? createRedactor());
+  const redact = redactSecretsOf(model, options.redact ?? createRedactor());
   const own = maskSecretsOf(model);
-  const mask = options.maskKnown === undefined ? own : withSecretsOf(model, options.maskKnown);
+  const mask = options.maskKnown === undefined ? own : redactSecretsOf(model, options.maskKnown);
   const startedAt = now();
   const duration = (): number => Math.max(0, now() - startedAt);
   let model_calls = 1;
@@ -63,10 +63,10 @@ async function askOnce(request: ModelRequest, options: AskOptions): Promise<Mode
     instructions: mask(request.instructions),
     messages: joinNeighbours(maskMessages(request.messages, mask)),
   };
-  const refused = problemOf(prompt);
+  const refused = checkRequest(prompt);
   if (refused !== null)
     return fail({ category: 'invalid_input', certainty: 'not_started', usage: NOTHING, ...refused });
-  const checkOutput = request.output_schema === undefined ? null : jsonCheckOf(request.output_schema);
+  const checkOutput = request.output_schema === undefined ? null : createJsonCheck(request.output_schema);
   const names = createToolNames([...request.tools.map(({ name }) => name), ...request.messages.flatMap(toolsIn)]);
 
   const ask = (tokenParameter: TokenParameter): Promise<Asked> =>
@@ -74,12 +74,12 @@ async function askOnce(request: ModelRequest, options: AskOptions): Promise<Mode
       const { generate } = await import('./generate.ts');
       return generate(model, prompt, names, { abortSignal, tokenParameter });
     });
-  const parameter = isEndpoint(model) ? tokenParameterOf(model) : 'max_tokens';
+  const parameter = isEndpoint(model) ? chooseTokenParameter(model) : 'max_tokens';
   let asked = await ask(parameter);
   if (asked.kind === 'threw' && isEndpoint(model) && learnTokenParameter(model, parameter, asked.error)) {
     if (options.mayAskAgain === true) {
       model_calls = 2;
-      asked = await ask(tokenParameterOf(model));
+      asked = await ask(chooseTokenParameter(model));
     }
   }
   switch (asked.kind) {
@@ -90,28 +90,28 @@ async function askOnce(request: ModelRequest, options: AskOptions): Promise<Mode
       return fail({ category: 'timeout', error_code: 'TIMEOUT', certainty: 'unknown', message, usage: null });
     }
     case 'threw': {
-      const verdict = verdictOfThrown(asked.error, now());
+      const verdict = classifyThrown(asked.error, now());
       const hint = isEndpoint(model) ? setupHint(model, asked.error, options.settings ?? OWN) : '';
       return fail({ ...verdict, hint, usage: verdict.certainty === 'unknown' ? null : NOTHING });
     }
     case 'answered': {
-      const usage = usageOf(asked.said, prompt);
+      const usage = readUsage(asked.said, prompt);
       const read = readAnswer(asked.said, prompt, names, checkOutput);
       if (!read.usable) {
         return fail({ ...read, certainty: 'failed', usage, paths: read.problems, text: asked.said.text });
       }
-      const state = stateOf(
+      const state = toProviderState(
         asked.said.state,
         stateSource(model),
         read.calls.map((call) => call.call_id),
       );
-      const answer = answerOf(read, asked.said, usage, duration());
+      const answer = toAnswer(read, asked.said, usage, duration());
       return { ...answer, ...(state === null ? {} : { state: state as unknown as Json }), ...counted() };
     }
   }
 }
 
-/** An answer of a server that refused: nothing was generated. */
+/** The usage of a refused request: nothing was generated. */
 const NOTHING: ModelUsage = { input_tokens: 0, output_tokens: 0 };
 
 type Failure = Pick<CallFailed, 'category' | 'error_code' | 'certainty' | 'retry_after_ms'> & {
@@ -119,7 +119,7 @@ type Failure = Pick<CallFailed, 'category' | 'error_code' | 'certainty' | 'retry
   usage: ModelUsage | null;
   paths?: { path: string }[];
   text?: string;
-  /** What to do about it; it is never what is cut. */
+  /** What to do about it. It is never cut off. */
   hint?: string;
 };
 
@@ -141,7 +141,7 @@ function failed(how: Failure, { redact, own }: { redact: Redact; own: Redact }, 
   };
 }
 
-const answerOf = (
+const toAnswer = (
   read: Extract<ReadAnswer, { usable: true }>,
   said: Generated,
   usage: ModelUsage,
@@ -157,8 +157,10 @@ const answerOf = (
   duration_ms,
 });
 
-/** What no provider would take is not sent at all. */
-function problemOf(request: ModelRequest): { error_code: string; message: string; paths: { path: string }[] } | null {
+/** Finds a problem that every provider would refuse, so that the request is not sent. */
+function checkRequest(
+  request: ModelRequest,
+): { error_code: string; message: string; paths: { path: string }[] } | null {
   const { instructions, messages, output_schema } = request;
   const system: Message[] = instructions.trim() === '' ? [] : [{ role: 'system', text: instructions }];
   const [first] = checkTranscript([...system, ...messages]);
@@ -166,7 +168,7 @@ function problemOf(request: ModelRequest): { error_code: string; message: string
     const path = `$.messages[${Math.max(0, first.index - system.length)}]`;
     return { error_code: 'INVALID_TRANSCRIPT', message: `${path}: ${first.message}`, paths: [{ path }] };
   }
-  if (output_schema !== undefined && jsonCheckOf(output_schema) === null) {
+  if (output_schema !== undefined && createJsonCheck(output_schema) === null) {
     const message = 'the output schema cannot be read as JSON Schema';
     return { error_code: 'INVALID_OUTPUT_SCHEMA', message, paths: [{ path: '$.output_schema' }] };
   }
@@ -182,7 +184,7 @@ type Asked =
   | { kind: 'timed_out' }
   | { kind: 'cancelled' };
 
-/** A model that ignores its signal holds up nobody: an answer that still comes is not waited for. */
+/** Stops waiting at the deadline, even for a model that ignores its signal. */
 async function withDeadline(
   outer: AbortSignal | undefined,
   ms: number,

@@ -9,7 +9,7 @@ export class AnswerTooLarge extends Error {
   }
 }
 
-/** fetch, but an answer without end does not fill the memory. */
+/** A fetch with a cap on the size of the answer, so that an endless answer cannot fill the memory. */
 export const boundedFetch: typeof fetch = async (input, init) => {
   const response = await fetch(input, init);
   if (response.body === null) return response;

@@ -10,7 +10,7 @@ export interface ThrownVerdict extends ClassifiedError {
 type Bag = Record<string, unknown>;
 const isBag = (value: unknown): value is Bag => typeof value === 'object' && value !== null;
 
-/** Errors of the AI SDK that are thrown before anything is sent. */
+/** The AI SDK throws these errors before it sends anything. */
 const BEFORE_SENDING: ReadonlySet<string> = new Set([
   'AI_InvalidPromptError',
   'AI_InvalidArgumentError',
@@ -22,17 +22,17 @@ const BEFORE_SENDING: ReadonlySet<string> = new Set([
   'AI_LoadSettingError',
 ]);
 
-/** From whatever was thrown while a model was asked. Never throws itself. */
-export function verdictOfThrown(error: unknown, nowMs: number): ThrownVerdict {
+/** Classifies an error that was thrown while a model was asked. It never throws. */
+export function classifyThrown(error: unknown, nowMs: number): ThrownVerdict {
   try {
     return read(error, nowMs);
   } catch {
-    // A getter that throws must not hide the failure that it belongs to.
+    // A getter of the error may throw; the call has still failed.
     return { category: 'unknown_error', error_code: 'UNKNOWN_ERROR', certainty: 'unknown', message: NO_WORDS };
   }
 }
 
-const NO_WORDS = 'the model failed without a word';
+const NO_WORDS = 'the model failed without a message';
 
 function read(error: unknown, nowMs: number): ThrownVerdict {
   const bag: Bag = isBag(error) ? error : {};
@@ -40,9 +40,9 @@ function read(error: unknown, nowMs: number): ThrownVerdict {
   const message = typeof bag['message'] === 'string' ? bag['message'] : NO_WORDS;
   if (name === 'AI_LoadAPIKeyError') return { ...notSent('auth', 'API_KEY_MISSING'), message };
   if (BEFORE_SENDING.has(name)) return { ...notSent('invalid_input', 'INVALID_MODEL_REQUEST'), message };
-  if (codesOf(error).includes('ANSWER_TOO_LARGE')) return { ...unreadable('ANSWER_TOO_LARGE'), message };
-  // The whole body was read, under a status of success: it is the body that is no answer.
-  const body = bodyOf(bag);
+  if (errorCodes(error).includes('ANSWER_TOO_LARGE')) return { ...unreadable('ANSWER_TOO_LARGE'), message };
+  // The status is a success and the body is complete, so it is the body that cannot be read as an answer.
+  const body = responseBody(bag);
   const status = typeof bag['statusCode'] === 'number' ? bag['statusCode'] : null;
   const wasAnswered = status !== null && status < 400 && body !== null;
   if (name === 'AI_InvalidResponseDataError' || (wasAnswered && errorIn(body) === null)) {
@@ -50,7 +50,7 @@ function read(error: unknown, nowMs: number): ThrownVerdict {
   }
   const facts = { ...readErrorFacts(error), ...answeredFacts(bag, body) };
   const classified = classifyError(facts, nowMs);
-  // Nobody said anything definite: whether tokens were used is anybody's guess.
+  // An unknown error without a status does not say whether tokens were used.
   const isGuess = classified.category === 'unknown_error' && facts.http_status === undefined;
   return { ...classified, ...(isGuess ? { certainty: 'unknown' as const } : {}), message: facts.message ?? message };
 }
@@ -61,7 +61,7 @@ const notSent = (category: 'auth' | 'invalid_input', error_code: string): Classi
   certainty: 'not_started',
 });
 
-/** Something came back, but what was used to make it is lost with it. */
+/** An answer arrived but cannot be read, so the tokens that it used are unknown. */
 const unreadable = (error_code: string): ClassifiedError => ({
   category: 'contract_violation',
   error_code,
@@ -73,7 +73,7 @@ function answeredFacts(bag: Bag, body: string | null): ErrorFacts {
   const status = typeof bag['statusCode'] === 'number' ? bag['statusCode'] : undefined;
   const headers = isBag(bag['responseHeaders']) ? bag['responseHeaders'] : {};
   const told = errorIn(body);
-  // Gateways put the status of the model's server into the body of a 200.
+  // Gateways answer 200 and put the status of the model's server into the body.
   const inner = typeof told?.['code'] === 'number' ? told['code'] : undefined;
   const http_status = status !== undefined && status >= 400 ? status : inner;
   const word = [told?.['code'], told?.['type']].find((value): value is string => typeof value === 'string');
@@ -87,7 +87,8 @@ function answeredFacts(bag: Bag, body: string | null): ErrorFacts {
   };
 }
 
-const bodyOf = (bag: Bag): string | null => (typeof bag['responseBody'] === 'string' ? bag['responseBody'] : null);
+const responseBody = (bag: Bag): string | null =>
+  typeof bag['responseBody'] === 'string' ? bag['responseBody'] : null;
 
 /** What a body says went wrong: under `error`, as OpenAI has it, or at the top, as vLLM and FastAPI have it. */
 function errorIn(body: string | null): Bag | null {
@@ -99,7 +100,7 @@ function errorIn(body: string | null): Bag | null {
     const told = top['error'];
     if (isBag(told)) return told;
     const { type, code, detail } = top;
-    const message = [told, top['message'], wordsOf(detail)].find((words) => typeof words === 'string');
+    const message = [told, top['message'], detailText(detail)].find((words) => typeof words === 'string');
     return message === undefined ? null : { message, type, code };
   } catch {
     return null;
@@ -107,7 +108,7 @@ function errorIn(body: string | null): Bag | null {
 }
 
 /** A text, or a list of what is wrong where. */
-function wordsOf(detail: unknown): string | undefined {
+function detailText(detail: unknown): string | undefined {
   if (typeof detail === 'string') return detail;
   if (isBag(detail) && typeof detail['message'] === 'string') return detail['message'];
   const texts = Array.isArray(detail) ? detail.map((one: unknown) => (isBag(one) ? one['msg'] : one)) : [];
@@ -117,7 +118,7 @@ function wordsOf(detail: unknown): string | undefined {
 
 const MAX_DEPTH = 5;
 
-function codesOf(error: unknown): unknown[] {
+function errorCodes(error: unknown): unknown[] {
   const codes: unknown[] = [];
   for (let next = error; isBag(next) && codes.length < MAX_DEPTH; next = next['cause']) codes.push(next['code']);
   return codes;

@@ -1,4 +1,4 @@
-/** The only module that loads the AI SDK: whoever just defines agents does not pay for it. */
+/** The only module that imports the AI SDK, so that processes that only define agents do not load it. */
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import {
   generateText,
@@ -14,13 +14,13 @@ import type { AssistantMessage, Message, ProviderState, ToolMessage } from '../c
 import type { Json } from '../protocol/json.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { bodyWithTextArguments } from './object-arguments.ts';
-import { partsOf, type SaidState, stateInBody, stateInParts, stateSource } from './provider-state.ts';
+import { orderedParts, type SaidState, stateInBody, stateInParts, stateSource } from './provider-state.ts';
 import { isEndpoint, type ModelEndpoint, type ModelObject, type ModelSource } from '../define/model-source.ts';
 import type { ModelRequest } from './request.ts';
 import type { TokenParameter } from './token-parameter.ts';
 import type { ToolNames } from './tool-names.ts';
 
-/** What came back, as it was said: no judgement yet. */
+/** The answer of the model, not checked yet. */
 export interface Generated {
   text: string;
   refusal: string | null;
@@ -51,7 +51,7 @@ export async function generate(
   } catch (error) {
     const body = isEndpoint(source) ? bodyWithTextArguments(error) : null;
     if (body === null) throw error;
-    // It has been answered: what came is only read once more.
+    // The model has answered already; the corrected body is only parsed again.
     const answered = (): Promise<Response> => Promise.resolve(new Response(body, { headers: JSON_BODY }));
     return generateBy(answered, source, request, names, how);
   }
@@ -67,15 +67,15 @@ async function generateBy(
   { abortSignal, tokenParameter }: How,
 ): Promise<Generated> {
   const inWords = isEndpoint(source) && source.structured_output === 'json_object';
-  const system = instructionsOf(request, inWords);
+  const system = buildInstructions(request, inWords);
   const model = isEndpoint(source) ? modelAt(source, tokenParameter, fetchAnswer) : source;
   const result = await generateText({
     model: request.tool_choice === 'none' ? withoutCalls(model) : model,
     ...(system === '' ? {} : { system }),
     messages: request.messages.map((message) => messageFor(message, names, stateSource(source))),
-    ...(request.tools.length === 0 ? {} : { tools: toolsOf(request, names) }),
-    ...(request.output_schema === undefined ? {} : { output: outputOf(request.output_schema, inWords) }),
-    // Strict mode takes only some schemas; what comes back is checked here anyway.
+    ...(request.tools.length === 0 ? {} : { tools: declareTools(request, names) }),
+    ...(request.output_schema === undefined ? {} : { output: requestOutput(request.output_schema, inWords) }),
+    // Strict mode supports only some schemas, and the answer is checked here anyway.
     providerOptions: { [PROVIDER]: { strictJsonSchema: false } },
     maxOutputTokens: request.max_output_tokens,
     maxRetries: 0,
@@ -90,11 +90,13 @@ async function generateBy(
     outputTokens: result.usage.outputTokens,
     cachedInputTokens: result.usage.inputTokenDetails.cacheReadTokens,
     model: result.response.modelId,
-    state: isEndpoint(source) ? stateInBody(result.response.body) : stateInParts(contentOf(result.response.messages)),
+    state: isEndpoint(source)
+      ? stateInBody(result.response.body)
+      : stateInParts(assistantParts(result.response.messages)),
   };
 }
 
-const contentOf = (messages: readonly ModelMessage[]) =>
+const assistantParts = (messages: readonly ModelMessage[]) =>
   messages.flatMap(({ role, content }) => (role === 'assistant' && typeof content !== 'string' ? content : []));
 
 const modelAt = (
@@ -113,8 +115,8 @@ const modelAt = (
   })(model);
 
 /**
- * Asks for no calls beneath the AI SDK, which would throw an answer away that calls all the same. Some packages then leave
- * the tools out, and their providers refuse the results of tools that are not declared: those are told in words alone.
+ * Forbids tool calls below the AI SDK, which would drop an answer that contains calls anyway. Some packages then leave out the tools,
+ * and their providers refuse results of undeclared tools; for those the tools stay declared and the prompt forbids calls.
  */
 function withoutCalls(model: ModelObject): ModelObject {
   if (model.specificationVersion !== 'v3' || /anthropic|bedrock/.test(model.provider)) return model;
@@ -123,25 +125,25 @@ function withoutCalls(model: ModelObject): ModelObject {
   return wrapLanguageModel({ model, middleware: { specificationVersion: 'v3', transformParams } });
 }
 
-const instructionsOf = ({ instructions, output_schema }: ModelRequest, inWords: boolean): string =>
+const buildInstructions = ({ instructions, output_schema }: ModelRequest, inWords: boolean): string =>
   inWords && output_schema !== undefined
     ? `${instructions}\n\nAnswer with JSON only. It must follow this JSON Schema: ${JSON.stringify(output_schema)}`
     : instructions;
 
-const toolsOf = ({ tools }: ModelRequest, names: ToolNames) =>
+const declareTools = ({ tools }: ModelRequest, names: ToolNames) =>
   Object.fromEntries(
     tools.map(({ name, description, input_schema }) => [
       names.toWire(name),
-      // Without a function to execute: the run makes the calls, the model only asks for them.
+      // The tool has no function to execute, because the run makes the calls.
       tool({ description, inputSchema: jsonSchema(objectSchema(input_schema)) }),
     ]),
   );
 
-/** Providers want an object at the top, even where there are no arguments. */
+/** Providers require an object as the schema, even for a tool without arguments. */
 const objectSchema = (schema: Json): JSONSchema7 => ({ properties: {}, ...(schema as JSONSchema7), type: 'object' });
 
-/** What the answer must be; whether it is, is for the caller to find out, who keeps the text either way. */
-function outputOf(schema: Json, inWords: boolean) {
+/** Requests JSON of this schema. The caller checks the answer and keeps its text in any case. */
+function requestOutput(schema: Json, inWords: boolean) {
   const spec = Output.object({ schema: jsonSchema(schema as JSONSchema7), name: 'answer' });
   const unchecked = { ...spec, parseCompleteOutput: ({ text }: { text: string }) => Promise.resolve(text) };
   return inWords ? { ...unchecked, responseFormat: Promise.resolve({ type: 'json' as const }) } : unchecked;
@@ -156,7 +158,7 @@ function messageFor(message: Message, names: ToolNames, to: string): ModelMessag
     case 'assistant':
       return {
         role: 'assistant',
-        content: partsOf(message, to).flatMap((part) => partFor(part, message, names)),
+        content: orderedParts(message, to).flatMap((part) => partFor(part, message, names)),
         ...(message.state?.from === to ? optionsFor(message.state.options) : {}),
       };
     case 'tool':
@@ -167,7 +169,7 @@ function messageFor(message: Message, names: ToolNames, to: string): ModelMessag
             type: 'tool-result',
             toolCallId: message.call_id,
             toolName: names.toWire(message.tool),
-            output: resultOf(message),
+            output: toToolResult(message),
           },
         ],
       };
@@ -196,12 +198,12 @@ type ProviderOptions = NonNullable<Extract<ModelMessage, { role: 'assistant' }>[
 const optionsFor = (options: Json | undefined) =>
   options === undefined ? {} : { providerOptions: options as ProviderOptions };
 
-function resultOf({ output, failed }: ToolMessage) {
+function toToolResult({ output, failed }: ToolMessage) {
   if (typeof output === 'string') return { type: failed ? 'error-text' : 'text', value: output } as const;
   return { type: failed ? 'error-json' : 'json', value: output } as const;
 }
 
-/** OpenAI tells a refusal beside the content, in a field that the AI SDK does not read. */
+/** OpenAI sends a refusal in a separate field, which the AI SDK does not read. */
 function refusalIn(body: unknown): string | null {
   const choice = (body as { choices?: { message?: { refusal?: unknown } }[] } | undefined)?.choices?.[0];
   const refusal = choice?.message?.refusal;

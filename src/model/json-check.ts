@@ -6,8 +6,8 @@ import type { RequestProblem } from '../protocol/run.ts';
 /** What is wrong with a value; nothing when it fits. */
 export type JsonCheck = (value: unknown) => RequestProblem[];
 
-/** null for a schema that cannot be read. */
-export function jsonCheckOf(schema: Json): JsonCheck | null {
+/** Returns a check for a JSON Schema, or null if the schema cannot be read. */
+export function createJsonCheck(schema: Json): JsonCheck | null {
   try {
     const parsed = z.fromJSONSchema(schema as Parameters<typeof z.fromJSONSchema>[0]);
     return (value) => {
@@ -26,7 +26,7 @@ export function jsonFromText(text: string): Json | undefined {
     try {
       return JSON.parse(candidate) as Json;
     } catch {
-      // The next candidate may do.
+      // The next candidate may be valid.
     }
   }
   return undefined;
@@ -34,7 +34,7 @@ export function jsonFromText(text: string): Json | undefined {
 
 const FENCE = /^```(?:json)?\n(?<inside>[^]*)\n```$/;
 
-export const sentenceOf = (problems: RequestProblem[]): string =>
+export const describeProblems = (problems: RequestProblem[]): string =>
   problems
     .slice(0, 5)
     .map((problem) => `${problem.path}: ${problem.message}`)

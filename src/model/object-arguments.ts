@@ -6,8 +6,8 @@ interface Body {
 }
 
 /**
- * Some servers write the arguments of a call as an object, where the protocol has them as text; their answer is refused as
- * unreadable though nothing in it is unclear. This is the answer as it should be, or null when that is not what is wrong.
+ * Some servers send the arguments of a call as an object, although the protocol requires text, and the AI SDK refuses their answer.
+ * Returns the corrected body, or null if the answer has another problem.
  */
 export function bodyWithTextArguments(error: unknown): string | null {
   const { statusCode, responseBody } = (error ?? {}) as { statusCode?: unknown; responseBody?: unknown };

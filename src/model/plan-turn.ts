@@ -9,37 +9,37 @@ import type { ModelAnswer, ModelFailed } from '../protocol/model.ts';
 import { toWellFormed } from '../protocol/well-formed-text.ts';
 import type { CallFailed } from '../protocol/tools.ts';
 import { askModel } from './ask-model.ts';
-import { countedBefore, hashOfHead } from './input-tokens.ts';
-import { jsonSchemaOf, problemOfOutput } from './output-schema.ts';
+import { countedBefore, hashHead } from './input-tokens.ts';
+import { toJsonSchema, checkOutput } from './output-schema.ts';
 import { cleanState } from './provider-state.ts';
 import type { ModelRequest } from './request.ts';
-import { maskSecretsOf, withSecretsOf } from './secrets.ts';
-import { nameOf, settingsOf, sourceOf } from './source.ts';
-import { type NoRoom, reserve, useOf } from './spending.ts';
+import { maskSecretsOf, redactSecretsOf } from './model-secrets.ts';
+import { nameOf, settingNames, resolveModel } from './resolve-model.ts';
+import { type NoRoom, reserve, settleUse } from './spending.ts';
 import { type Conversation, loadConversation, type MessageStore, saveConversation } from './transcript-store.ts';
 import { turnMessages, wellFormed } from './turn-messages.ts';
 
-export interface TurnSurroundings {
+export interface TurnEnvironment {
   store: MessageStore;
-  /** For what people read of a failure. */
+  /** Redacts failure messages, which people read. */
   redact: Redact;
-  /** Takes the values of known secrets out of what the model is sent; everything else it gets exactly. */
+  /** Masks the values of known secrets in what the model is sent. Everything else is sent exactly. */
   maskKnown?: Redact;
   signal: AbortSignal;
   now: () => number;
   environment: Record<string, string | undefined>;
-  /** Told right before a model is asked: the most that the turn may use. */
+  /** Called right before the model is asked, with the most that the turn may use. */
   reserved?(most: { tokens: number; cost_micro_usd: number }): void;
 }
 
 /**
- * One turn of an agent that thinks: the conversation is put together from what the store holds and what has happened since,
- * the model is asked once, and what it said is kept. Whatever a model does, this is an outcome and never a throw.
+ * Runs one turn of an agent with instructions: builds the conversation from the store and the latest steps, asks the model once, and
+ * stores its answer. Failures of the model are returned as an outcome and never thrown.
  */
-export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroundings): Promise<PlannerOutcome> {
+export async function planTurn(agent: Agent, view: PlannerView, env: TurnEnvironment): Promise<PlannerOutcome> {
   const startedAt = env.now();
-  const source = sourceOf(agent.model, env.environment);
-  const redact = typeof source === 'string' ? env.redact : withSecretsOf(source, env.redact);
+  const source = resolveModel(agent.model, env.environment);
+  const redact = typeof source === 'string' ? env.redact : redactSecretsOf(source, env.redact);
   const fail = (how: FailedTurn): CallFailed => failed(how, redact, env.now() - startedAt);
   if (typeof source === 'string') {
     return fail({ category: 'auth', error_code: 'MODEL_NOT_SET', certainty: 'not_started', message: source });
@@ -49,10 +49,10 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
   let outputs: ReadonlyMap<string, Json>;
   try {
     conversation = await loadConversation(env.store, view.transcript);
-    repair = await repairOf(env.store, view.repair);
+    repair = await loadRepair(env.store, view.repair);
     outputs = await env.store.getMany(storedOutputs(view));
   } catch (error) {
-    return fail(storeIsAway(error));
+    return fail(storeUnreachable(error));
   }
   const feedback_told = view.feedback.length;
   const { kept, asked } = turnMessages({
@@ -64,7 +64,7 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
   });
   let request: Omit<ModelRequest, 'max_output_tokens'>;
   try {
-    request = requestOf(agent, view, asked);
+    request = buildRequest(agent, view, asked);
   } catch (error) {
     return fail(noJsonSchema(error));
   }
@@ -86,22 +86,22 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
       ...(env.maskKnown === undefined ? {} : { maskKnown: env.maskKnown }),
       now: env.now,
       mayAskAgain: view.left.turns > 0,
-      settings: settingsOf(agent.model),
+      settings: settingNames(agent.model),
     },
   );
   if (heard.class === 'cancelled') return heard;
-  // Who calls a tool all the same is not heard: nothing runs any more, and what it said beside it is the result.
+  // Tool calls in the last turn are dropped, because nothing can run any more. The text of the answer is the result.
   const outcome = heard.class === 'ok' && view.last_turn ? { ...heard, calls: [] } : heard;
   const { model_calls } = outcome;
   const used = {
-    ...useOf(agent, nameOf(source), outcome, reserved),
+    ...settleUse(agent, nameOf(source), outcome, reserved),
     ...(model_calls === undefined ? {} : { model_calls }),
   };
   if (outcome.class === 'failed') return { ...(await withRepair(outcome, env.store)), ...used };
 
   // What the model said goes to tools and to the result exactly; only the endpoint's own key never does.
   const mask = maskSecretsOf(source);
-  const problem = await problemOfAnswer(agent, outcome);
+  const problem = await checkAnswer(agent, outcome);
   if (problem !== null) {
     const said = outcome.text ?? JSON.stringify(outcome.calls);
     const unusable = fail({ category: 'contract_violation', certainty: 'failed', ...problem });
@@ -112,22 +112,22 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnSurroun
     const counted = countedNow(outcome, request, nameOf(source));
     const told = { messages, feedback_told, ...(counted === null ? {} : { counted }) };
     const transcript = await saveConversation(env.store, told, conversation.messages);
-    return { class: 'ok', ...choiceOf(outcome, mask), ...used, transcript, duration_ms: env.now() - startedAt };
+    return { class: 'ok', ...toChoice(outcome, mask), ...used, transcript, duration_ms: env.now() - startedAt };
   } catch (error) {
-    return { ...fail(storeIsAway(error)), ...used };
+    return { ...fail(storeUnreachable(error)), ...used };
   }
 }
 
-/** Only where the model has really counted. */
+/** The token count of the provider, if it sent one. */
 const countedNow = ({ usage }: ModelAnswer, request: Omit<ModelRequest, 'max_output_tokens'>, model: string) =>
-  usage.estimated === true ? null : { tokens: usage.input_tokens, head: hashOfHead(request, model) };
+  usage.estimated === true ? null : { tokens: usage.input_tokens, head: hashHead(request, model) };
 
 const storedOutputs = (view: PlannerView): string[] =>
   view.steps.flatMap(({ status, output, artifact_id }) =>
     status === 'ok' && output === undefined && artifact_id !== undefined ? [artifact_id] : [],
   );
 
-async function repairOf(store: MessageStore, id: string | null): Promise<{ text: string; why: string } | null> {
+async function loadRepair(store: MessageStore, id: string | null): Promise<{ text: string; why: string } | null> {
   if (id === null) return null;
   const kept = (await store.getMany([id])).get(id);
   return isRepair(kept) ? kept : null;
@@ -145,29 +145,33 @@ async function withRepair(failure: CallFailed & { text?: string }, store: Messag
     await store.putMany([{ id, text: repair }]);
     return { ...rest, repair: id };
   } catch {
-    // A help, never in the way: without it the model is told what was wrong and not what it had said.
+    // Storing the answer is optional: without it the model is only told what was wrong.
     return rest;
   }
 }
 
-const requestOf = (agent: Agent, view: PlannerView, messages: Message[]): Omit<ModelRequest, 'max_output_tokens'> => ({
+const buildRequest = (
+  agent: Agent,
+  view: PlannerView,
+  messages: Message[],
+): Omit<ModelRequest, 'max_output_tokens'> => ({
   instructions: agent.instructions ?? '',
   messages,
   tools: agent.tools.map((tool) => ({
     name: tool.name,
     description: tool.description ?? tool.name,
-    input_schema: jsonSchemaOf(tool.input),
+    input_schema: toJsonSchema(tool.input),
   })),
   ...(view.last_turn ? { tool_choice: 'none' } : {}),
-  ...(agent.output === undefined ? {} : { output_schema: jsonSchemaOf(agent.output) }),
+  ...(agent.output === undefined ? {} : { output_schema: toJsonSchema(agent.output) }),
   timeout_ms: view.timeout_ms,
 });
 
 /**
- * A tool that nobody declared cannot be called, and neither can one whose arguments nobody can read: to a tool that needs
- * none they would look like none. Arguments that break a schema are for the tool itself to refuse.
+ * Refuses calls of undeclared tools and calls with unreadable arguments, which would look like a call without arguments. Arguments
+ * that only violate the schema are refused by the tool itself.
  */
-async function problemOfAnswer(
+async function checkAnswer(
   agent: Agent,
   { calls, output }: ModelAnswer,
 ): Promise<{ error_code: string; message: string } | null> {
@@ -184,7 +188,7 @@ async function problemOfAnswer(
     return { error_code: 'INPUT_TOO_LARGE', message: `the arguments of ${tooLarge.tool} are too large` };
   }
   if (agent.output === undefined || output === undefined) return null;
-  const message = await problemOfOutput(agent.output, output);
+  const message = await checkOutput(agent.output, output);
   return message === null ? null : { error_code: 'INVALID_OUTPUT', message };
 }
 
@@ -203,7 +207,7 @@ function answered({ text = '', calls, state }: ModelAnswer, mask: Redact): Assis
   };
 }
 
-const choiceOf = ({ text, calls, output }: ModelAnswer, mask: Redact) => ({
+const toChoice = ({ text, calls, output }: ModelAnswer, mask: Redact) => ({
   calls: calls.map(({ call_id, tool, input }) => ({ call_id, tool, input: redactJson(input, mask) })),
   ...(calls.length > 0 ? {} : { output: redactJson(output ?? text ?? null, mask) }),
   ...(text === undefined ? {} : { message: mask(text).slice(0, CAP.textChars) }),
@@ -225,7 +229,7 @@ const failed = ({ message, ...how }: FailedTurn, redact: Redact, duration_ms: nu
   duration_ms,
 });
 
-/** An agent that was defined past our door: a tool's or the output's schema that no model can be told. */
+/** The schema of a tool or of the output cannot be sent to a model. `defineAgent` may not have checked this agent. */
 const noJsonSchema = (error: unknown): FailedTurn => ({
   category: 'invalid_input',
   error_code: 'INVALID_SCHEMA',
@@ -233,7 +237,7 @@ const noJsonSchema = (error: unknown): FailedTurn => ({
   message: `a schema of the agent cannot be written as JSON Schema: ${error instanceof Error ? error.message : ''}`,
 });
 
-/** A person can mend it: with a larger budget, or with a price. */
+/** A person can fix this with a larger budget or with a price. */
 const nothingSent = ({ budget, why }: NoRoom): FailedTurn => ({
   category: 'quota',
   error_code: budget === null ? 'MODEL_NOT_PRICED' : 'BUDGET',
@@ -242,7 +246,7 @@ const nothingSent = ({ budget, why }: NoRoom): FailedTurn => ({
   ...(budget === null ? {} : { over_budget: budget }),
 });
 
-const storeIsAway = (error: unknown): FailedTurn => ({
+const storeUnreachable = (error: unknown): FailedTurn => ({
   category: 'network',
   error_code: 'STORE_UNREACHABLE',
   certainty: 'not_started',

@@ -5,11 +5,11 @@ import { isEndpoint, type ModelSource } from '../define/model-source.ts';
 import { wellFormed } from './turn-messages.ts';
 
 /**
- * What a model wants back with its next question, as it said it: its reasoning and the signatures of it. Some refuse to go
- * on without, others think worse. It is opaque here: kept, and sent back to the model that it came from.
+ * The reasoning of a model and its signatures, which must be sent back with the next request: some models refuse to continue without
+ * them, and others answer worse. The state is opaque here and is only sent back to the model that it came from.
  */
 
-/** As it comes back: calls are told by their place, for their ids are not final yet. */
+/** The state as the model sent it. Calls are identified by their position, because their ids are not final yet. */
 export interface SaidState {
   options?: Json;
   parts: SaidPart[];
@@ -19,14 +19,14 @@ export type SaidPart =
   | { type: 'text'; options?: Json }
   | { type: 'call'; index: number; options?: Json };
 
-/** More than this is not kept: the model goes on without it. */
+/** A larger state is not stored, and the model continues without it. */
 const STATE_BYTES = 256 * 1024;
 
 export const stateSource = (source: ModelSource): string =>
   isEndpoint(source) ? `openai-compatible ${source.model}` : `${source.provider} ${source.modelId}`;
 
-/** null when there is nothing to keep. */
-export function stateOf(said: SaidState, from: string, callIds: readonly string[]): ProviderState | null {
+/** Returns the state to store, or null if there is none. */
+export function toProviderState(said: SaidState, from: string, callIds: readonly string[]): ProviderState | null {
   const isPlain = said.parts.every((part) => part.type !== 'reasoning' && part.options === undefined);
   if (said.options === undefined && isPlain) return null;
   const parts = said.parts.flatMap((part): ProviderState['parts'] => {
@@ -40,8 +40,8 @@ export function stateOf(said: SaidState, from: string, callIds: readonly string[
 }
 
 /**
- * Reasoning without a signature is masked like any text. A signed state is worth nothing once a word of it has changed, so
- * one with a known secret in it is left out whole.
+ * Masks reasoning without a signature like any text. A changed state would no longer match its signature, so a signed state with a
+ * known secret is left out as a whole.
  */
 export function cleanState(state: ProviderState, mask: Redact): ProviderState | null {
   const before = state as unknown as Json;
@@ -52,20 +52,20 @@ export function cleanState(state: ProviderState, mask: Redact): ProviderState | 
 }
 
 const isSigned = ({ options, parts }: ProviderState): boolean =>
-  parts.some((part) => part.options !== undefined) || membersOf(options).some((name) => !PLAIN_FIELDS.includes(name));
+  parts.some((part) => part.options !== undefined) || fieldNames(options).some((name) => !PLAIN_FIELDS.includes(name));
 
-const membersOf = (options: Json | undefined): string[] =>
+const fieldNames = (options: Json | undefined): string[] =>
   Object.keys((options as Fielded | undefined)?.[FIELDS] ?? {});
 
 type Bag = Record<string, Json>;
 type Fielded = { [FIELDS]?: Bag };
-/** Where the OpenAI-compatible package takes members of a message that it does not know itself. */
+/** The key under which the OpenAI-compatible package passes on unknown fields of a message. */
 const FIELDS = 'openaiCompatible';
 const PLAIN_FIELDS = ['reasoning_content', 'reasoning'];
 const MESSAGE_FIELDS = [...PLAIN_FIELDS, 'reasoning_details', 'extra_content'];
 const CALL_FIELDS = ['extra_content'];
 
-/** From the answer of an endpoint as it was sent: the AI SDK reads only a part of it. */
+/** Reads the state from the raw answer of an endpoint, because the AI SDK keeps only a part of it. */
 export function stateInBody(body: unknown): SaidState {
   const message = (body as { choices?: { message?: Bag }[] } | undefined)?.choices?.[0]?.message ?? {};
   const calls = (message['tool_calls'] ?? []) as unknown as Bag[];
@@ -85,7 +85,7 @@ function picked(bag: Bag, names: string[]): Json | undefined {
   return { [FIELDS]: Object.fromEntries(found.map((name) => [name, bag[name] as Json])) };
 }
 
-/** From the parts of an answer that the AI SDK would send back itself. */
+/** Reads the state from the parts of an answer that the AI SDK keeps. */
 export function stateInParts(content: readonly SdkPart[]): SaidState {
   let calls = 0;
   return {
@@ -103,8 +103,8 @@ interface SdkPart {
   providerOptions?: unknown;
 }
 
-/** The parts of a message in the order in which they were said; plain text and calls where there is no state. */
-export function partsOf(message: AssistantMessage, to: string): ProviderState['parts'] {
+/** The parts of a message in their original order. Without a state: its text and its calls. */
+export function orderedParts(message: AssistantMessage, to: string): ProviderState['parts'] {
   const kept = message.state?.from === to ? message.state.parts : [];
   const firstText = kept.findIndex(({ type }) => type === 'text');
   const known = kept.filter((part, index) => part.type !== 'text' || index === firstText);

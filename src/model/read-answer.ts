@@ -6,7 +6,7 @@ import type { ModelCall, ModelCallProblem, ModelUsage } from '../protocol/model.
 import type { RequestProblem } from '../protocol/run.ts';
 import type { Generated } from './generate.ts';
 import { bytesOf, mostInputTokens } from './input-tokens.ts';
-import { type JsonCheck, jsonCheckOf, jsonFromText, sentenceOf } from './json-check.ts';
+import { type JsonCheck, createJsonCheck, jsonFromText, describeProblems } from './json-check.ts';
 import { ANSWER_CAP, type ModelRequest } from './request.ts';
 import type { ToolNames } from './tool-names.ts';
 
@@ -41,7 +41,7 @@ export function readAnswer(
     return unusable('TOO_MANY_CALLS', `${said.calls.length} calls at once; ${ANSWER_CAP.calls} are the most`);
   }
   if (said.calls.length > 0) return { usable: true, text: said.text, calls: readCalls(said, request, names) };
-  if (said.text.trim() === '') return unusable('EMPTY_ANSWER', 'the model said nothing and called nothing');
+  if (said.text.trim() === '') return unusable('EMPTY_ANSWER', 'the answer has neither text nor tool calls');
   if (checkOutput === null) return { usable: true, text: said.text, calls: [] };
   return readOutput(said.text, checkOutput);
 }
@@ -58,28 +58,28 @@ function readOutput(text: string, check: JsonCheck): ReadAnswer {
   if (output === undefined) return unusable('OUTPUT_NOT_JSON', 'the answer is not JSON', [{ path: '$', message: '' }]);
   const deep = findTooDeepPath(output);
   const problems = deep === null ? check(output) : [{ path: deep, message: 'nested too deep' }];
-  if (problems.length > 0) return unusable('INVALID_OUTPUT', sentenceOf(problems), problems);
+  if (problems.length > 0) return unusable('INVALID_OUTPUT', describeProblems(problems), problems);
   return { usable: true, text, calls: [], output };
 }
 
 function readCalls(said: Generated, request: ModelRequest, names: ToolNames): ModelCall[] {
-  const taken = new Set(request.messages.flatMap(callIdsOf));
+  const taken = new Set(request.messages.flatMap(callIds));
   return said.calls.map(({ id, name, input }, index) => {
     const call_id = freeId(id, `call_${request.messages.length}_${index}`, taken);
     taken.add(call_id);
     const tool = names.fromWire(name) ?? name.slice(0, 128);
-    const problem = problemOfCall(tool, input, request);
+    const problem = checkCall(tool, input, request);
     const call = { call_id, tool, input: asObject(input) };
     return problem === null ? call : { ...call, problem };
   });
 }
 
-const callIdsOf = (message: Message): string[] =>
+const callIds = (message: Message): string[] =>
   message.role === 'assistant' ? message.calls.map((call) => call.call_id) : [];
 
 const ID_CHARS = 64;
 
-/** Some models number their calls from the start in every answer; a conversation needs each id once. */
+/** Some models number their calls from 1 in every answer, but ids must be unique in a conversation. */
 function freeId(given: string, otherwise: string, taken: ReadonlySet<string>): string {
   if (given !== '' && given.length <= ID_CHARS && !taken.has(given)) return given;
   for (let number = 1; ; number += 1) {
@@ -88,7 +88,7 @@ function freeId(given: string, otherwise: string, taken: ReadonlySet<string>): s
   }
 }
 
-function problemOfCall(tool: string, input: unknown, request: ModelRequest): ModelCallProblem | null {
+function checkCall(tool: string, input: unknown, request: ModelRequest): ModelCallProblem | null {
   const declared = request.tools.find(({ name }) => name === tool);
   if (declared === undefined) {
     const known = request.tools.map(({ name }) => name).slice(0, 20);
@@ -97,32 +97,32 @@ function problemOfCall(tool: string, input: unknown, request: ModelRequest): Mod
   }
   const invalid = (problems: RequestProblem[]): ModelCallProblem => ({
     error_code: 'INVALID_ARGUMENTS',
-    message: `the arguments of ${tool} do not fit: ${sentenceOf(problems)}`,
+    message: `the arguments of ${tool} do not fit: ${describeProblems(problems)}`,
     paths: problems.slice(0, 10).map((problem) => problem.path.slice(0, 120)),
   });
   const unreadable = (path: string, message: string): ModelCallProblem => ({
     ...invalid([{ path, message }]),
     error_code: 'UNREADABLE_ARGUMENTS',
   });
-  // What could not be read as JSON comes as the text that it was.
+  // Arguments that are not valid JSON arrive as text.
   if (!isObject(input)) return unreadable('$', 'expected a JSON object');
   const deep = findTooDeepPath(input);
   if (deep !== null) return unreadable(deep, 'nested too deep');
-  // A schema that cannot be read here is for the tool itself to check.
-  const problems = jsonCheckOf(declared.input_schema)?.(input) ?? [];
+  // If the schema cannot be read here, the tool itself checks the arguments.
+  const problems = createJsonCheck(declared.input_schema)?.(input) ?? [];
   return problems.length === 0 ? null : invalid(problems);
 }
 
 const isObject = (input: unknown): input is MessageCall['input'] =>
   typeof input === 'object' && input !== null && !Array.isArray(input);
 
-/** A conversation takes only objects as arguments: others are shown as the text that they were, and never executed. */
+/** A conversation allows only objects as arguments. Others are stored as text and never executed. */
 function asObject(input: unknown): MessageCall['input'] {
   if (isObject(input) && findTooDeepPath(input) === null) return input;
   return { unreadable_arguments: (typeof input === 'string' ? input : 'no JSON object').slice(0, 2_000) };
 }
 
-export function usageOf(said: Generated, request: ModelRequest): ModelUsage {
+export function readUsage(said: Generated, request: ModelRequest): ModelUsage {
   const { inputTokens, outputTokens, cachedInputTokens } = said;
   if (isCount(inputTokens) && isCount(outputTokens)) {
     return {

@@ -1,15 +1,15 @@
 import type { Message } from '../core/transcript/message.ts';
 import type { Json } from '../protocol/json.ts';
 
-/** One question to a model. */
+/** One request to a model. */
 export interface ModelRequest {
   instructions: string;
-  /** Without a system message: that is what the instructions are. */
+  /** The conversation, without a system message: the instructions take its place. */
   messages: readonly Message[];
   tools: readonly ToolDeclaration[];
-  /** `none`: they are declared, because providers refuse results of tools that are not, and none may be called. */
+  /** `none` forbids calls. The tools stay declared, because providers refuse results of undeclared tools. */
   tool_choice?: 'none';
-  /** JSON Schema of the answer, where it must be JSON. */
+  /** The JSON Schema of the answer, if it must be JSON. */
   output_schema?: Json;
   max_output_tokens: number;
   timeout_ms: number;
@@ -23,7 +23,7 @@ export interface ToolDeclaration {
 
 /** What a model may send back at most. */
 export const ANSWER_CAP = {
-  /** Of one HTTP answer, whatever is in it. */
+  /** The most bytes of one HTTP answer. */
   bodyBytes: 16 * 1024 * 1024,
   textChars: 1024 * 1024,
   calls: 64,

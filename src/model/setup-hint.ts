@@ -1,6 +1,6 @@
 import type { ModelEndpoint } from '../define/model-source.ts';
 
-/** Where an endpoint's settings come from, in words for whoever has to change them. */
+/** The names of an endpoint's settings, for messages to people who have to change them. */
 export interface SettingNames {
   base_url: string;
   api_key: string;
@@ -8,7 +8,7 @@ export interface SettingNames {
 export const ENVIRONMENT: SettingNames = { base_url: 'OPENAI_BASE_URL', api_key: 'OPENAI_API_KEY' };
 export const OWN: SettingNames = { base_url: 'the base_url of the model', api_key: 'the api_key of the model' };
 
-/** What to look at first when a server refuses in a way that wrong settings explain; empty when none do. */
+/** Returns a hint if wrong settings can explain the refusal of a server, otherwise an empty text. */
 export function setupHint({ base_url, api_key }: ModelEndpoint, error: unknown, names: SettingNames): string {
   const { statusCode } = (error ?? {}) as { statusCode?: unknown };
   if (statusCode === 401) {

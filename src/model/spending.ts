@@ -4,10 +4,10 @@ import { type CountedInput, mostInputTokens } from './input-tokens.ts';
 import type { ModelRequest } from './request.ts';
 
 const DEFAULT_OUTPUT_TOKENS = 4_096;
-/** Less room than this for an answer is no room. */
+/** If fewer tokens are left for an answer, the request is not sent. */
 const LEAST_OUTPUT_TOKENS = 16;
 
-/** Who asks: how long an answer may be, and what tokens cost. */
+/** The limits of a caller: how long an answer may be, and what tokens cost. */
 export interface Spender {
   maxOutputTokens?: number;
   prices?: ModelPrices;
@@ -20,13 +20,13 @@ export interface Reservation extends Use {
   max_output_tokens: number;
 }
 
-/** Why nothing is sent: a budget that does not hold it, or a cost that nobody could count. */
+/** Why a request is not sent: the budget is too small, or the cost cannot be computed. */
 export interface NoRoom {
   budget: 'tokens' | 'cost_micro_usd' | null;
   why: string;
 }
 
-/** The worst that one question can take, which must fit into what is left. */
+/** Reserves the most that one request can use, which must fit into the rest of the budget. */
 export function reserve(
   spender: Spender,
   model: string,
@@ -38,7 +38,7 @@ export function reserve(
   const wanted = spender.maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS;
   const max_output_tokens = Math.min(wanted, left.tokens - input_tokens);
   if (max_output_tokens < LEAST_OUTPUT_TOKENS) return noRoom('tokens');
-  const cost = costOf(spender, model, { input_tokens, output_tokens: max_output_tokens });
+  const cost = computeCost(spender, model, { input_tokens, output_tokens: max_output_tokens });
   if (left.cost_micro_usd !== null) {
     if (cost === null) return unpriced(model);
     if (cost > left.cost_micro_usd) return noRoom('cost_micro_usd');
@@ -51,19 +51,24 @@ const noRoom = (budget: 'tokens' | 'cost_micro_usd'): NoRoom => ({
   why: `the budget leaves no room for it (${budget})`,
 });
 
-/** Nobody may take it for free: without a price a cap on the cost would hold nothing. */
+/** Without a price, a limit on the cost cannot be enforced. */
 const unpriced = (model: string): NoRoom => ({
   budget: null,
   why: `the cost is capped and ${model} has no price: add it to the agent's prices, or '*' for every other model`,
 });
 
-const costOf = ({ prices }: Spender, model: string, usage: ModelUsage): number | null =>
+const computeCost = ({ prices }: Spender, model: string, usage: ModelUsage): number | null =>
   prices === undefined ? null : priceOf(model, usage, prices);
 
-/** What was used, where anybody knows; else the reservation stays. */
-export function useOf(spender: Spender, model: string, outcome: ModelAnswer | ModelFailed, reserved: Reservation): Use {
+/** Returns the real usage if it is known, otherwise the reserved one. */
+export function settleUse(
+  spender: Spender,
+  model: string,
+  outcome: ModelAnswer | ModelFailed,
+  reserved: Reservation,
+): Use {
   const { usage } = outcome;
   if (usage === null) return { tokens: reserved.tokens, cost_micro_usd: reserved.cost_micro_usd };
   const tokens = usage.input_tokens + usage.output_tokens;
-  return { tokens, cost_micro_usd: costOf(spender, model, usage) ?? 0 };
+  return { tokens, cost_micro_usd: computeCost(spender, model, usage) ?? 0 };
 }

@@ -1,19 +1,19 @@
 import type { ModelEndpoint } from '../define/model-source.ts';
 
-/** What the cap on an answer is called. OpenAI's newer models refuse the older name; many servers know only that one. */
+/** The name of the parameter for the longest answer. OpenAI's newer models refuse the older name, which other servers require. */
 export type TokenParameter = 'max_tokens' | 'max_completion_tokens';
 
-/** Endpoints that have refused the older name: asked once in the life of a process. */
+/** Endpoints that have refused the older name, remembered for the life of the process. */
 const refusedOlder = new Set<string>();
 const keyOf = ({ base_url, model }: ModelEndpoint): string => `${base_url} ${model}`;
 
-export const tokenParameterOf = (endpoint: ModelEndpoint): TokenParameter =>
+export const chooseTokenParameter = (endpoint: ModelEndpoint): TokenParameter =>
   isOpenAi(endpoint) || refusedOlder.has(keyOf(endpoint)) ? 'max_completion_tokens' : 'max_tokens';
 
 const isOpenAi = ({ base_url }: ModelEndpoint): boolean =>
   URL.canParse(base_url) && new URL(base_url).hostname === 'api.openai.com';
 
-/** True when the server refused the question for the older name alone: with the newer one it may be asked again. */
+/** Returns true if the server refused the request only because of the older name, so that it can be sent with the newer one. */
 export function learnTokenParameter(endpoint: ModelEndpoint, used: TokenParameter, error: unknown): boolean {
   const { statusCode, responseBody } = (error ?? {}) as { statusCode?: unknown; responseBody?: unknown };
   const isRefused = statusCode === 400 || statusCode === 422;

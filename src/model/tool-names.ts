@@ -1,10 +1,9 @@
 /**
- * Functions of models have narrower names than tools: no dots. Each tool gets a name that every provider takes, and
- * what comes back is translated.
+ * Translates tool names. Providers allow fewer characters than we do (no dots), so each tool gets a name that every provider accepts.
  */
 export interface ToolNames {
   toWire(name: string): string;
-  /** undefined: a tool that the model made up. */
+  /** Returns undefined for a tool that the model made up. */
   fromWire(name: string): string | undefined;
 }
 

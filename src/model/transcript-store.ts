@@ -2,17 +2,17 @@ import { type Message, messageId, resolveTranscript } from '../core/transcript/m
 import { canonicalJson, hashOfJson } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
 
-/** Where messages live; content-addressed, so writing twice is writing once. */
+/** Stores messages by their hash, so writing the same message twice has no effect. */
 export interface MessageStore {
   getMany(ids: readonly string[]): Promise<ReadonlyMap<string, Json>>;
   putMany(artifacts: readonly { id: string; text: string }[]): Promise<void>;
 }
 
-/** A conversation as the workflow knows it: an id. Behind it are the ids of its messages, in order. */
+/** A conversation. The workflow knows only its id, which refers to the ids of its messages in order. */
 export interface Conversation {
   messages: Message[];
   feedback_told: number;
-  /** What the model counted for all but its last message, and a hash of what it was asked with beside them. */
+  /** The model's token count for all messages but the last, and a hash of the rest of that request. */
   counted?: { tokens: number; head: string };
 }
 interface Index {
@@ -38,7 +38,7 @@ export async function loadConversation(store: MessageStore, id: string | null): 
   return { messages: resolved.messages, feedback_told, ...(counted === undefined ? {} : { counted }) };
 }
 
-/** Only what is new is written: the messages that `known` has are there already. */
+/** Writes only new messages; those in `known` are stored already. */
 export async function saveConversation(
   store: MessageStore,
   { messages, feedback_told, counted }: Conversation,

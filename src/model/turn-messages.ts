@@ -5,35 +5,36 @@ import { replaceFailedTail, replaceInvalidOutput } from '../core/transcript/fail
 import type { Json } from '../protocol/json.ts';
 import { toWellFormed } from '../protocol/well-formed-text.ts';
 
-/** One tool's output inside a conversation; the whole of it is an artifact. */
+/** The most bytes of a tool output in the conversation. The whole output is stored as an artifact. */
 const OUTPUT_BYTES = 24_000;
-/** What is left of old outputs when the conversation has grown too long for the model. */
+/** The most bytes of old outputs once the conversation is too long for the model. */
 const SHORTENED_BYTES = 600;
-/** And of the latest, where the older ones are not what makes it long. */
+/** The most bytes of the latest outputs, if shortening the older ones is not enough. */
 const LATEST_BYTES = 2_400;
-/** So many rounds that failed, one after another, and they are taken out: the guidance says what they taught. */
+/** After this many failed rounds in a row they are removed, because the guidance has what is known from them. */
 const FAILED_ROUNDS = 2;
 
-/** What a turn adds to the conversation so far, before the model is asked. Pure. */
+/** The input of `turnMessages`. */
 export interface TurnInput {
   view: PlannerView;
-  /** What has been said; empty at the first turn. */
+  /** The conversation so far; empty at the first turn. */
   messages: readonly Message[];
-  /** Of what people said, how much is in there already. */
+  /** How many feedback messages the conversation contains already. */
   feedbackTold: number;
-  /** What the model said at the attempt before that could not be used, and why. */
+  /** The answer of the previous attempt that could not be used, and the reason. */
   repair: { text: string; why: string } | null;
-  /** Outputs that were too large to travel, by artifact id. */
+  /** Outputs that were too large for the history, by artifact id. */
   outputs: ReadonlyMap<string, Json>;
 }
 
 export interface TurnMessages {
-  /** What stays in the conversation. */
+  /** The messages that stay in the conversation. */
   kept: Message[];
-  /** What the model is asked with: guidance of the moment comes on top. */
+  /** The messages of the request: the conversation and the guidance for this turn. */
   asked: Message[];
 }
 
+/** Builds the messages of a turn from the conversation so far and what has happened since. Pure. */
 export function turnMessages({ view, messages, feedbackTold, repair, outputs }: TurnInput): TurnMessages {
   const said = messages.length === 0 ? [opening(view)] : withResults(messages, view, outputs);
   const heard = [...said, ...view.feedback.slice(feedbackTold).map(fromPerson)];
@@ -56,7 +57,7 @@ const opening = ({ prompt, input, rerun }: PlannerView): Message => ({
   ),
 });
 
-/** A rerun begins anew, but not as if nothing had been: it is told what the review of the pass before missed. */
+/** A new pass starts a new conversation, with what the review of the previous pass missed. */
 const again = ({ reason, missed, done = [] }: RerunReason): string =>
   [
     `This has been tried before, and it was not good enough (${reason}).`,
@@ -72,13 +73,13 @@ const again = ({ reason, missed, done = [] }: RerunReason): string =>
 
 const fromPerson = (text: string): Message => ({ role: 'user', text: toWellFormed(`A person says: ${text}`) });
 
-/** Every call of the last answer gets its result; one that was never run is told so, or no provider would go on. */
+/** Adds a result for every call of the last answer, also for calls that did not run, because providers require one. */
 function withResults(messages: readonly Message[], view: PlannerView, outputs: ReadonlyMap<string, Json>): Message[] {
   const last = messages.at(-1);
   if (last?.role !== 'assistant' || last.calls.length === 0) return [...messages];
   const results = last.calls.map(({ call_id, tool }): ToolMessage => {
     const step = view.steps.find((candidate) => candidate.call_id === call_id);
-    const result = step === undefined ? NOT_RUN : resultOf(step, outputs);
+    const result = step === undefined ? NOT_RUN : toResult(step, outputs);
     return { role: 'tool', call_id, tool, ...result, output: wellFormed(result.output) };
   });
   return [...messages, ...results];
@@ -86,10 +87,10 @@ function withResults(messages: readonly Message[], view: PlannerView, outputs: R
 
 const NOT_RUN = { output: { error: 'not run: the budget of this run leaves no room for it' }, failed: true as const };
 
-function resultOf(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Pick<ToolMessage, 'output' | 'failed'> {
+function toResult(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Pick<ToolMessage, 'output' | 'failed'> {
   switch (step.status) {
     case 'ok':
-      return { output: bounded(outputOf(step, outputs)) };
+      return { output: bounded(findOutput(step, outputs)) };
     case 'failed':
       return { output: { error: step.error_code ?? 'FAILED', message: step.message_preview ?? '' }, failed: true };
     case 'guided':
@@ -99,7 +100,7 @@ function resultOf(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Pick<T
     case 'policy':
     case 'skipped':
     case 'cancelled':
-      // The four are different facts, and the model is told which one it was.
+      // The model is told which of these it was, because they mean different things.
       return { output: { not_run: FACTS[step.status] }, failed: true };
   }
 }
@@ -112,19 +113,19 @@ const FACTS = {
   cancelled: 'cancelled: it was stopped before it ended',
 } as const;
 
-function outputOf(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Json {
+function findOutput(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Json {
   if (step.output !== undefined) return step.output;
   const stored = step.artifact_id === undefined ? undefined : outputs.get(step.artifact_id);
   return stored ?? { too_large: `kept as artifact ${step.artifact_id ?? 'unknown'}` };
 }
 
-/** A large output is cut as text: its head and tail tell more than nothing. */
+/** Cuts a large output as text and keeps its start and its end. */
 function bounded(output: Json, bytes = OUTPUT_BYTES): Json {
   const text = typeof output === 'string' ? output : JSON.stringify(output);
   return new TextEncoder().encode(text).length <= bytes ? output : shortenToBytes(text, bytes);
 }
 
-/** Half characters do not survive being stored, and then a message would no longer have its own hash. */
+/** Replaces lone surrogates, because storing changes them and the message would no longer match its hash. */
 export function wellFormed(value: Json): Json {
   if (typeof value === 'string') return toWellFormed(value);
   if (typeof value !== 'object' || value === null) return value;
@@ -133,8 +134,7 @@ export function wellFormed(value: Json): Json {
 }
 
 /**
- * The latest results stay whole, for they are what the model is about to use, unless it is they that are too long: when
- * the older ones give less than the latest take.
+ * Shortens old outputs. The latest results stay complete, because the model is about to use them, unless they are the larger part.
  */
 function shortenOutputs(messages: readonly Message[]): Message[] {
   const lastCall = messages.findLastIndex((message) => message.role === 'assistant');
@@ -150,7 +150,7 @@ const shortened = (message: Message, bytes: number): Message =>
 
 const sizeOf = (messages: readonly Message[]): number => JSON.stringify(messages).length;
 
-/** Rounds at the end of the conversation in which every call failed. */
+/** Counts the rounds at the end of the conversation in which every call failed. */
 function failedRounds(messages: readonly Message[]): number {
   let rounds = 0;
   let end = messages.length;
@@ -165,7 +165,7 @@ function failedRounds(messages: readonly Message[]): number {
   }
 }
 
-/** What failed is told once, by call and error, in place of how it stumbled. */
+/** Replaces failed rounds by one list of the calls and their errors. */
 function withoutFailedRounds(messages: readonly Message[], view: PlannerView): Message[] {
   const calls = new Map(
     messages
@@ -184,7 +184,7 @@ function withoutFailedRounds(messages: readonly Message[], view: PlannerView): M
   return replaceFailedTail(messages, words.join('\n')).messages;
 }
 
-/** What the run has to say for this turn alone; it is not kept, for the next turn has its own. */
+/** The guidance for this turn. It is not stored, because the next turn has its own. */
 function momentGuidance(view: PlannerView, kept: readonly Message[]): string {
   const last = kept.at(-1);
   const isTold = last?.role === 'user' && last.guidance === true;

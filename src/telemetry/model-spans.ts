@@ -1,6 +1,6 @@
 import { type Attributes, SpanKind, SpanStatusCode } from '@opentelemetry/api';
 import type { Message } from '../core/transcript/message.ts';
-import { MODEL_CALLS, type ModelCallSeen } from '../model/seen.ts';
+import { MODEL_CALLS, type ModelCallSeen } from '../model/model-call-channel.ts';
 import { ERROR_TYPE, GEN_AI, SECONDWIND, SERVER_ADDRESS } from './attributes.ts';
 import type { Tracing } from './tracing.ts';
 import type { AttributeBuilder } from './attribute-builder.ts';

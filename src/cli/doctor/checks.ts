@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { connectApi } from '../../client/http/api-connection.ts';
 import type { Config } from '../config/read-config.ts';
-import { readModelSettings } from '../../model/settings.ts';
+import { readModelSettings } from '../../model/model-settings.ts';
 import { prepareDataDir } from '../../stack/machine/data-dir.ts';
 import { choosePort } from '../../stack/machine/ports.ts';
 import { ownUrl } from '../ask/connect-remote.ts';

@@ -6,7 +6,7 @@ import type { LoopReport, ReviewReport } from '../../core/guardrails/loop-report
 import { createMask, createRedactor, secretsOf } from '../../core/redaction/redact.ts';
 import { defineAgent } from '../../define/define-agent.ts';
 import type { LoopMaterial, LoopReviewer } from '../../define/loop-reviewer.ts';
-import { modelReviewer } from '../../model/reviewer.ts';
+import { modelReviewer } from '../../model/model-reviewer.ts';
 
 /** The longest that a review may take, because the reporter waits for it. */
 const REVIEW_MS = 20_000;

@@ -5,7 +5,7 @@ import { askReviewer } from '../../../src/activities/review.ts';
 import type { ReviewView } from '../../../src/core/run/ports.ts';
 import { type Agent, defineAgent, type Reviewer } from '../../../src/define/define-agent.ts';
 import { defineTool, type Tool } from '../../../src/define/define-tool.ts';
-import { modelReviewer } from '../../../src/model/reviewer.ts';
+import { modelReviewer } from '../../../src/model/model-reviewer.ts';
 import type { Json } from '../../../src/protocol/json.ts';
 import type { CommandOutput } from '../../../src/define/command/command-output.ts';
 import { commandTool } from '../../../src/define/command/command-tool.ts';

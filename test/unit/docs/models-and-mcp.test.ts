@@ -41,7 +41,7 @@ describe('docs/agents.md', () => {
   it('lists every option of an agent, and of a model that reviews', () => {
     const options = (heading: string) => firstColumn('docs/agents.md', heading);
     const agent = membersOf('src/define/define-agent.ts', 'AgentDefinition<Output = unknown>');
-    const reviewer = membersOf('src/model/reviewer.ts', 'ModelReviewerOptions');
+    const reviewer = membersOf('src/model/model-reviewer.ts', 'ModelReviewerOptions');
     expect(options('An agent with a model')).toEqual(agent);
     expect(options('Review')).toEqual(reviewer);
     expect(options('Where the model is')).toEqual(membersOf('src/define/model-source.ts', 'ModelEndpoint'));

@@ -7,7 +7,7 @@ import type { Message } from '../../../src/core/transcript/message.ts';
 import { replaceFailedTail } from '../../../src/core/transcript/failed-tail.ts';
 import type { ModelRequest } from '../../../src/model/request.ts';
 import { askModel } from '../../../src/model/ask-model.ts';
-import { readModelSettings } from '../../../src/model/settings.ts';
+import { readModelSettings } from '../../../src/model/model-settings.ts';
 import type { ModelEndpoint } from '../../../src/define/model-source.ts';
 import { ENVIRONMENT } from '../../../src/model/setup-hint.ts';
 import {

@@ -5,7 +5,7 @@ import { createRedactor } from '../../../src/core/redaction/redact.ts';
 import { defineAgent } from '../../../src/define/define-agent.ts';
 import { defineTool } from '../../../src/define/define-tool.ts';
 import { planTurn } from '../../../src/model/plan-turn.ts';
-import { modelReviewer } from '../../../src/model/reviewer.ts';
+import { modelReviewer } from '../../../src/model/model-reviewer.ts';
 import type { MessageStore } from '../../../src/model/transcript-store.ts';
 import { type Script, type ScriptedTurn, serveScriptedModel } from '../../../src/testing.ts';
 import { liveThinking, messageStoreInMemory, quietEnvironment } from '../../support/thinking.ts';

@@ -9,7 +9,7 @@ import type { AssistantMessage } from '../../../src/core/transcript/message.ts';
 import { replaceFailedTail } from '../../../src/core/transcript/failed-tail.ts';
 import { defineAgent } from '../../../src/define/define-agent.ts';
 import { defineTool } from '../../../src/define/define-tool.ts';
-import { cleanState, partsOf, stateOf } from '../../../src/model/provider-state.ts';
+import { cleanState, orderedParts, toProviderState } from '../../../src/model/provider-state.ts';
 import { scriptedModel } from '../../../src/testing.ts';
 import { liveThinking } from '../../support/thinking.ts';
 
@@ -139,7 +139,7 @@ describe('kept state', () => {
   });
 
   it('has a cap', () => {
-    expect(stateOf({ parts: [{ type: 'reasoning', text: 'x'.repeat(300_000) }] }, 'm', [])).toBeNull();
+    expect(toProviderState({ parts: [{ type: 'reasoning', text: 'x'.repeat(300_000) }] }, 'm', [])).toBeNull();
   });
 
   it('goes to no other model, and its signature outlives the call that carried it', () => {
@@ -155,8 +155,8 @@ describe('kept state', () => {
         ],
       },
     };
-    expect(partsOf(assistant, 'm')[1]).toMatchObject({ call_id: 'c1', options: { google: {} } });
-    expect(JSON.stringify(partsOf(assistant, 'another'))).not.toContain('thoughtSignature');
+    expect(orderedParts(assistant, 'm')[1]).toMatchObject({ call_id: 'c1', options: { google: {} } });
+    expect(JSON.stringify(orderedParts(assistant, 'another'))).not.toContain('thoughtSignature');
     const { messages } = replaceFailedTail(
       [
         { role: 'user', text: 'go' },

@@ -5,7 +5,7 @@ import { z } from 'zod';
 import { type Message, messageId } from '../../../src/core/transcript/message.ts';
 import { defineAgent, type AgentDefinition } from '../../../src/define/define-agent.ts';
 import { defineTool } from '../../../src/define/define-tool.ts';
-import { hashOfHead, mostInputTokens } from '../../../src/model/input-tokens.ts';
+import { hashHead, mostInputTokens } from '../../../src/model/input-tokens.ts';
 import { scriptedModel, type Script } from '../../../src/testing.ts';
 import { conversation } from '../../support/conversations.ts';
 import { liveThinking } from '../../support/thinking.ts';
@@ -82,7 +82,7 @@ describe('what a run reserves', () => {
         const question = { ...head, messages };
         const counted = {
           tokens: densest(before) + bytes(head.instructions),
-          head: hashOfHead(question, 'm'),
+          head: hashHead(question, 'm'),
           messages: before.map(messageId),
         };
         const real = densest(messages) + bytes(head.instructions);

@@ -5,7 +5,7 @@ import { defineAgent, type AgentDefinition } from '../../../src/define/define-ag
 import { defineTool } from '../../../src/define/define-tool.ts';
 import { prepareRun } from '../../../src/define/prepare-run.ts';
 import { createRegistry } from '../../../src/define/registry.ts';
-import { modelReviewer } from '../../../src/model/reviewer.ts';
+import { modelReviewer } from '../../../src/model/model-reviewer.ts';
 import type { ReviewView } from '../../../src/core/run/ports.ts';
 import type { PolicyPatch } from '../../../src/protocol/schemas/policy.ts';
 import { scriptedModel, type Script, type ScriptedTurn } from '../../../src/testing.ts';

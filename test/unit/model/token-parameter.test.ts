@@ -3,8 +3,8 @@ import { afterEach, describe, expect, it } from 'vitest';
 import { defineAgent } from '../../../src/define/define-agent.ts';
 import type { ModelRequest } from '../../../src/model/request.ts';
 import { askModel } from '../../../src/model/ask-model.ts';
-import { modelReviewer } from '../../../src/model/reviewer.ts';
-import { tokenParameterOf } from '../../../src/model/token-parameter.ts';
+import { modelReviewer } from '../../../src/model/model-reviewer.ts';
+import { chooseTokenParameter } from '../../../src/model/token-parameter.ts';
 import { type Script, type ScriptedServer, serveScriptedModel } from '../../../src/testing.ts';
 import { liveThinking } from '../../support/thinking.ts';
 
@@ -43,7 +43,7 @@ describe('the cap on an answer', () => {
     ['https://api.openai.com.example.org/v1', 'max_tokens'],
     ['no address', 'max_tokens'],
   ])('is called at %s: %s', (base_url, name) => {
-    expect(tokenParameterOf({ base_url, model: 'gpt-5-mini' })).toBe(name);
+    expect(chooseTokenParameter({ base_url, model: 'gpt-5-mini' })).toBe(name);
   });
 
   it('is sent under the other name within the turn when the server asks for it, and from then on', async () => {

@@ -13,26 +13,32 @@ import { CAP } from '../protocol/caps.ts';
 import type { ModelFailed } from '../protocol/model.ts';
 import { askModel } from './ask-model.ts';
 import type { ModelSource } from '../define/model-source.ts';
-import { withSecretsOf } from './secrets.ts';
-import { nameOf, settingsOf, sourceOf } from './source.ts';
-import { reserve, type Spender, useOf } from './spending.ts';
+import { redactSecretsOf } from './model-secrets.ts';
+import { nameOf, settingNames, resolveModel } from './resolve-model.ts';
+import { reserve, type Spender, settleUse } from './spending.ts';
 
+/** Options of `modelReviewer`. */
 export interface ModelReviewerOptions {
-  /** As an agent's `model`; without one the agent's own, and then the environment's. */
+  /** The model, as in `defineAgent`. Default: the agent's model, and then that of the environment. */
   model?: ModelSource | string;
-  /** What its tokens cost, by model; without them the agent's own. */
+  /** The price of tokens, by model. Default: the agent's prices. */
   prices?: ModelPrices;
   maxOutputTokens?: number;
 }
 
 /**
- * A model judges a finished pass as two persons: SAGE scores how well it meets the goal and how far it strayed, PESSIMIST
- * names the biases it shows. Each answer is checked and asked for once more when it cannot be used. Without a judgement of
- * SAGE the review fails, and the run's rules judge instead; without one of PESSIMIST no bias is named.
+ * Returns a reviewer that lets a model judge a finished pass in two roles: SAGE scores how well the pass meets the goal and how far it
+ * strayed, and PESSIMIST names its biases. An answer that cannot be used is requested once more. If SAGE gives no usable answer, the
+ * review fails and the rules judge instead; if PESSIMIST gives none, no bias is named.
+ *
+ * @example
+ * ```ts
+ * const agent = defineAgent({ name: 'writer', instructions: 'Write a summary.', tools: [], review: modelReviewer() });
+ * ```
  */
 export function modelReviewer(options: ModelReviewerOptions = {}): Reviewer {
   const review: Reviewer = async (view, context) => {
-    const ask = questioner(options, view, context);
+    const ask = createQuestioner(options, view, context);
     const sage = await ask(SAGE, sageSchema);
     if (!sage.ok) throw new ReviewFailedError(sage.why);
     const pessimist = await ask(PESSIMIST, pessimistSchema);
@@ -53,7 +59,7 @@ class ReviewFailedError extends Error {
   override readonly name = 'ReviewFailedError';
 }
 
-/** Scores are decimal: four places are more than any threshold asks for. */
+/** Rounds a score to four decimal places, which is finer than any threshold. */
 const fourPlaces = (score: number): number => Math.round(score * 10_000) / 10_000;
 
 const COMMON = [
@@ -96,12 +102,12 @@ interface Ask {
   redact: Redact;
 }
 
-/** One question, at most one repair, and a few more where the model is busy: each within what the run has left. */
-function questioner(options: ModelReviewerOptions, view: ReviewOf, context: ReviewContext): Ask {
+/** Sends a request with at most one repair and a few retries for a busy server, each within the rest of the budget. */
+function createQuestioner(options: ModelReviewerOptions, view: ReviewOf, context: ReviewContext): Ask {
   const { agent, environment, maskKnown = unchanged, now, signal } = context;
-  const source = sourceOf(options.model ?? agent.model, environment);
-  const redact = typeof source === 'string' ? context.redact : withSecretsOf(source, context.redact);
-  const settings = settingsOf(options.model ?? agent.model);
+  const source = resolveModel(options.model ?? agent.model, environment);
+  const redact = typeof source === 'string' ? context.redact : redactSecretsOf(source, context.redact);
+  const settings = settingNames(options.model ?? agent.model);
   const prices = options.prices ?? agent.prices;
   const spender: Spender = {
     maxOutputTokens: options.maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS,
@@ -128,14 +134,14 @@ function questioner(options: ModelReviewerOptions, view: ReviewOf, context: Revi
       if ('why' in reserved) return { ok: false, why: reserved.why };
       if (left.model_calls < 1) return { ok: false, why: 'the budget leaves no room for it (model_calls)' };
       const { max_output_tokens, tokens, cost_micro_usd } = reserved;
-      // Reserved before, settled after: a review that is left behind in the middle has still been paid for.
+      // The usage is reserved before the request and corrected after it, so that an abandoned review is counted too.
       spend({ tokens, cost_micro_usd, model_calls: 1 });
       const outcome = await askModel(
         { ...request, max_output_tokens, timeout_ms: Math.max(1, endsAt - now()) },
         { model: source, signal, redact, maskKnown, now, mayAskAgain: left.model_calls > 0, settings },
       );
       if (outcome.class === 'cancelled') return { ok: false, why: 'it was cancelled' };
-      const used = useOf(spender, nameOf(source), outcome, reserved);
+      const used = settleUse(spender, nameOf(source), outcome, reserved);
       const wasSent = outcome.class === 'ok' || outcome.certainty !== 'not_started';
       spend({
         tokens: used.tokens - tokens,
@@ -160,14 +166,14 @@ function questioner(options: ModelReviewerOptions, view: ReviewOf, context: Revi
   return Object.assign(ask, { redact });
 }
 
-/** Of one question: a moment's trouble must not decide that the rules judge. */
+/** Retries of one request, so that a short outage does not make the review fail. */
 const RETRIES = 2;
 const BASE_WAIT_MS = 500;
-/** A server that asks for a longer pause than this is not waited for. */
+/** If a server asks for a longer pause, the review does not wait. */
 const LONGEST_WAIT_MS = 20_000;
 const PASSING: readonly FailureCategory[] = ['rate_limit', 'server_error', 'network', 'timeout'];
 
-/** null when time mends nothing here, or too much of it would be needed. */
+/** Returns the wait before a retry, or null if waiting does not help or takes too long. */
 function waitBefore({ category, retry_after_ms }: ModelFailed, retries: number): number | null {
   const waitMs = Math.max(retry_after_ms ?? 0, BASE_WAIT_MS * 2 ** retries);
   return PASSING.includes(category) && waitMs <= LONGEST_WAIT_MS ? waitMs : null;
@@ -186,7 +192,7 @@ const waited = (ms: number, signal: AbortSignal): Promise<void> =>
   });
 
 const DEFAULT_OUTPUT_TOKENS = 2_048;
-/** The rest is for telling what was used. */
+/** The rest of the time is for reporting the usage. */
 const SHARE_OF_TIME = 0.9;
 const RESULT_BYTES = 24_000;
 const STEPS_SHOWN = 50;

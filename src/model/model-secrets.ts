@@ -6,8 +6,8 @@ const SECRET_NAME = /auth|cookie|credential|key|password|secret|token/i;
 /** Masks what an agent's own endpoint holds, because servers echo the keys that they refuse. */
 export const maskSecretsOf = (source: ModelSource): Redact => createMask(secretsIn(source));
 
-/** Does the same before `redact` does its part. */
-export function withSecretsOf(source: ModelSource, redact: Redact): Redact {
+/** Returns a redactor that masks these secrets first and then applies `redact`. */
+export function redactSecretsOf(source: ModelSource, redact: Redact): Redact {
   const own = maskSecretsOf(source);
   return (text) => redact(own(text));
 }
@@ -17,7 +17,7 @@ function secretsIn(source: ModelSource): string[] {
   const { api_key, headers = {}, body = {} } = source;
   const named = Object.entries({ ...body, ...headers })
     .filter(([name]) => SECRET_NAME.test(name))
-    // `Bearer <key>`: the key alone is what comes back.
+    // Of `Bearer <key>` the key alone is a secret too, because a server may echo it.
     .flatMap(([, value]) => (typeof value === 'string' ? [value, ...value.split(/[\s=;]+/)] : []));
   return [...(api_key === undefined ? [] : [api_key]), ...named];
 }

@@ -1,9 +1,9 @@
 import { isEndpoint, type ModelSource } from '../define/model-source.ts';
-import { readModelSettings } from './settings.ts';
+import { readModelSettings } from './model-settings.ts';
 import { ENVIRONMENT, OWN, type SettingNames } from './setup-hint.ts';
 
-/** The model that somebody names, or what is missing to reach it. A mere name is one at the endpoint of the environment. */
-export function sourceOf(
+/** Resolves the model of an agent, or says what is missing. A plain name is a model at the endpoint of the environment. */
+export function resolveModel(
   model: ModelSource | string | undefined,
   environment: Record<string, string | undefined>,
 ): ModelSource | string {
@@ -12,8 +12,8 @@ export function sourceOf(
   return settings.ok ? settings.endpoint : settings.problem;
 }
 
-/** How the settings of that model are called. */
-export const settingsOf = (model: ModelSource | string | undefined): SettingNames =>
+/** The names of that model's settings, for error messages. */
+export const settingNames = (model: ModelSource | string | undefined): SettingNames =>
   model !== undefined && typeof model !== 'string' ? OWN : ENVIRONMENT;
 
 export const nameOf = (source: ModelSource): string => (isEndpoint(source) ? source.model : source.modelId);

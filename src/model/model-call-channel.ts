@@ -2,23 +2,23 @@ import { channel } from 'node:diagnostics_channel';
 import type { ModelOutcome } from '../protocol/model.ts';
 import { isEndpoint, type ModelSource } from '../define/model-source.ts';
 import type { ModelRequest } from './request.ts';
-import { nameOf } from './source.ts';
+import { nameOf } from './resolve-model.ts';
 
-/** One question to a model and its end, for whoever watches this process. */
+/** One request to a model and its outcome, for telemetry. */
 export interface ModelCallSeen {
   model: string;
   provider: string;
-  /** The host that was asked, where one is known. */
+  /** The host of the model server, if it is known. */
   server: string | null;
   request: ModelRequest;
   outcome: ModelOutcome;
   startedAt: number;
 }
 
-/** Nobody is told while nobody listens. */
+/** A diagnostics channel: publishing costs nothing without subscribers. */
 export const MODEL_CALLS = channel('secondwind:model_call');
 
-export function tellModelCall(
+export function publishModelCall(
   source: ModelSource,
   request: ModelRequest,
   outcome: ModelOutcome,

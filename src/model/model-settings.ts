@@ -4,7 +4,7 @@ export type ModelSettings = { ok: true; endpoint: ModelEndpoint } | { ok: false;
 
 const DEFAULT_BASE_URL = 'https://api.openai.com/v1';
 
-/** The endpoint that the environment names, or what is missing. `MODEL` says which model; without it there is none. */
+/** Reads the endpoint from the environment, or says what is missing. `MODEL` is required and names the model. */
 export function readModelSettings(environment: Record<string, string | undefined>): ModelSettings {
   const base_url = environment['OPENAI_BASE_URL'] || DEFAULT_BASE_URL;
   const api_key = environment['OPENAI_API_KEY'];
