@@ -4,6 +4,7 @@ import { classifyError } from '../core/retry/classify-error.ts';
 import { readErrorFacts } from '../core/retry/read-error-facts.ts';
 import { CAP } from '../protocol/caps.ts';
 import type { CallCancelled, CallFailed } from '../protocol/tools.ts';
+import { catchStrayErrors } from './stray-errors.ts';
 
 /**
  * The environment of a planner's turn or a review. It has no Temporal types, so that the simulator can use the
@@ -30,7 +31,7 @@ export async function askWithTimeout<T>(
   const over = new AbortController();
   try {
     const value = await Promise.race([
-      ask(),
+      catchStrayErrors(ask),
       rejectOnAbort(env.signal, over.signal),
       rejectAfter(timeoutMs, over.signal),
     ]);

@@ -2,6 +2,7 @@
 import { CommanderError } from 'commander';
 import { createProgram } from './program.ts';
 import { EXIT, reportError } from './report-error.ts';
+import { isServing } from './serving.ts';
 
 async function main(): Promise<number> {
   try {
@@ -15,9 +16,12 @@ async function main(): Promise<number> {
 }
 
 // A reader that closes the pipe early, such as `| head`, is not an error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) =>
-  process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed),
-);
+process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+  // A stack or a worker goes on: its readers are elsewhere.
+  if (!isServing()) process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed);
+});
+// Nothing can be said about a stderr that is gone.
+process.stderr.on('error', () => undefined);
 
 // Exits even if something still keeps the event loop busy.
 main().then(

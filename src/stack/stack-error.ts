@@ -1,5 +1,6 @@
 /** Why a stack cannot start or keep running. Each code has one sentence and one next step. */
 export type StackErrorCode =
+  | 'bad_stack_file'
   | 'disk_full'
   | 'folder_in_use'
   | 'folder_not_writable'

@@ -2,7 +2,9 @@ import { join } from 'node:path';
 import type { Logger } from '@temporalio/common';
 import { NativeConnection, type NativeConnectionOptions, Runtime, type Worker } from '@temporalio/worker';
 import type { ActivityStore } from '../activities/store-port.ts';
+import { handleStrayErrors } from '../activities/stray-errors.ts';
 import { NotReachableError } from '../protocol/errors.ts';
+import { removeLeftAttemptFolders } from '../define/command/attempt-folder.ts';
 import type { Registry } from '../define/registry.ts';
 import { externalConnection } from '../stack/temporal/external.ts';
 import type { Telemetry } from '../telemetry/start-telemetry.ts';
@@ -47,9 +49,11 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
   const connection = await NativeConnection.connect(await connectionTo(address, env)).catch((error: unknown) => {
     throw new NotReachableError(`Temporal at ${address}`, 'Start it, or correct TEMPORAL_ADDRESS.', error);
   });
+  await removeLeftAttemptFolders();
+  const letStrayErrorsGo = handleStrayErrors(options.logger);
   try {
     const worker = await createWorker({ ...options, connection });
-    const ended = runUntilStopped(worker, connection);
+    const ended = runUntilStopped(worker, connection).finally(letStrayErrorsGo);
     return {
       ended,
       stop: async () => {
@@ -58,6 +62,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
       },
     };
   } catch (error) {
+    letStrayErrorsGo();
     await connection.close();
     throw error;
   }

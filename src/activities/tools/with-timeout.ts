@@ -1,4 +1,5 @@
 import { within } from '../../protocol/within.ts';
+import { catchStrayErrors } from '../stray-errors.ts';
 
 export type Timed<T> =
   | { kind: 'returned'; value: T }
@@ -20,11 +21,15 @@ export async function withTimeout<T>(
   run: (signal: AbortSignal) => Promise<T> | T,
 ): Promise<Timed<T>> {
   const own = new AbortController();
+  const failed = new AbortController();
   const over = new AbortController();
   const attempt = (async (): Promise<Timed<T>> => {
     try {
-      return { kind: 'returned', value: await run(AbortSignal.any([outer, own.signal])) };
+      const value = await catchStrayErrors(() => run(AbortSignal.any([outer, own.signal, failed.signal])));
+      return { kind: 'returned', value };
     } catch (error) {
+      // After a stray error the tool itself may still be under way.
+      failed.abort(error);
       return { kind: 'threw', error };
     }
   })();

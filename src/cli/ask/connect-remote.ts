@@ -1,10 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import { createHttpClient, type HttpClient } from '../../client/http/http-client.ts';
 import { SecondwindError } from '../../protocol/errors.ts';
 import { type Config, isLoopback, readConfig } from '../config/read-config.ts';
 import { ROLES } from '../../api/access.ts';
 import { readStackFile } from '../../stack/keeper/stack-file.ts';
-import { tokenFile } from '../serve/token-file.ts';
+import { readTokenFile, tokenFile } from '../serve/token-file.ts';
 
 export interface RemoteFlags {
   url?: string;
@@ -45,7 +44,7 @@ async function tokenFor(url: string, { tokens, dataDir }: Config): Promise<strin
     );
   }
   const file = tokenFile(dataDir);
-  const kept = (await readFile(file, 'utf8').catch(() => '')).trim();
+  const kept = await readTokenFile(file);
   if (kept !== '') return kept;
   throw new SecondwindError(
     'no_token',

@@ -28,8 +28,10 @@ export function readTokens(token: string | undefined, tokens: string | undefined
 
 export const isStrong = ({ token }: Grant): boolean => token.length >= STRONG_CHARS;
 
+export const isToken = (text: string): boolean => TOKEN.test(text);
+
 function checkToken(token: string, variable: string): string {
-  if (TOKEN.test(token)) return token;
+  if (isToken(token)) return token;
   throw new ConfigError(
     `${variable} contains a token with characters that are not allowed in an HTTP header.`,
     'Use only letters, digits and - . _ ~ + /, for example the output of `openssl rand -hex 24`.',

@@ -6,6 +6,7 @@ import { createRedactor, type Redact, secretsOf } from '../../core/redaction/red
 import { redactShown } from '../../core/redaction/shown.ts';
 import type { Json } from '../../protocol/json.ts';
 import { openLog } from '../../stack/machine/log-file.ts';
+import { writeLines, writeLinesInBackground } from './line-writer.ts';
 
 export interface CommandLog {
   info(fields: object, message: string): void;
@@ -20,15 +21,14 @@ export interface CommandLog {
 /** Creates a log of JSON lines, to a file or to stderr, without secrets. */
 export function createLog(to: { file: string } | 'stderr', secrets: readonly string[]): CommandLog {
   const redact = createRedactor([...secretsOf(process.env), ...secrets]);
-  const fd = to === 'stderr' ? 2 : logFile(to.file);
-  // Lines are written synchronously, because the last lines before a crash matter most.
+  const writer = to === 'stderr' ? writeLinesInBackground(2) : writeLines(logFile(to.file), sayOnStderr);
   let more = (): Record<string, string> => ({});
   const settings = {
     base: null,
     mixin: () => more(),
     hooks: { streamWrite: (line: string) => redactLine(line, redact) },
   };
-  const log = pino(settings, pino.destination({ fd, sync: true }));
+  const log = pino(settings, writer);
   return {
     info: (fields, message) => log.info(fields, message),
     error: (fields, message) => log.error(fields, message),
@@ -47,6 +47,10 @@ function redactLine(line: string, redact: Redact): string {
   } catch {
     return redact(line);
   }
+}
+
+function sayOnStderr(line: string): void {
+  process.stderr.write(`${line}\n`);
 }
 
 function logFile(path: string): number {

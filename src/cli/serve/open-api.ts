@@ -1,6 +1,7 @@
 import type { Hono } from 'hono';
 import type { ApiDeps, ApiEnv, ApiLog } from '../../api/api-context.ts';
 import { createApi } from '../../api/create-api.ts';
+import { checkTemporal } from '../../client/temporal/check-temporal.ts';
 import { connectClient } from '../../client/connect.ts';
 import { createClient } from '../../client/create-client.ts';
 import type { Grant } from '../../api/access.ts';
@@ -44,8 +45,7 @@ export async function openApi(parts: Parts, options: OpenApiOptions): Promise<Ho
     rateLimit: { perSecond: options.rateLimit, burst: 2 * options.rateLimit },
     ...(options.reviewer && { reviewer: options.reviewer }),
     checks: {
-      temporal: () =>
-        client.withDeadline(Date.now() + CHECK_MS, () => client.workflowService.describeNamespace({ namespace })),
+      temporal: () => client.withDeadline(Date.now() + CHECK_MS, () => checkTemporal(client)),
       store: () => store.ping(),
     },
     log: options.log,

@@ -1,4 +1,5 @@
 import { EXIT } from '../report-error.ts';
+import { startServing } from '../serving.ts';
 import { Parts } from './parts.ts';
 import { onSignals } from './signals.ts';
 
@@ -21,6 +22,7 @@ export interface RunPartsOptions {
  */
 export async function runParts(options: RunPartsOptions): Promise<number> {
   const { say } = options;
+  startServing();
   const parts = new Parts(say);
   const hurry = new AbortController();
   const asked = new Promise<'asked'>((resolve) => {

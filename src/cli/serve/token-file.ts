@@ -2,6 +2,8 @@ import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { Grant } from '../../api/access.ts';
+import { ConfigError } from '../config/config-error.ts';
+import { isToken } from '../config/read-tokens.ts';
 
 export const tokenFile = (dataDir: string): string => join(dataDir, 'token');
 
@@ -22,6 +24,28 @@ export async function ownGrants(tokens: readonly Grant[], dataDir: string): Prom
   return { grants: [...tokens, { role: 'operator', token }], operatorToken: token, file };
 }
 
+/**
+ * Reads the token of a data folder; an empty text when there is none.
+ * @throws ConfigError when something else is there.
+ */
+export async function readTokenFile(file: string): Promise<string> {
+  let token: string;
+  try {
+    token = (await readFile(file, 'utf8')).trim();
+  } catch (error) {
+    const code = error instanceof Error && 'code' in error ? error.code : undefined;
+    if (code === 'ENOENT' || code === 'ENOTDIR') return '';
+    const why = code === 'EISDIR' ? 'it is a folder' : String(code ?? error);
+    throw new ConfigError(`The token in ${file} cannot be read (${why}).`, `Remove it. ${NEW_TOKEN}`);
+  }
+  if (token === '' || isToken(token)) return token;
+  throw new ConfigError(
+    `The file ${file} does not contain a token that a header can carry.`,
+    `Remove it. ${NEW_TOKEN}`,
+  );
+}
+const NEW_TOKEN = '`secondwind dev` makes a new one; or set SECONDWIND_TOKEN.';
+
 /** Creates the token once and stores it, so that earlier links stay valid. Only the owner can read the file. */
 async function readOrCreateToken(file: string): Promise<string> {
   await mkdir(dirname(file), { recursive: true, mode: 0o700 });
@@ -32,8 +56,8 @@ async function readOrCreateToken(file: string): Promise<string> {
   } catch (error) {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
   }
+  const kept = await readTokenFile(file);
   await chmod(file, 0o600);
-  const kept = (await readFile(file, 'utf8')).trim();
   if (kept !== '') return kept;
   // The file may be empty because the disk was full when it was written.
   await writeFile(file, `${fresh}\n`);

@@ -1,4 +1,4 @@
-import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { mkdir, mkdtemp, readdir, rm, stat, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { ToolError } from '../tool-error.ts';
@@ -11,9 +11,40 @@ export interface AttemptFolder {
   remove(): Promise<void>;
 }
 
+const PREFIX = 'secondwind-attempt-';
+const OLD_MS = 24 * 60 * 60_000;
+
+/**
+ * Removes the folders of attempts whose process has ended. A folder is also removed after a day, in case its process id
+ * belongs to another program now.
+ */
+export async function removeLeftAttemptFolders(now: number = Date.now()): Promise<void> {
+  const names = await readdir(tmpdir()).catch(() => []);
+  for (const name of names.filter((each) => each.startsWith(PREFIX))) {
+    const folder = join(tmpdir(), name);
+    const pid = Number(/^secondwind-attempt-(?<pid>\d+)-/.exec(name)?.groups?.['pid']);
+    const isOld = await stat(folder).then(
+      ({ mtimeMs }) => now - mtimeMs > OLD_MS,
+      () => false,
+    );
+    if (isOld || (pid > 0 && !isAlive(pid))) await rm(folder, { recursive: true, force: true }).catch(() => undefined);
+  }
+}
+
+function isAlive(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    // EPERM: it is there, and belongs to another user.
+    return error instanceof Error && 'code' in error && error.code === 'EPERM';
+  }
+}
+
 export async function openAttemptFolder(): Promise<AttemptFolder> {
   try {
-    const folder = await mkdtemp(join(tmpdir(), 'secondwind-attempt-'));
+    // The name says whose it is, because a process that is killed cannot remove it.
+    const folder = await mkdtemp(join(tmpdir(), `${PREFIX}${process.pid}-`));
     const reportDir = join(folder, 'reports');
     await mkdir(reportDir, { mode: 0o700 });
     return {

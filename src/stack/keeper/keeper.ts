@@ -1,6 +1,6 @@
 import { mkdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { StackError } from '../stack-error.ts';
+import { messageOf, StackError } from '../stack-error.ts';
 import { cacheDir } from '../machine/cache-dir.ts';
 import { takeFolderLock } from '../machine/folder-lock.ts';
 import { stopLeftovers } from '../machine/leftovers.ts';
@@ -50,9 +50,9 @@ export class Keeper {
     const { plan } = this.#options;
     this.#takeFolder();
     await this.#stopLeftovers();
-    const last = readStackFile(plan.dataDir)?.ports ?? {};
+    const last = this.#lastPorts();
     await writeStackFile(plan.dataDir, { ...this.#file, ports: last });
-    mkdirSync(join(plan.dataDir, 'logs'), { recursive: true });
+    mkdirSync(join(plan.dataDir, 'logs'), { recursive: true, mode: 0o700 });
     const [temporal, postgres] = await Promise.all([this.#startTemporal(last), this.#startPostgres(last)]);
     this.#file = {
       ...this.#file,
@@ -66,6 +66,16 @@ export class Keeper {
     };
     await writeStackFile(plan.dataDir, this.#file);
     return { ...(temporal && { temporal }), ...(postgres && { postgres }) };
+  }
+
+  /** The ports of the last start. A file that cannot be used only costs other ports, so it is replaced. */
+  #lastPorts(): StackFile['ports'] {
+    try {
+      return readStackFile(this.#options.plan.dataDir)?.ports ?? {};
+    } catch (error) {
+      this.#options.progress(`${messageOf(error)} It is written again.`);
+      return {};
+    }
   }
 
   /** Stops the parts in order or, if the parent has ended, both at once. */

@@ -1,4 +1,4 @@
-import { closeSync, fstatSync, ftruncateSync, openSync, readFileSync } from 'node:fs';
+import { closeSync, fchmodSync, fstatSync, ftruncateSync, openSync, readFileSync } from 'node:fs';
 
 const MAX_LOG_BYTES = 20 * 1024 * 1024;
 
@@ -12,6 +12,8 @@ export interface LogFile {
 
 export function openLog(path: string): LogFile {
   const fd = openSync(path, 'a', 0o600);
+  // The mode above is only for a new file.
+  fchmodSync(fd, 0o600);
   if (fstatSync(fd).size > MAX_LOG_BYTES) ftruncateSync(fd, 0);
   const start = fstatSync(fd).size;
   return {

@@ -8,6 +8,8 @@ export interface GroupOptions {
   stdio: StdioOptions;
   uid?: number;
   gid?: number;
+  /** For the files that the program makes. */
+  umask?: number;
 }
 
 export interface GroupExit {
@@ -43,7 +45,11 @@ export class ProcessGroup {
 
   static async start(command: string, args: readonly string[], options: GroupOptions): Promise<ProcessGroup> {
     if (closed) throw new Error('This process is ending, so it cannot start other processes.');
-    const child = spawn(command, args, { ...options, detached: true });
+    const { umask, ...spawning } = options;
+    // A child inherits the mask of its parent, and there is no other way to give it one.
+    const before = umask === undefined ? null : process.umask(umask);
+    const child = spawn(command, args, { ...spawning, detached: true });
+    if (before !== null) process.umask(before);
     if (child.pid === undefined) {
       const [error]: unknown[] = await once(child, 'error');
       throw error;

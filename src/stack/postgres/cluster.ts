@@ -52,7 +52,10 @@ export async function prepareCluster(options: {
 /** The password is created once and stored beside the data, readable only by its owner. */
 export async function clusterPassword(dataDir: string): Promise<string> {
   const file = join(dataDir, 'postgres.password');
-  if (existsSync(file)) return readFileSync(file, 'utf8').trim();
+  if (existsSync(file)) {
+    await chmod(file, 0o600);
+    return readFileSync(file, 'utf8').trim();
+  }
   const password = randomBytes(24).toString('base64url');
   await writeFile(`${file}.new`, `${password}\n`, { mode: 0o600 });
   await rename(`${file}.new`, file);

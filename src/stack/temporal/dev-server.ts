@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
+import { basename, join } from 'node:path';
 import { StackError } from '../stack-error.ts';
 import { findErrorLine, openLog } from '../machine/log-file.ts';
 import { LOOPBACK, answersOnPort } from '../machine/ports.ts';
@@ -53,6 +53,7 @@ export function databaseFile(dataDir: string): string {
  */
 export async function startDevServer(options: DevServerOptions, ports: DevServerPorts): Promise<ProcessGroup> {
   await discardIncompleteDatabase(options.dataDir);
+  await makePrivate(options.dataDir);
   const log = openLog(join(options.dataDir, 'logs', 'temporal.log'));
   try {
     const { command, args } = commandAs(options.runAs, options.cli, devServerArguments(options, ports));
@@ -60,11 +61,12 @@ export async function startDevServer(options: DevServerOptions, ports: DevServer
       cwd: options.dataDir,
       env: cleanEnv(options.env),
       stdio: ['ignore', log.fd, log.fd],
+      umask: 0o077,
     });
     const ask = (): Promise<boolean> => answersOnPort(LOOPBACK, ports.grpc, 1_000);
     const outcome = await waitUntilAnswering(group, ask, START_LIMIT_MS);
     if (outcome === 'answering') {
-      await writeFile(completeMarker(options.dataDir), '');
+      await writeFile(completeMarker(options.dataDir), '', { mode: 0o600 });
       return group;
     }
     group.kill();
@@ -72,6 +74,13 @@ export async function startDevServer(options: DevServerOptions, ports: DevServer
   } finally {
     log.close();
   }
+}
+
+/** An earlier version, or another program, may have made the files of the database readable for others. */
+async function makePrivate(dataDir: string): Promise<void> {
+  const names = await readdir(dataDir);
+  const files = names.filter((name) => name.startsWith(basename(databaseFile(dataDir))));
+  await Promise.all(files.map((name) => chmod(join(dataDir, name), 0o600)));
 }
 
 function devServerArguments(options: DevServerOptions, ports: DevServerPorts): string[] {
