@@ -15,11 +15,11 @@ const attempts = new AsyncLocalStorage<Attempt>();
 export function catchStrayErrors<T>(run: () => Promise<T> | T): Promise<T> {
   return new Promise<T>((resolve, reject) => {
     const attempt: Attempt = { isOver: false, fail: reject };
-    attempts.run(attempt, async () => {
+    void attempts.run(attempt, async () => {
       try {
         resolve(await run());
       } catch (error) {
-        reject(error as Error);
+        reject(error);
       } finally {
         attempt.isOver = true;
       }

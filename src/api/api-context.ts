@@ -6,6 +6,7 @@ import type { Redact } from '../core/redaction/redact.ts';
 import type { Registry } from '../define/registry.ts';
 import type { Store } from '../store/store.ts';
 import type { Metrics } from './watch/request-metrics.ts';
+import type { StreamCaps, StreamLimit } from './watch/stream-limit.ts';
 
 /** The dependencies of the API. `runs` and `guards` come from `createClient`, as for every other caller. */
 export interface ApiDeps extends TemporalClient {
@@ -19,6 +20,8 @@ export interface ApiDeps extends TemporalClient {
   /** Reviews passes that are reported without a review. */
   reviewer?: (report: LoopReport) => Promise<ReviewReport>;
   rateLimit?: RateLimit;
+  /** How many streams of events may be open at a time. */
+  streamCaps?: StreamCaps;
   /** Removes secrets from what the API writes to the store. Default: known patterns and the tokens of the API. */
   redact?: Redact;
   log?: ApiLog;
@@ -38,6 +41,7 @@ export interface ApiEnv {
     grant: Grant;
     redact: Redact;
     metrics: Metrics;
+    streams: StreamLimit;
   };
 }
 export type ApiContext = Context<ApiEnv>;

@@ -8,6 +8,7 @@ import { toProblem } from './error-to-problem.ts';
 import type { Route } from './route.ts';
 import { ROUTES } from './routes/all-routes.ts';
 import { createMetrics } from './watch/request-metrics.ts';
+import { createStreamLimit } from './watch/stream-limit.ts';
 import { within } from '../protocol/within.ts';
 
 const DEADLINE_MS = 15_000;
@@ -22,6 +23,7 @@ export function createApi(deps: ApiDeps, routes: readonly Route[] = ROUTES): Hon
   const takeFromLimit = createRateLimit(deps.rateLimit ?? DEFAULT_RATE_LIMIT);
   const allowedHosts = deps.allowedHosts ?? [];
   const metrics = createMetrics();
+  const streams = createStreamLimit(deps.streamCaps);
   const secrets = [...secretsOf(process.env), ...deps.tokens.map(({ token }) => token)];
   const redact = deps.redact ?? createRedactor(secrets);
 
@@ -41,6 +43,7 @@ export function createApi(deps: ApiDeps, routes: readonly Route[] = ROUTES): Hon
     c.set('requestId', REQUEST_ID.test(shown) ? shown : randomUUID());
     c.set('redact', redact);
     c.set('metrics', metrics);
+    c.set('streams', streams);
     for (const [name, value] of answerHeaders(c.get('requestId'))) c.header(name, value);
     const began = performance.now();
     checkHost(c.req.header('host') ?? new URL(c.req.url).host, allowedHosts);

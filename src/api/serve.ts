@@ -11,6 +11,10 @@ const SWEEP_MS = 50;
 /** How long the headers, and the whole request, may take to arrive. */
 const HEAD_MS = 10_000;
 const REQUEST_MS = 30_000;
+/** How long a connection without a request is kept for the next one. */
+const IDLE_MS = 5_000;
+/** Three beats of a stream. */
+const STREAM_STALL_MS = 45_000;
 /** Enough for the longest query that a route accepts. */
 const MAX_HEADER_BYTES = 64 * 1024;
 
@@ -20,10 +24,14 @@ export interface ServeOptions {
   port: number;
   headMs?: number;
   requestMs?: number;
+  /** After so long without a byte the reader of a stream counts as gone. */
+  streamStallMs?: number;
 }
 export interface ServedApi {
   url: string;
   port: number;
+  /** How many connections are open. */
+  connections(): Promise<number>;
   /** Stops accepting requests, lets open ones finish, and closes. Safe to call twice. */
   close(): Promise<void>;
 }
@@ -33,7 +41,7 @@ export interface Fetching {
 
 /** Serves an API on a port. `app.fetch` is read for each request, so the app may be replaced later. */
 export async function serveApi(app: Fetching, options: ServeOptions): Promise<ServedApi> {
-  const { host, port, headMs = HEAD_MS, requestMs = REQUEST_MS } = options;
+  const { host, port, headMs = HEAD_MS, requestMs = REQUEST_MS, streamStallMs = STREAM_STALL_MS } = options;
   let closing: Promise<void> | undefined;
   const streams = new Set<{ destroy(): unknown }>();
   const answer = async (request: Request, { outgoing }: HttpBindings | Http2Bindings): Promise<Response> => {
@@ -46,6 +54,8 @@ export async function serveApi(app: Fetching, options: ServeOptions): Promise<Se
         'The server is shutting down. Connect again with the id of the last event.',
       ).toResponse();
     }
+    // Nothing is written to a reader that does not read, not even a beat, so its connection falls silent.
+    outgoing.setTimeout(streamStallMs, () => outgoing.destroy());
     streams.add(outgoing);
     outgoing.once('close', () => streams.delete(outgoing));
     return response;
@@ -60,6 +70,10 @@ export async function serveApi(app: Fetching, options: ServeOptions): Promise<Se
     requestTimeout: requestMs,
     connectionsCheckingInterval: Math.min(1_000, headMs),
     maxHeaderSize: MAX_HEADER_BYTES,
+    keepAliveTimeout: IDLE_MS,
+    // The system asks a silent peer whether it is still there, so that a lost machine leaves no connection behind.
+    keepAlive: true,
+    keepAliveInitialDelay: 30_000,
   };
   const server = createServer(limits, (request, response) => void listener(request, response));
   server.on('clientError', (error: Error, socket: Duplex) => refuse(error, socket));
@@ -80,19 +94,27 @@ export async function serveApi(app: Fetching, options: ServeOptions): Promise<Se
     clearTimeout(force);
     clearInterval(sweep);
   };
+  const connections = (): Promise<number> =>
+    new Promise((resolve, reject) => {
+      server.getConnections((error, count) => (error ? reject(error) : resolve(count)));
+    });
   const name = host.includes(':') ? `[${host}]` : host;
-  return { url: `http://${name}:${chosen}`, port: chosen, close: () => (closing ??= close()) };
+  return { url: `http://${name}:${chosen}`, port: chosen, connections, close: () => (closing ??= close()) };
 }
 
 /** Answers with a problem if Node cannot parse the request, because the app never sees it. */
 function refuse(error: Error, socket: Duplex): void {
-  if (!socket.writable) return;
+  if (!socket.writable) {
+    socket.destroy();
+    return;
+  }
   const code = 'code' in error ? error.code : undefined;
   const [problem, reason] = REFUSALS.get(code) ?? [NOT_HTTP, 'Bad Request'];
   const { status, headers, body } = problem.toParts();
   const head = { ...headers, 'content-length': String(Buffer.byteLength(body)), connection: 'close' };
   const lines = Object.entries(head).map(([name, value]) => `${name}: ${value}`);
-  socket.end([`HTTP/1.1 ${status} ${reason}`, ...lines, '', body].join('\r\n'));
+  // A peer that has stopped answering would keep its half of the connection open.
+  socket.end([`HTTP/1.1 ${status} ${reason}`, ...lines, '', body].join('\r\n'), () => socket.destroy());
 }
 
 const NOT_HTTP = new Problem('bad_http', 'Send a complete request with a valid Host header.');

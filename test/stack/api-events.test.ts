@@ -55,6 +55,10 @@ describe('the events of one run', () => {
     expect(seen[0]).toMatchObject({ event: 'run_started' });
     expect(seen.map((event) => event.event)).not.toContain('run_ended');
     expect(await takeEvents(await world.fetch('/v1/events?seconds=1'), never)).toBeInstanceOf(Array);
+    // From the beginning of time: the source is still busy with all that was missed when the time is up.
+    const began = Date.now();
+    await takeEvents(await world.fetch('/v1/events?seconds=1', { headers: { 'last-event-id': '0' } }), never);
+    expect(Date.now() - began).toBeLessThan(10_000);
     expect((await world.fetch(`/v1/runs/${runId}/events?seconds=0`)).status).toBe(422);
     await world.ask('POST', `/v1/runs/${runId}/cancel`, { body: { by: 'ann' } });
     const rest = await takeEvents(await eventsOf(runId, seen.at(-1)?.id), never);

@@ -72,6 +72,34 @@ describe('a served API', () => {
     expect(text).toContain('urn:secondwind:problem:slow_request');
   });
 
+  it.each([
+    ['before its head is complete', 'GET / HTTP/1.1\r\nHost: local'],
+    ['in the middle of its body', 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{'],
+  ])('destroys a connection whose peer stops sending %s and never closes', async (_what, sent) => {
+    const api = await served(async (request) => new Response(await request.text()), { headMs: 300, requestMs: 600 });
+    const socket = connect({ port: api.port, host: '127.0.0.1', allowHalfOpen: true });
+    onTestFinished(() => void socket.destroy());
+    socket.resume();
+    socket.write(sent);
+    socket.end();
+    // The peer keeps its half open, and still is told that the other half is gone.
+    await once(socket, 'end');
+    await expect.poll(() => api.connections()).toBe(0);
+  });
+
+  it('destroys the connection of a stream whose reader has stopped reading', async () => {
+    const headers = { 'content-type': 'text/event-stream' };
+    const chunk = new Uint8Array(256 * 1024);
+    const stream = () => new ReadableStream({ pull: (controller) => controller.enqueue(chunk) });
+    const api = await served(() => new Response(stream(), { headers }), { streamStallMs: 500 });
+    const socket = connect(api.port, '127.0.0.1');
+    onTestFinished(() => void socket.destroy());
+    socket.pause();
+    socket.write('GET / HTTP/1.1\r\nHost: localhost\r\n\r\n');
+    await expect.poll(() => api.connections()).toBe(1);
+    await expect.poll(() => api.connections()).toBe(0);
+  });
+
   it('refuses a head that is larger than any of ours', async () => {
     const { url } = await served(() => new Response('ok'));
     expect((await fetch(url, { headers: { 'x-large': 'x'.repeat(70_000) } })).status).toBe(431);

@@ -113,6 +113,11 @@ describe('secondwind mcp', { timeout: 60_000 }, () => {
     });
     expect(lessons).toMatchObject([{ id: kept['id'], content: expect.stringContaining('ask the mirror') }]);
     expect(guidance).toContain('ask the mirror');
+    // Everything that the schema of the tool takes, at its longest and in characters that are long in an address.
+    const longest = { content: '語'.repeat(4_000), error_type: 'é'.repeat(128), agent: 'a'.repeat(128), limit: 20 };
+    expect(await call('get_guidance', longest)).toMatchObject({ lessons: [] });
+    const { limit: _limit, ...asked } = longest;
+    expect(await call('seen_before', asked)).toMatchObject({ seen: false });
   });
 
   it('decides about passes that run elsewhere', async () => {

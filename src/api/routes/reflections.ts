@@ -49,7 +49,7 @@ export const postReflection: Route = {
 
 const name = plainText(CAP.nameChars);
 /** The longest text in a query, where one character may take twelve. */
-const ADDRESS_CHARS = 1_000;
+const ADDRESS_CHARS = CAP.textChars;
 const signature = z.string().regex(/^[0-9a-f]{16}$/);
 const listQuery = z.strictObject({
   signature: signature.optional(),

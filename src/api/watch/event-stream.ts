@@ -27,28 +27,34 @@ export function eventStream(
   open: (signal: AbortSignal) => AsyncIterable<StreamMessage>,
   { seconds, onError }: StreamOptions,
 ): Response {
+  const letGo = c.get('streams').take(c.get('grant').token);
   const ending = new AbortController();
-  const hungUp = (): void => ending.abort();
-  c.req.raw.signal.addEventListener('abort', hungUp, { once: true });
   const encoder = new TextEncoder();
   const redact = c.get('redact');
   const messages = open(ending.signal)[Symbol.asyncIterator]();
   let beat: NodeJS.Timeout | undefined;
-  const timeUp = seconds === undefined ? undefined : setTimeout(hungUp, seconds * 1_000);
+  let isOpen = true;
   const close = (): void => {
+    if (isOpen) letGo();
+    isOpen = false;
     clearInterval(beat);
     clearTimeout(timeUp);
     ending.abort();
-    c.req.raw.signal.removeEventListener('abort', hungUp);
+    c.req.raw.signal.removeEventListener('abort', close);
   };
+  c.req.raw.signal.addEventListener('abort', close, { once: true });
+  const timeUp = seconds === undefined ? undefined : setTimeout(close, seconds * 1_000);
   const stream = new ReadableStream<Uint8Array>({
     start: (controller) => {
       controller.enqueue(encoder.encode(`retry: ${RETRY_MS}\n\n`));
-      beat = setInterval(() => controller.enqueue(encoder.encode(': beat\n\n')), BEAT_MS);
+      beat = setInterval(() => {
+        // What waits for the reader is as good as a beat, and must not grow.
+        if ((controller.desiredSize ?? 0) > 0) controller.enqueue(encoder.encode(': beat\n\n'));
+      }, BEAT_MS);
     },
     pull: async (controller) => {
       try {
-        const next = await messages.next();
+        const next = await nextUnlessOver(messages, ending.signal);
         if (next.done !== true)
           return controller.enqueue(
             encoder.encode(lines({ ...next.value, data: redactShown(next.value.data, redact) })),
@@ -63,6 +69,24 @@ export function eventStream(
     cancel: close,
   });
   return c.body(stream, 200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
+}
+
+/** A source may be busy when the time is up, for example with a long list of what the reader missed. */
+async function nextUnlessOver(
+  messages: AsyncIterator<StreamMessage>,
+  signal: AbortSignal,
+): Promise<IteratorResult<StreamMessage, unknown>> {
+  let end = (): void => undefined;
+  const over = new Promise<{ done: true; value: undefined }>((resolve) => {
+    end = () => resolve({ done: true, value: undefined });
+  });
+  if (signal.aborted) end();
+  signal.addEventListener('abort', end, { once: true });
+  try {
+    return await Promise.race([messages.next(), over]);
+  } finally {
+    signal.removeEventListener('abort', end);
+  }
 }
 
 /** JSON contains no line breaks, so the data of a message is always one line. */

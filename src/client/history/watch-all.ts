@@ -66,7 +66,7 @@ export function createRunFeed(deps: FeedDeps): RunFeed {
       signal.addEventListener('abort', wake);
       try {
         const told = new Set<string>();
-        for (const event of await missedSince(deps, kept, afterId)) {
+        for (const event of await missedSince(deps, kept, afterId, signal)) {
           told.add(event.id);
           yield event;
         }
@@ -94,6 +94,7 @@ async function missedSince(
   deps: FeedDeps,
   kept: readonly FeedEvent[],
   afterId: string | undefined,
+  signal: AbortSignal,
 ): Promise<FeedEvent[]> {
   if (afterId === undefined) return [];
   const position = kept.findIndex((event) => event.id === afterId);
@@ -103,6 +104,7 @@ async function missedSince(
   const since = new Date(time - MARGIN_MS);
   const missed: FeedEvent[] = [];
   for (const runId of await deps.activeSince(since)) {
+    if (signal.aborted) return [];
     for (const event of await deps.events(runId)) {
       if (Date.parse(event.at) >= since.getTime()) missed.push({ id: feedEventId(runId, event), run_id: runId, event });
     }

@@ -3,7 +3,7 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
-import { connectRemote } from '../../../src/cli/ask/connect.ts';
+import { connectRemote } from '../../../src/cli/ask/connect-remote.ts';
 import { ownGrants } from '../../../src/cli/serve/token-file.ts';
 import { readStackFile, writeStackFile } from '../../../src/stack/keeper/stack-file.ts';
 
