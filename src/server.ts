@@ -2,6 +2,8 @@
 export { connectClient, type ConnectOptions } from './client/connect.ts';
 export { createClient } from './client/create-client.ts';
 export { createDataConverter } from './client/data-converter.ts';
+export type { Encryption } from './encryption/encryption.ts';
+export { encryptionFrom, encryptionOfDataDir } from './encryption/settings.ts';
 export type { RunsInspector, TemporalClient, TemporalOptions } from './client/temporal/temporal-client.ts';
 export type { TemporalGuards } from './client/temporal/temporal-guards.ts';
 export { StackError, startStack, type Stack, type StackOptions } from './stack/start-stack.ts';

@@ -16,6 +16,7 @@ import { tmpdir } from 'node:os';
 import { join, resolve } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 import { parseArgs } from 'node:util';
+import type * as EncryptionModule from '../../src/encryption/encryption.ts';
 import type * as ServeModule from '../../src/api/serve.ts';
 import type * as OpenApiModule from '../../src/cli/serve/open-api.ts';
 import type * as PartsModule from '../../src/cli/serve/parts.ts';
@@ -74,6 +75,7 @@ try {
   const { builtInRegistry } = await load<typeof RegistryModule>('cli/serve/registry.ts', 'cli/run/registry.ts');
   const { Parts } = await load<typeof PartsModule>('cli/serve/parts.ts', 'cli/run/parts.ts');
   const { openApi } = await load<typeof OpenApiModule>('cli/serve/open-api.ts', 'cli/run/open-api.ts');
+  const { NO_ENCRYPTION } = await load<typeof EncryptionModule>('encryption/encryption.ts');
   const { serveApi } = await load<typeof ServeModule>('api/serve.ts');
 
   const stack = await startStack({ dataDir, searchAttributes: SEARCH_ATTRIBUTE_TYPES });
@@ -94,6 +96,8 @@ try {
     reviewer: undefined,
     log: { error: (fields, message) => console.error(message, fields) },
     env: {},
+    encryption: NO_ENCRYPTION,
+    codecOrigins: [],
   });
   const served = await serveApi(app, { host: '127.0.0.1', port: 0 });
   ends.push(() => served.close());

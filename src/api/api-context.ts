@@ -1,3 +1,4 @@
+import type { PayloadCodec } from '@temporalio/common';
 import type { Context } from 'hono';
 import type { TemporalClient } from '../client/temporal/temporal-client.ts';
 import type { Grant, RateLimit } from './access.ts';
@@ -17,6 +18,12 @@ export interface ApiDeps extends TemporalClient {
   checks: { temporal: () => Promise<unknown>; store: () => Promise<unknown> };
   /** Host names that requests may use, in addition to the loopback names. */
   allowedHosts?: readonly string[];
+  /** Serves `/codec`. Without it payloads are answered as they are. */
+  codec?: {
+    payloadCodec: PayloadCodec;
+    /** The pages that may ask for it, such as that of Temporal's UI. */
+    origins: readonly string[];
+  };
   /** Reviews passes that are reported without a review. */
   reviewer?: (report: LoopReport) => Promise<ReviewReport>;
   rateLimit?: RateLimit;

@@ -47,7 +47,12 @@ export function createApi(deps: ApiDeps, routes: readonly Route[] = ROUTES): Hon
     for (const [name, value] of answerHeaders(c.get('requestId'))) c.header(name, value);
     const began = performance.now();
     checkHost(c.req.header('host') ?? new URL(c.req.url).host, allowedHosts);
-    checkOrigin(c.req.header('origin'), allowedHosts);
+    const origin = c.req.header('origin');
+    if (isCodecPage(c, deps)) {
+      for (const [name, value] of corsHeaders(origin ?? '')) c.header(name, value);
+      // A browser asks first whether it may ask, without a token.
+      if (c.req.method === 'OPTIONS') return c.body(null, 204);
+    } else checkOrigin(origin, allowedHosts);
     await next();
     const route = findRoute(routes, c.req.path, c.req.method)?.path ?? 'none';
     metrics.request({ method: methodLabel(c), route, status: c.res.status }, (performance.now() - began) / 1000);
@@ -87,7 +92,8 @@ function noAnswer(ms: number): never {
   throw new Problem('not_reachable', `There was no answer within ${ms / 1000} s. ${again}`);
 }
 
-function toErrorResponse(error: unknown, c: ApiContext, { log }: ApiDeps): Response {
+function toErrorResponse(error: unknown, c: ApiContext, deps: ApiDeps): Response {
+  const { log } = deps;
   const requestId = c.get('requestId');
   const problem = toProblem(error, requestId);
   const { method, path } = c.req;
@@ -100,8 +106,23 @@ function toErrorResponse(error: unknown, c: ApiContext, { log }: ApiDeps): Respo
   }
   const response = problem.toResponse(c.get('redact'));
   for (const [name, value] of answerHeaders(requestId)) response.headers.set(name, value);
+  if (isCodecPage(c, deps)) {
+    for (const [name, value] of corsHeaders(c.req.header('origin') ?? '')) response.headers.set(name, value);
+  }
   return response;
 }
+
+/** A page that the settings allow to ask for the codec, such as Temporal's UI, and that asks for nothing else. */
+const isCodecPage = (c: ApiContext, { codec }: ApiDeps): boolean =>
+  c.req.path.startsWith('/codec/') && (codec?.origins ?? []).includes(c.req.header('origin')?.toLowerCase() ?? '');
+
+const corsHeaders = (origin: string): [name: string, value: string][] => [
+  ['access-control-allow-origin', origin],
+  ['access-control-allow-methods', 'POST'],
+  ['access-control-allow-headers', 'authorization, content-type, x-namespace'],
+  ['access-control-max-age', '600'],
+  ['vary', 'origin'],
+];
 
 /** The headers of every answer, also of errors. */
 const answerHeaders = (requestId: string): [name: string, value: string][] => [

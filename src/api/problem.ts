@@ -47,6 +47,7 @@ const PROBLEMS = {
   too_many: { status: 429, title: 'Too many requests' },
   large_head: { status: 431, title: 'The address or the headers are too large' },
   internal: { status: 500, title: 'Internal error' },
+  encryption_key_missing: { status: 500, title: 'A key is missing to read this' },
   not_reachable: { status: 503, title: 'A part of the stack cannot be reached' },
   starting: { status: 503, title: 'The stack is starting' },
 } as const satisfies Record<string, { status: ContentfulStatusCode; title: string }>;

@@ -1,61 +1,28 @@
-import type { DataConverter, Payload, PayloadCodec } from '@temporalio/common';
-import { createRedactor, redactJson, type Redact, secretsOf } from '../core/redaction/redact.ts';
-import type { Json } from '../protocol/json.ts';
+import { fileURLToPath } from 'node:url';
+import type { DataConverter } from '@temporalio/common';
+import type { Encryption } from '../encryption/encryption.ts';
+import { encryptionFrom } from '../encryption/settings.ts';
+import { createCodec } from './payload-codec.ts';
 
 /** Options of `createDataConverter`. */
 export interface DataConverterOptions {
-  redact?: Redact;
+  /** Default: what `SECONDWIND_ENCRYPTION_KEYS` and `SECONDWIND_ENCRYPTION` of this process say. */
+  encryption?: Encryption | undefined;
 }
 
 /**
- * Creates the data converter that client, worker, API and replay share. It removes secrets from every payload before it is sent to
- * Temporal. A received payload that cannot be decoded becomes the value `{ $undecodable: reason }`: the SDK would otherwise fail the
- * workflow task forever, so that one bad signal would stop a run.
+ * Creates the data converter that client, worker, API and replay share. It encrypts what is sent to Temporal and changes nothing
+ * else: what is decoded is byte for byte what was encoded. Messages and stacks of failures are encrypted like payloads. A received
+ * payload that cannot be decoded becomes the value `{ $undecodable: reason }`: the SDK would otherwise fail the workflow task
+ * forever, so that one bad signal would stop a run.
+ *
+ * @throws BadEncryptionSettingError when the environment names keys that cannot be used
  */
-export function createDataConverter(options: DataConverterOptions = {}): DataConverter {
-  const redact = options.redact ?? createRedactor(secretsOf(process.env));
-  return { payloadCodecs: [createCodec(redact)] };
+export function createDataConverter({
+  encryption = encryptionFrom(process.env),
+}: DataConverterOptions = {}): DataConverter {
+  return { failureConverterPath: FAILURE_CONVERTER_PATH, payloadCodecs: [createCodec(encryption)] };
 }
 
-/** @internal */
-export const UNDECODABLE_KEY = '$undecodable';
-
-function createCodec(redact: Redact): PayloadCodec {
-  return {
-    encode: async (payloads) => payloads.map((payload) => redacted(payload, redact)),
-    decode: async (payloads) => payloads.map(readable),
-  };
-}
-
-/** The encodings, beside JSON, that the default payload converter can read. It throws on any other, such as protobuf. */
-const READABLE_AS_IT_IS = new Set(['binary/null', 'binary/plain']);
-
-function redacted(payload: Payload, redact: Redact): Payload {
-  if (encodingOf(payload) !== 'json/plain' || !payload.data) return payload;
-  const text = new TextDecoder().decode(payload.data);
-  // Most payloads have no secret and need no parsing. A payload with escapes is parsed, because an escape can hide a secret.
-  if (!text.includes('\\') && redact(text) === text) return payload;
-  const value = JSON.parse(text) as Json;
-  const clean = redactJson(value, redact);
-  return clean === value ? payload : { ...payload, data: new TextEncoder().encode(JSON.stringify(clean)) };
-}
-
-function readable(payload: Payload): Payload {
-  const encoding = encodingOf(payload);
-  if (READABLE_AS_IT_IS.has(encoding)) return payload;
-  if (encoding !== 'json/plain') return undecodable(`encoding ${encoding.slice(0, 40) || 'missing'}`);
-  try {
-    JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload.data ?? new Uint8Array()));
-    return payload;
-  } catch {
-    return undecodable('not JSON');
-  }
-}
-
-const undecodable = (reason: string): Payload => ({
-  metadata: { encoding: new TextEncoder().encode('json/plain') },
-  data: new TextEncoder().encode(JSON.stringify({ [UNDECODABLE_KEY]: reason })),
-});
-
-const encodingOf = (payload: Payload): string =>
-  new TextDecoder().decode(payload.metadata?.['encoding'] ?? new Uint8Array());
+/** JavaScript, because the SDK loads it with `require`, also where the rest of us is TypeScript. */
+export const FAILURE_CONVERTER_PATH = fileURLToPath(new URL('../workflows/failure-converter.cjs', import.meta.url));

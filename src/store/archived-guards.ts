@@ -1,4 +1,6 @@
 import type { Kysely } from 'kysely';
+import type { Encryption } from '../encryption/encryption.ts';
+import { openJson, sealJson } from './sealed-json.ts';
 import type { Tables } from './tables.ts';
 import { isoMillis } from './validation.ts';
 
@@ -10,7 +12,7 @@ export interface ArchivedGuard {
   ended_at: string;
 }
 
-export const createArchivedGuards = (db: Kysely<Tables>) => ({
+export const createArchivedGuards = (db: Kysely<Tables>, encryption: Encryption) => ({
   /** Writes the guard of a family. The first write is kept; a repeated one returns `written: false`. */
   put: async (guard: ArchivedGuard): Promise<{ written: boolean }> => {
     const result = await db
@@ -18,7 +20,7 @@ export const createArchivedGuards = (db: Kysely<Tables>) => ({
       .values({
         family: guard.family,
         // Not cleaned as elsewhere: the column keeps the exact text, because answers have to be equal byte for byte.
-        ending: JSON.stringify(guard.ending),
+        ending: sealJson(JSON.stringify(guard.ending), encryption, `guard ${guard.family}`),
         started_at: isoMillis(guard.started_at),
         ended_at: isoMillis(guard.ended_at),
       })
@@ -34,6 +36,7 @@ export const createArchivedGuards = (db: Kysely<Tables>) => ({
       .where('family', '=', family)
       .executeTakeFirst();
     if (row === undefined) return null;
-    return { ...row, started_at: row.started_at.toISOString(), ended_at: row.ended_at.toISOString() };
+    const ending = openJson(row.ending, encryption, `guard ${family}`);
+    return { ...row, ending, started_at: row.started_at.toISOString(), ended_at: row.ended_at.toISOString() };
   },
 });

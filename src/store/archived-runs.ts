@@ -1,8 +1,10 @@
 import { sql } from 'kysely';
 import type { Kysely, Selectable } from 'kysely';
+import type { Encryption } from '../encryption/encryption.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
 import { decodeTimeCursor, buildPage, pageSize } from './cursor.ts';
 import type { Page } from './cursor.ts';
+import { isSealedJson, openJson, sealJson } from './sealed-json.ts';
 import type { Tables } from './tables.ts';
 import { isoMillis } from './validation.ts';
 
@@ -31,7 +33,7 @@ export interface ArchivedRunFilter {
   limit?: number;
 }
 
-export const createArchivedRuns = (db: Kysely<Tables>) => ({
+export const createArchivedRuns = (db: Kysely<Tables>, encryption: Encryption) => ({
   /** Writes a run. The first write is kept; a repeated one returns `written: false`. */
   put: async (run: ArchivedRun): Promise<{ written: boolean }> => {
     const result = await db
@@ -39,10 +41,8 @@ export const createArchivedRuns = (db: Kysely<Tables>) => ({
       .values({
         run_id: cleanText(run.run_id),
         agent: cleanText(run.agent),
-        goal: cleanText(run.goal),
         outcome: cleanText(run.outcome),
-        summary: jsonParameter(run.summary),
-        trace: jsonParameter(run.trace),
+        ...storedTexts(run, encryption),
         labels: run.labels.map(cleanText),
         started_at: isoMillis(run.started_at),
         ended_at: isoMillis(run.ended_at),
@@ -58,7 +58,8 @@ export const createArchivedRuns = (db: Kysely<Tables>) => ({
       .select([...ITEM_COLUMNS, 'trace'])
       .where('run_id', '=', cleanText(runId))
       .executeTakeFirst();
-    return row ? { ...toItem(row), trace: row.trace } : null;
+    if (row === undefined) return null;
+    return { ...toItem(row, encryption), trace: openJson(row.trace, encryption, `trace ${row.run_id}`) };
   },
 
   /** Latest end first, without traces. */
@@ -80,7 +81,12 @@ export const createArchivedRuns = (db: Kysely<Tables>) => ({
       .orderBy('run_id', 'desc')
       .limit(size + 1)
       .execute();
-    return buildPage(rows, size, toItem, (row) => [row.ended_at.toISOString(), row.run_id]);
+    return buildPage(
+      rows,
+      size,
+      (row) => toItem(row, encryption),
+      (row) => [row.ended_at.toISOString(), row.run_id],
+    );
   },
 });
 
@@ -97,13 +103,31 @@ const ITEM_COLUMNS = [
 
 type ItemRow = Pick<Selectable<Tables['archived_runs']>, (typeof ITEM_COLUMNS)[number]>;
 
-const toItem = (row: ItemRow): ArchivedRunItem => ({
-  run_id: row.run_id,
-  agent: row.agent,
-  goal: row.goal,
-  outcome: row.outcome,
-  summary: row.summary,
-  labels: row.labels,
-  started_at: row.started_at.toISOString(),
-  ended_at: row.ended_at.toISOString(),
-});
+/** Goal, inputs and outputs of a run are encrypted; the goal travels with the summary, and its own column is then empty. */
+function storedTexts(run: ArchivedRun, encryption: Encryption): { goal: string; summary: string; trace: string } {
+  const { summary, trace } = run;
+  const run_id = cleanText(run.run_id);
+  const goal = cleanText(run.goal);
+  if (!encryption.isOn) return { goal, summary: jsonParameter(summary), trace: jsonParameter(trace) };
+  return {
+    goal: '',
+    summary: sealJson(jsonParameter({ goal, summary }), encryption, `summary ${run_id}`),
+    trace: sealJson(jsonParameter(trace), encryption, `trace ${run_id}`),
+  };
+}
+
+function toItem(row: ItemRow, encryption: Encryption): ArchivedRunItem {
+  const texts = isSealedJson(row.summary)
+    ? (openJson(row.summary, encryption, `summary ${row.run_id}`) as Pick<ArchivedRun, 'goal' | 'summary'>)
+    : { goal: row.goal, summary: row.summary };
+  return {
+    run_id: row.run_id,
+    agent: row.agent,
+    goal: texts.goal,
+    outcome: row.outcome,
+    summary: texts.summary,
+    labels: row.labels,
+    started_at: row.started_at.toISOString(),
+    ended_at: row.ended_at.toISOString(),
+  };
+}

@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
-import type { Kysely } from 'kysely';
+import type { Kysely, Selectable } from 'kysely';
+import type { Encryption } from '../encryption/encryption.ts';
 import { cleanText } from './clean-text.ts';
 import { ArtifactHashMismatchError } from './store-errors.ts';
 import type { Tables } from './tables.ts';
@@ -24,7 +25,7 @@ const STATEMENT_ROWS = 500;
 
 const artifactIdOf = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
-export const createArtifacts = (db: Kysely<Tables>) => {
+export const createArtifacts = (db: Kysely<Tables>, encryption: Encryption) => {
   /**
    * Stores artifacts and returns their ids in the order of the input. The same bytes are one artifact, which keeps its
    * first media type.
@@ -41,7 +42,7 @@ export const createArtifacts = (db: Kysely<Tables>) => {
         .values(
           batch.map(([id, { bytes, media_type }]) => ({
             id,
-            content: bytes,
+            ...contentOf(bytes, id, encryption),
             media_type: cleanText(media_type),
             bytes: bytes.byteLength,
           })),
@@ -76,23 +77,40 @@ export const createArtifacts = (db: Kysely<Tables>) => {
       if (ids.length === 0) return [];
       const rows = await db
         .selectFrom('artifacts')
-        .select(['id', 'content'])
+        .select(['id', ...CONTENT])
         .where((eb) => eb('id', '=', eb.fn.any(eb.val(ids.map(cleanText)))))
         .execute();
-      return rows.map(({ id, content }) => ({ id, bytes: content }));
+      return rows.map((row) => ({ id: row.id, bytes: plainBytes(row, encryption) }));
     },
     get: async (id: string): Promise<Artifact | null> => {
       const row = await db
         .selectFrom('artifacts')
-        .select(['id', 'content', 'media_type', 'created_at'])
+        .select(['id', 'media_type', 'created_at', ...CONTENT])
         .where('id', '=', cleanText(id))
         .executeTakeFirst();
       if (!row) return null;
-      const { content, created_at, ...rest } = row;
-      return { ...rest, bytes: content, created_at: created_at.toISOString() };
+      const { media_type, created_at } = row;
+      return { id: row.id, media_type, bytes: plainBytes(row, encryption), created_at: created_at.toISOString() };
     },
   };
 };
+
+const CONTENT = ['content', 'main_key', 'data_key'] as const;
+type Content = Pick<Selectable<Tables['artifacts']>, (typeof CONTENT)[number]>;
+
+/** The id is that of the plain bytes, so the same output is one artifact under every key. */
+function contentOf(bytes: Uint8Array, id: string, encryption: Encryption): Content {
+  if (!encryption.isOn) return { content: bytes, main_key: null, data_key: null };
+  const sealed = encryption.seal(bytes, { scope: 'artifacts', place: placeOf(id) });
+  return { content: sealed.bytes, main_key: sealed.mainKey, data_key: sealed.dataKey };
+}
+
+function plainBytes({ id, content, main_key, data_key }: Content & { id: string }, encryption: Encryption): Uint8Array {
+  if (main_key === null || data_key === null) return content;
+  return encryption.open({ mainKey: main_key, dataKey: data_key, bytes: content }, { place: placeOf(id) });
+}
+
+const placeOf = (id: string): string => `artifact ${id}`;
 
 const verifiedId = ({ id, bytes }: NewArtifact): string => {
   const actual = artifactIdOf(bytes);

@@ -1,4 +1,6 @@
 import { sql } from 'kysely';
+import type { Encryption } from '../encryption/encryption.ts';
+import { encryptionFrom } from '../encryption/settings.ts';
 import { createArchivedGuards } from './archived-guards.ts';
 import { createArchivedRuns } from './archived-runs.ts';
 import { createArtifacts } from './artifacts.ts';
@@ -16,19 +18,26 @@ import { createReservations } from './reservations.ts';
 import { createStartMemory } from './start-memory.ts';
 import { createRetryMonitors } from './retry-monitors.ts';
 
+export interface StoreOptions extends DatabaseOptions {
+  /** Default: what `SECONDWIND_ENCRYPTION_KEYS` and `SECONDWIND_ENCRYPTION` of this process say. */
+  encryption?: Encryption | undefined;
+}
+
 /**
  * Opens the store, the memory that outlives runs. It connects at the first query. The schema has to exist: see
  * `migrateToLatest`.
  */
-export const createStore = (database: string | DatabaseOptions) => {
-  const db = openDatabase(typeof database === 'string' ? { databaseUrl: database } : database);
+export const createStore = (database: string | StoreOptions) => {
+  const options: StoreOptions = typeof database === 'string' ? { databaseUrl: database } : database;
+  const encryption = options.encryption ?? encryptionFrom(process.env);
+  const db = openDatabase(options);
   return {
     records: createFailureRecords(db),
     revisions: createFailureRevisions(db),
     failureStatus: createFailureStatus(db),
-    artifacts: createArtifacts(db),
-    archivedRuns: createArchivedRuns(db),
-    archivedGuards: createArchivedGuards(db),
+    artifacts: createArtifacts(db, encryption),
+    archivedRuns: createArchivedRuns(db, encryption),
+    archivedGuards: createArchivedGuards(db, encryption),
     reservations: createReservations(db),
     startMemory: createStartMemory(db),
     reflections: createReflections(db),

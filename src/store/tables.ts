@@ -55,10 +55,15 @@ interface FailureStatusView {
 
 interface ArtifactsTable {
   id: string;
+  /** With a `data_key` it is encrypted. */
   content: Uint8Array;
   media_type: string;
+  /** Of the plain content. */
   bytes: number;
   created_at: TimeByDatabase;
+  /** The main key that wrapped the data key; null: the content is not encrypted. */
+  main_key: string | null;
+  data_key: Uint8Array | null;
 }
 
 interface ArchivedRunsTable {

@@ -5,6 +5,7 @@ import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, type Logger } from '@temporalio/worker';
+import { FAILURE_CONVERTER_PATH } from '../client/data-converter.ts';
 
 const SOURCE = fileURLToPath(new URL('..', import.meta.url));
 /** The rooms whose files are in the bundle. */
@@ -31,6 +32,7 @@ export async function bundleWorkflows(folder: string, options: BundleOptions = {
   const interceptors = join(SOURCE, 'telemetry', `workflow-interceptors${extension}`);
   const { code } = await bundleWorkflowCode({
     workflowsPath,
+    failureConverterPath: FAILURE_CONVERTER_PATH,
     logger,
     ...(traced && { workflowInterceptorModules: [interceptors] }),
   });

@@ -7,6 +7,7 @@ import { findRegistrySecrets } from '../define/registry-secrets.ts';
 import { TASK_QUEUE } from '../protocol/names.ts';
 import type { Telemetry } from '../telemetry/start-telemetry.ts';
 import { createDataConverter } from '../client/data-converter.ts';
+import type { Encryption } from '../encryption/encryption.ts';
 
 export interface CreateWorkerOptions {
   connection: NativeConnection;
@@ -20,6 +21,8 @@ export interface CreateWorkerOptions {
   searchAttributes?: boolean;
   /** Needs a bundle made with `traced`; otherwise the spans of activities are not part of their run's trace. */
   telemetry?: Telemetry | undefined;
+  /** Default: what `SECONDWIND_ENCRYPTION_KEYS` and `SECONDWIND_ENCRYPTION` say. */
+  encryption?: Encryption | undefined;
 }
 
 /**
@@ -46,7 +49,7 @@ export function createWorker(options: CreateWorkerOptions): Promise<Worker> {
       environment: process.env,
       searchAttributes: options.searchAttributes ?? false,
     }),
-    dataConverter: createDataConverter({ redact }),
+    dataConverter: createDataConverter({ encryption: options.encryption }),
     // The runs of a killed worker continue after one second instead of ten.
     stickyQueueScheduleToStartTimeout: 1_000,
     // A cancel arrives with the response to a heartbeat, so a tool learns of it within a second.

@@ -6,6 +6,7 @@ import { handleStrayErrors } from '../activities/stray-errors.ts';
 import { NotReachableError } from '../protocol/errors.ts';
 import { removeLeftAttemptFolders } from '../define/command/attempt-folder.ts';
 import type { Registry } from '../define/registry.ts';
+import type { Encryption } from '../encryption/encryption.ts';
 import { externalConnection } from '../stack/temporal/external.ts';
 import type { Telemetry } from '../telemetry/start-telemetry.ts';
 import { bundleWorkflows, type BundleOptions } from './bundle-workflows.ts';
@@ -25,6 +26,7 @@ export interface StartWorkerOptions {
   /** True if the Temporal server has our search attributes. */
   searchAttributes: boolean;
   telemetry?: Telemetry | undefined;
+  encryption?: Encryption | undefined;
 }
 
 export type WorkerEnd = { reason: 'stopped' } | { reason: 'failed'; error: unknown };

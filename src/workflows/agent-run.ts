@@ -5,9 +5,7 @@ import {
   CancelledFailure,
   condition,
   continueAsNew,
-  defineQuery,
   isCancellation,
-  setHandler,
   workflowInfo,
 } from '@temporalio/workflow';
 import { computeRunBound } from '../core/bound/compute-bound.ts';
@@ -32,6 +30,7 @@ import { durablePorts } from './durable-ports.ts';
 import { isPrepared } from './is-prepared.ts';
 import { acceptMessages } from './messages.ts';
 import { createPublisher } from './publish.ts';
+import { answerQuery } from './readable.ts';
 import { readGrant } from './run-sub-run.ts';
 
 // oxlint-disable-next-line no-restricted-globals -- in a workflow the SDK's Date is the deterministic clock
@@ -119,9 +118,9 @@ async function prepareRun(state: RunState, input: AgentRunInput, onStop: (stop: 
 }
 
 function answerQueries(state: RunState): void {
-  setHandler(defineQuery(QUERY.status), () => statusOf(state));
-  setHandler(defineQuery(QUERY.result), () => resultOfRun(state));
-  setHandler(defineQuery(QUERY.guardrails), () => buildGuardrailsStatus(state.guard));
-  setHandler(defineQuery(QUERY.trace), () => ({ trace: buildLoopTrace(state.guard) }));
-  setHandler(defineQuery(QUERY.failures), () => ({ failures: failuresOf(state) }));
+  answerQuery(QUERY.status, () => statusOf(state));
+  answerQuery(QUERY.result, () => resultOfRun(state));
+  answerQuery(QUERY.guardrails, () => buildGuardrailsStatus(state.guard));
+  answerQuery(QUERY.trace, () => ({ trace: buildLoopTrace(state.guard) }));
+  answerQuery(QUERY.failures, () => ({ failures: failuresOf(state) }));
 }

@@ -1,5 +1,5 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { defineQuery, defineSignal, defineUpdate, setHandler } from '@temporalio/workflow';
+import { defineSignal, setHandler } from '@temporalio/workflow';
 import { applyOverride, listOverrides } from '../core/guardrails/family-overrides.ts';
 import { completeLoop } from '../core/guardrails/guard-family.ts';
 import { checkReport } from '../core/guardrails/loop-report.ts';
@@ -18,6 +18,7 @@ import { parseMessage } from '../protocol/messages.ts';
 import { GUARD_MESSAGE, QUERY } from '../protocol/names.ts';
 import type { RequestProblem } from '../protocol/run.ts';
 import type { GuardTrace, IgnoredSignal, ReportExtras } from '../core/guardrails/loop-guard.ts';
+import { answerQuery, handleUpdate } from './readable.ts';
 
 /** The state of a guard workflow. Every message replaces `state` as a whole, between two awaits. */
 export interface Guard {
@@ -45,18 +46,17 @@ export function acceptGuardMessages(guard: Guard, at: () => string): void {
 }
 
 function accept<Answer>(guard: Guard, at: () => string, name: string, applyMessage: ApplyMessage<Answer>): void {
-  const update = defineUpdate<Answer, [unknown, unknown]>(name);
   const handle = (body: unknown, extras: unknown): Answer => {
     const applied = applyMessage(body, extras);
     if (!applied.ok) throw toFailure(applied);
     guard.state = applied.state;
     return applied.answer;
   };
-  const validator = (body: unknown, extras: unknown): void => {
+  const validate = (body: unknown, extras: unknown): void => {
     const applied = applyMessage(body, extras);
     if (!applied.ok) throw toFailure(applied);
   };
-  setHandler(update, handle, { validator });
+  handleUpdate<Answer>(name, { handle, validate });
   setHandler(defineSignal<[unknown, unknown]>(name), (body, extras) => {
     const applied = applyMessage(body, extras);
     if (applied.ok) guard.state = applied.state;
@@ -136,14 +136,11 @@ function ignore(guard: Guard, signal: IgnoredSignal): void {
 }
 
 export function answerGuardQueries(guard: Guard): void {
-  setHandler(
-    defineQuery<GuardrailsStatus | null, [unknown]>(QUERY.guardrails),
-    (loopId: unknown): GuardrailsStatus | null => {
-      if (guard.state === null) return null;
-      return buildGuardrailsStatus(guard.state, typeof loopId === 'string' ? loopId : undefined);
-    },
-  );
-  setHandler(defineQuery<GuardTrace & { ignored: IgnoredSignal[] }>(QUERY.trace), () => ({
+  answerQuery(QUERY.guardrails, (loopId: unknown): GuardrailsStatus | null => {
+    if (guard.state === null) return null;
+    return buildGuardrailsStatus(guard.state, typeof loopId === 'string' ? loopId : undefined);
+  });
+  answerQuery(QUERY.trace, (): GuardTrace & { ignored: IgnoredSignal[] } => ({
     trace: guard.state === null ? [] : buildLoopTrace(guard.state),
     overrides: guard.state === null ? [] : listOverrides(guard.state),
     ignored: guard.ignored,

@@ -1,10 +1,11 @@
 import { ApplicationFailure } from '@temporalio/common';
-import { condition, defineSignal, defineUpdate, log, setHandler } from '@temporalio/workflow';
+import { condition, defineSignal, log, setHandler } from '@temporalio/workflow';
 import { isCancelled } from '../core/run/life.ts';
 import { apply, ignore, type MessageAnswer, receive, type RefusedMessage } from '../core/run/messages.ts';
 import type { RunState } from '../core/run/state.ts';
 import type { MessageType, RunMessage } from '../protocol/messages.ts';
 import { MESSAGE } from '../protocol/names.ts';
+import { handleUpdate } from './readable.ts';
 
 /**
  * Registers every message under its name twice: as a signal, which never fails a run, and as an update, which is refused
@@ -29,11 +30,13 @@ export function acceptMessages(state: RunState, now: () => number, onCancel: () 
       if (!received.ok) throw refusal(received);
       return received.message;
     };
-    const update = async (body: unknown): Promise<MessageAnswer> => {
-      await ready(state, name);
-      return take(accept(body));
-    };
-    setHandler(defineUpdate<MessageAnswer, [unknown]>(name), update, { validator: (body) => void accept(body) });
+    handleUpdate<MessageAnswer>(name, {
+      handle: async (body) => {
+        await ready(state, name);
+        return take(accept(body));
+      },
+      validate: (body) => void accept(body),
+    });
   }
 }
 

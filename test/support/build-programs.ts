@@ -6,7 +6,7 @@
 import { existsSync, readdirSync } from 'node:fs';
 import { copyFile, mkdir, mkdtemp, readdir, rm, stat } from 'node:fs/promises';
 import { createRequire } from 'node:module';
-import { join } from 'node:path';
+import { join, relative } from 'node:path';
 import { fileURLToPath } from 'node:url';
 
 const ROOT = fileURLToPath(new URL('../..', import.meta.url));
@@ -42,7 +42,7 @@ export async function buildPrograms(): Promise<Programs> {
     const { build } = createRequire(createRequire(import.meta.url).resolve('tsx'))('esbuild') as Esbuild;
     await build({
       absWorkingDir: ROOT,
-      entryPoints: ROOMS.flatMap(sourcesIn),
+      entryPoints: ROOMS.flatMap((room) => sourcesIn(room, '.ts')),
       outdir: folder,
       outbase: ROOT,
       bundle: true,
@@ -53,6 +53,9 @@ export async function buildPrograms(): Promise<Programs> {
       logLevel: 'warning',
       plugins: [{ name: 'each file for itself', setup: keepFilesApart }],
     });
+    for (const file of ROOMS.flatMap((room) => sourcesIn(room, '.cjs'))) {
+      await copyFile(file, join(folder, relative(ROOT, file)));
+    }
     // The programs read their version from it, and Node the type of their modules.
     await copyFile(join(ROOT, 'package.json'), join(folder, 'package.json'));
   } catch (error) {
@@ -69,9 +72,9 @@ function keepFilesApart({ onResolve }: EsbuildPlugin): void {
   );
 }
 
-function sourcesIn(room: string): string[] {
+function sourcesIn(room: string, extension: '.ts' | '.cjs'): string[] {
   return readdirSync(join(ROOT, room), { recursive: true, encoding: 'utf8' })
-    .filter((name) => name.endsWith('.ts'))
+    .filter((name) => name.endsWith(extension))
     .map((name) => join(ROOT, room, name));
 }
 

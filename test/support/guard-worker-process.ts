@@ -66,7 +66,7 @@ const worker = await Worker.create({
   taskQueue: options.taskQueue,
   workflowBundle: { codePath: options.bundlePath },
   activities: createActivities({ registry: createRegistry([]), store, redact, maskKnown: (text) => text }),
-  dataConverter: { payloadCodecs: [deadly, ...(createDataConverter({ redact }).payloadCodecs ?? [])] },
+  dataConverter: { payloadCodecs: [deadly, ...(createDataConverter().payloadCodecs ?? [])] },
   stickyQueueScheduleToStartTimeout: 1_000,
 });
 await worker.run();

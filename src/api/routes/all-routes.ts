@@ -1,6 +1,7 @@
 import type { Route } from '../route.ts';
 import { aboutRoutes } from './about.ts';
 import { artifact } from './artifacts.ts';
+import { decodePayloads, encodePayloads } from './codec.ts';
 import { fingerprints, postFailure, reviseFailure } from './failures.ts';
 import { detect, feedbackLog, refine } from './feedback.ts';
 import { alive, ready } from './health.ts';
@@ -51,6 +52,8 @@ const WORK: Route[] = [
   agents,
   monitors,
   switchEnhancement,
+  encodePayloads,
+  decodePayloads,
   alive,
   ready,
   metrics,

@@ -102,6 +102,12 @@ export const SERVICE_SCHEMAS = {
     detail: z.string(),
     errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
   }),
+  /** Payloads of Temporal, as its codec protocol writes them: every value in base64. */
+  Payloads: z.looseObject({
+    payloads: z
+      .array(z.looseObject({ metadata: z.record(z.string(), z.base64()).optional(), data: z.base64().optional() }))
+      .max(1_000),
+  }),
   Alive: z.strictObject({ status: z.literal('ok') }),
   Ready: z.strictObject({
     status: z.literal('ready'),

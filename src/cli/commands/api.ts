@@ -52,6 +52,8 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
     { createLog },
     { addTelemetry },
     { serveApi },
+    { encryptionFrom },
+    { warnIfPlain },
   ] = await Promise.all([
     import('../../store/store.ts'),
     import('../serve/open-api.ts'),
@@ -60,23 +62,29 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
     import('../serve/log.ts'),
     import('../serve/server-telemetry.ts'),
     import('../../api/serve.ts'),
+    import('../../encryption/settings.ts'),
+    import('../serve/warn-if-plain.ts'),
   ]);
   const registry = await registryWith(flags.agents);
   const reviewer = await loadReviewer(config.reviewer, process.env);
   const grants = await grantsFor(config);
-  const store = createStore(outside.databaseUrl);
+  const encryption = encryptionFrom(process.env);
+  const store = createStore({ databaseUrl: outside.databaseUrl, encryption });
   parts.add('store', () => store.close());
   const tokens = grants.map((grant) => grant.token);
   const log = createLog('stderr', tokens);
   const telemetry = await addTelemetry(parts, log, tokens);
-  const { allowedHosts, rateLimit } = config;
+  warnIfPlain(config.encryption, log);
+  const { allowedHosts, codecOrigins, rateLimit } = config;
   const app = await openApi(parts, {
     ...outside,
     registry,
     store,
     grants,
     allowedHosts,
+    codecOrigins,
     rateLimit,
+    encryption,
     reviewer,
     log,
     env: process.env,

@@ -9,7 +9,9 @@ const MARK = { ok: colours.green('ok    '), note: colours.yellow('note  '), fail
 export function addDoctor(program: Command): void {
   program
     .command('doctor')
-    .description('check Node, Temporal, store, ports, token, model and telemetry, and show what to do about each')
+    .description(
+      'check Node, Temporal, store, ports, token, encryption, model and telemetry, and show what to do about each',
+    )
     .option('--data-dir <folder>', 'the data folder to check (default: SECONDWIND_DATA_DIR)')
     .option('--json', 'print JSON')
     .action(async (flags: { dataDir?: string; json?: boolean }) => {
@@ -27,6 +29,7 @@ export function addDoctor(program: Command): void {
           checks.checkStore(config),
           checks.checkApi(config, process.env),
           checks.checkToken(config),
+          checks.checkEncryption(config),
           checks.checkModel(process.env),
           checks.checkTelemetry(process.env),
         ])),

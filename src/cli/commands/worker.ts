@@ -39,14 +39,25 @@ async function start(
   const { connectExternal } = await import('../serve/external-services.ts');
   const outside = await connectExternal(config);
   // Imported only now, because it takes seconds and an unreachable server should be reported at once.
-  const [{ createStore }, { startWorker, workflowBundle }, { registryWith }, { addTelemetry }] = await Promise.all([
+  const [
+    { createStore },
+    { startWorker, workflowBundle },
+    { registryWith },
+    { addTelemetry },
+    { encryptionFrom },
+    { warnIfPlain },
+  ] = await Promise.all([
     import('../../store/store.ts'),
     import('../../worker/main.ts'),
     import('../serve/built-in-agents.ts'),
     import('../serve/server-telemetry.ts'),
+    import('../../encryption/settings.ts'),
+    import('../serve/warn-if-plain.ts'),
   ]);
   const registry = await registryWith(flags.agents);
-  const store = createStore(outside.databaseUrl);
+  const encryption = encryptionFrom(process.env);
+  const store = createStore({ databaseUrl: outside.databaseUrl, encryption });
+  warnIfPlain(config.encryption, log);
   parts.add('store', () => store.close());
   const telemetry = await addTelemetry(parts, log);
   const logger = log.temporal;
@@ -57,6 +68,7 @@ async function start(
     workflowBundlePath: await workflowBundle(config.cacheDir, { traced: telemetry !== undefined, logger }),
     logger,
     telemetry,
+    encryption,
     env: process.env,
   });
   parts.add('worker', () => worker.stop());

@@ -4,6 +4,7 @@ import { ConfigError } from './config-error.ts';
 import type { Grant } from '../../api/access.ts';
 import { readTokens } from './read-tokens.ts';
 import { suggestName } from '../../define/zod-problems.ts';
+import { type EncryptionSetting, readEncryptionSetting } from '../../encryption/settings.ts';
 import { cacheDir } from '../../stack/machine/cache-dir.ts';
 
 export { ConfigError } from './config-error.ts';
@@ -25,6 +26,9 @@ const KNOWN = [
   'SECONDWIND_WEBHOOK_SECRET',
   'SECONDWIND_WEBHOOK_ALLOW_PRIVATE',
   'SECONDWIND_TRACE_CONTENT',
+  'SECONDWIND_ENCRYPTION',
+  'SECONDWIND_ENCRYPTION_KEYS',
+  'SECONDWIND_CODEC_ORIGINS',
 ] as const;
 
 export const DEFAULT_PORT = 4680;
@@ -46,6 +50,10 @@ export interface Config {
   rateLimit: number;
   /** A file whose default export reviews passes that are reported without a review. */
   reviewer: string | undefined;
+  /** What protects data in Temporal and in the store. */
+  encryption: EncryptionSetting;
+  /** Pages of Temporal's UI that may ask for `/codec`, as `https://host:port`. */
+  codecOrigins: string[];
   databaseUrl: string | undefined;
   temporalAddress: string | undefined;
   namespace: string;
@@ -65,19 +73,32 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: ConfigFlags = {}): Con
   return {
     port: port === undefined ? DEFAULT_PORT : readPort(port),
     host: flags.host ?? set('SECONDWIND_HOST') ?? '127.0.0.1',
-    allowedHosts: (set('SECONDWIND_ALLOWED_HOSTS') ?? '')
-      .split(',')
-      .map((name) => name.trim().toLowerCase())
-      .filter((name) => name !== ''),
+    allowedHosts: listOf(set('SECONDWIND_ALLOWED_HOSTS')),
     dataDir: resolve(flags.dataDir ?? set('SECONDWIND_DATA_DIR') ?? defaultDataDir(env)),
     cacheDir: cacheDir(env),
     tokens: readTokens(set('SECONDWIND_TOKEN'), set('SECONDWIND_TOKENS')),
     rateLimit: readRateLimit(set('SECONDWIND_RATE_LIMIT')),
     reviewer: set('SECONDWIND_REVIEWER'),
+    encryption: readEncryptionSetting(env),
+    codecOrigins: listOf(set('SECONDWIND_CODEC_ORIGINS')).map(readOrigin),
     databaseUrl: set('DATABASE_URL'),
     temporalAddress: set('TEMPORAL_ADDRESS'),
     namespace: set('TEMPORAL_NAMESPACE') ?? 'default',
   };
+}
+
+const listOf = (text: string | undefined): string[] =>
+  (text ?? '')
+    .split(',')
+    .map((name) => name.trim().toLowerCase())
+    .filter((name) => name !== '');
+
+function readOrigin(text: string): string {
+  if (URL.canParse(text) && new URL(text).origin === text) return text;
+  throw new ConfigError(
+    `SECONDWIND_CODEC_ORIGINS has ${text}, which is not the origin of a page.`,
+    'Write scheme, host and port without a path, such as https://temporal.example.com or http://localhost:8233.',
+  );
 }
 
 export const isLoopback = (host: string): boolean => LOOPBACK_HOSTS.includes(host);
@@ -93,6 +114,8 @@ export function describeConfig(config: Config): Record<string, string | number |
     tokens: config.tokens.map((grant) => `${grant.role}: set`),
     rate_limit: config.rateLimit,
     reviewer: config.reviewer ?? 'none',
+    encryption: [config.encryption.state, ...config.encryption.keys.map(({ id }) => id)].join(' '),
+    codec_origins: config.codecOrigins,
     database: config.databaseUrl === undefined ? 'embedded' : withoutPassword(config.databaseUrl),
     temporal: config.temporalAddress ?? 'embedded',
     namespace: config.namespace,

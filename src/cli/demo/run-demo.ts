@@ -2,6 +2,7 @@ import { colours } from '../show/colours.ts';
 import { connectClient } from '../../client/connect.ts';
 import { createClient } from '../../client/create-client.ts';
 import type { RunEnd } from '../../client/views.ts';
+import { encryptionOfDataDir } from '../../encryption/settings.ts';
 import { createRegistry } from '../../define/registry.ts';
 import { SEARCH_ATTRIBUTE_TYPES } from '../../protocol/names.ts';
 import { startStack } from '../../stack/start-stack.ts';
@@ -48,9 +49,11 @@ export async function runDemo(options: DemoOptions): Promise<DemoFigures> {
     ]);
     ends.push(() => stack.stop());
     await migrateToLatest(stack.databaseUrl);
-    const store = createStore(stack.databaseUrl);
+    const encryption = await encryptionOfDataDir(process.env, stack.dataDir);
+    const store = createStore({ databaseUrl: stack.databaseUrl, encryption });
     ends.push(() => store.close());
-    const client = await connectClient({ address: stack.temporalAddress, namespace: stack.namespace, env: {} });
+    const { temporalAddress: address, namespace } = stack;
+    const client = await connectClient({ address, namespace, env: {}, encryption });
     ends.push(() => client.connection.close());
     const agentName = `clerk_${Date.now().toString(36)}`;
     const agent = clerkAgent(warehouse.url, agentName);
@@ -58,8 +61,9 @@ export async function runDemo(options: DemoOptions): Promise<DemoFigures> {
     const { searchAttributes } = stack;
     const { runs } = createClient({ temporal: client, store, registry, searchAttributes });
     const workerOptions = {
-      address: stack.temporalAddress,
-      namespace: stack.namespace,
+      address,
+      namespace,
+      dataDir: stack.dataDir,
       databaseUrl: stack.databaseUrl,
       bundlePath,
       warehouseUrl: warehouse.url,

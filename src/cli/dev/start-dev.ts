@@ -3,6 +3,7 @@ import { Problem } from '../../api/problem.ts';
 import { type Fetching, serveApi } from '../../api/serve.ts';
 import type { ApiDeps } from '../../api/api-context.ts';
 import type { Config } from '../config/read-config.ts';
+import { encryptionOfDataDir } from '../../encryption/settings.ts';
 import type { Registry } from '../../define/registry.ts';
 import { SEARCH_ATTRIBUTE_TYPES } from '../../protocol/names.ts';
 import { startStack } from '../../stack/start-stack.ts';
@@ -51,14 +52,16 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
   const telemetry = await addTelemetry(parts, log, tokens);
   const { store, workerMain, bundlePath, openApi, serveApp } = await heavy;
   await store.migrateToLatest(stack.databaseUrl);
-  const opened = store.createStore(stack.databaseUrl);
+  const encryption = await encryptionOfDataDir(process.env, stack.dataDir);
+  const opened = store.createStore({ databaseUrl: stack.databaseUrl, encryption });
   parts.add('store', () => opened.close());
 
   // Keys in the environment are for an external Temporal, and not for the dev server.
   const env = stack.owned.temporal ? {} : process.env;
-  const shared = { ...stack, registry: options.registry, store: opened, telemetry };
-  const { allowedHosts, rateLimit } = config;
-  const api = openApi(parts, { ...shared, grants, allowedHosts, rateLimit, reviewer: options.reviewer, log, env });
+  const shared = { ...stack, registry: options.registry, store: opened, telemetry, encryption };
+  const { allowedHosts, codecOrigins, rateLimit } = config;
+  const limits = { allowedHosts, codecOrigins, rateLimit };
+  const api = openApi(parts, { ...shared, ...limits, grants, reviewer: options.reviewer, log, env });
   const worker = await workerMain.startWorker({
     ...shared,
     workflowBundlePath: bundlePath,

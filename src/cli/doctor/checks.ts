@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { connectApi } from '../../client/http/api-connection.ts';
+import { encryptionKeyFile } from '../../encryption/settings.ts';
 import type { Config } from '../config/read-config.ts';
 import { readModelSettings } from '../../model/model-settings.ts';
 import { prepareDataDir } from '../../stack/machine/data-dir.ts';
@@ -100,6 +101,22 @@ export async function checkToken({ tokens, dataDir }: Config): Promise<Finding> 
   if (found === null) return note('token', 'There is no token yet.', 'Nothing to do: `secondwind dev` creates one.');
   if ((found.mode & 0o077) === 0) return ok('token', file);
   return failed('token', `${file} can be read by others.`, `chmod 600 ${file}`);
+}
+
+/** The key file of a data folder must be its owner's alone; that nothing is encrypted is worth knowing. */
+export async function checkEncryption({ encryption, dataDir, temporalAddress }: Config): Promise<Finding> {
+  const { state, keys } = encryption;
+  const ids = keys.map(({ id }) => id).join(', ');
+  if (state === 'on') return ok('encryption', `on; ${keys[0]?.id} encrypts, ${ids} can be read`);
+  const next =
+    'Set SECONDWIND_ENCRYPTION_KEYS, for example to the output of `echo "main-1:$(openssl rand -base64 32)"`.';
+  if (state === 'off') return note('encryption', 'off, as SECONDWIND_ENCRYPTION says', next);
+  if (temporalAddress !== undefined) return note('encryption', 'off for `worker` and `api`: no key is set', next);
+  const file = encryptionKeyFile(dataDir);
+  const found = await stat(file).catch(() => null);
+  if (found === null) return note('encryption', 'There is no key yet.', 'Nothing: `secondwind dev` makes one.');
+  if ((found.mode & 0o077) === 0) return ok('encryption', `on in \`dev\`, with ${file}`);
+  return failed('encryption', `${file} can be read by others.`, `chmod 600 ${file}`);
 }
 
 /** A missing model is only a note, because not all agents need one. A configured model must work. */

@@ -4,7 +4,9 @@ import { createApi } from '../../api/create-api.ts';
 import { checkTemporal } from '../../client/temporal/check-temporal.ts';
 import { connectClient } from '../../client/connect.ts';
 import { createClient } from '../../client/create-client.ts';
+import { createCodec } from '../../client/payload-codec.ts';
 import type { Grant } from '../../api/access.ts';
+import type { Encryption } from '../../encryption/encryption.ts';
 import type { Registry } from '../../define/registry.ts';
 import type { Store } from '../../store/store.ts';
 import type { Telemetry } from '../../telemetry/start-telemetry.ts';
@@ -27,6 +29,8 @@ export interface OpenApiOptions {
   /** The environment to read the keys of an external Temporal from; `{}` for the dev server. */
   env: NodeJS.ProcessEnv;
   telemetry?: Telemetry | undefined;
+  encryption: Encryption;
+  codecOrigins: readonly string[];
 }
 
 const CHECK_MS = 2_000;
@@ -34,7 +38,8 @@ const CHECK_MS = 2_000;
 /** Connects the API to Temporal and the store. It has no port yet. */
 export async function openApi(parts: Parts, options: OpenApiOptions): Promise<Hono<ApiEnv>> {
   const { temporalAddress: address, namespace, store, registry, searchAttributes } = options;
-  const client = await connectClient({ address, namespace, env: options.env, telemetry: options.telemetry });
+  const { env, telemetry, encryption } = options;
+  const client = await connectClient({ address, namespace, env, telemetry, encryption });
   parts.add('client', () => client.connection.close());
   return createApi({
     ...createClient({ temporal: client, registry, store, searchAttributes }),
@@ -42,6 +47,7 @@ export async function openApi(parts: Parts, options: OpenApiOptions): Promise<Ho
     registry,
     tokens: options.grants,
     allowedHosts: options.allowedHosts,
+    codec: { payloadCodec: createCodec(encryption), origins: options.codecOrigins },
     rateLimit: { perSecond: options.rateLimit, burst: 2 * options.rateLimit },
     ...(options.reviewer && { reviewer: options.reviewer }),
     checks: {

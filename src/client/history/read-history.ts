@@ -2,6 +2,7 @@ import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { workflowIdOfRun } from '../../protocol/ids.ts';
 import { RunNotFoundError } from '../../protocol/errors.ts';
 import { isNotFound } from '../temporal/grpc-errors.ts';
+import { decodeAnswer } from '../decode-answer.ts';
 import type { Attributes, HistoryEvent } from './history-event.ts';
 
 export interface ReadOptions {
@@ -112,7 +113,8 @@ async function historyPage(
     }),
   );
   const more = answer.nextPageToken;
-  return { events: answer.history?.events ?? [], token: more && more.length > 0 ? more : undefined };
+  const events = await decodeAnswer(client, answer.history?.events ?? []);
+  return { events, token: more && more.length > 0 ? more : undefined };
 }
 
 /**

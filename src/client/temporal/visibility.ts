@@ -4,6 +4,7 @@ import { MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../../protocol/names.ts';
 import type { PendingQuestion, RunLifeState, RunOutcome } from '../../protocol/run.ts';
 import { SecondwindError } from '../../protocol/errors.ts';
 import type { ListedRun } from '../views.ts';
+import { decodeAnswer } from '../decode-answer.ts';
 import { asCount, decodeJson, asText, asTexts, toTime } from '../history/history-event.ts';
 import { isInvalidArgument } from './grpc-errors.ts';
 
@@ -40,6 +41,7 @@ export async function visibleRuns(
       query: [RUNS, ...where].join(' AND '),
     });
     const token = answer.nextPageToken;
+    await decodeAnswer(client, answer.executions, { skipUnknownKeys: true });
     return { runs: answer.executions.flatMap(listedRun), token: token && token.length > 0 ? token : null };
   } catch (error) {
     if (isInvalidArgument(error)) throw badCursor(error);

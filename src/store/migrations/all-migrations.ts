@@ -8,6 +8,7 @@ import { lessonsByFailure } from './0006-lessons-by-failure.ts';
 import { evaluationsAndSwitches } from './0007-evaluations-and-switches.ts';
 import { reservations } from './0008-reservations.ts';
 import { switchNotes } from './0009-switch-notes.ts';
+import { encryptedArtifacts } from './0010-encrypted-artifacts.ts';
 
 /** Listed in code and in order, so that a bundle contains them. After the first release, only append. */
 export const migrations: Record<string, Migration> = {
@@ -20,4 +21,5 @@ export const migrations: Record<string, Migration> = {
   '0007_evaluations_and_switches': evaluationsAndSwitches,
   '0008_reservations': reservations,
   '0009_switch_notes': switchNotes,
+  '0010_encrypted_artifacts': encryptedArtifacts,
 };

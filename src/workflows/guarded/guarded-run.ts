@@ -1,5 +1,5 @@
 import { ApplicationFailure, CancelledFailure, TemporalFailure } from '@temporalio/common';
-import { CancellationScope, defineQuery, setHandler, workflowInfo } from '@temporalio/workflow';
+import { CancellationScope, workflowInfo } from '@temporalio/workflow';
 import { computeBound } from '../../core/bound/compute-bound.ts';
 import { mergePolicy } from '../../core/policy/merge-policy.ts';
 import { checkPolicy } from '../../core/policy/check-policy.ts';
@@ -19,6 +19,7 @@ import type { CallOutcome, ToolEffect } from '../../protocol/tools.ts';
 import { durablePorts } from '../durable-ports.ts';
 import { acceptMessages } from '../messages.ts';
 import { createPublisher } from '../publish.ts';
+import { answerQuery } from '../readable.ts';
 import { classifyStepFailure } from './classify-step-failure.ts';
 import { memoryPorts } from './memory-ports.ts';
 
@@ -84,9 +85,9 @@ export async function guardedRun<T>(options: GuardedOptions, work: (guarded: Gua
     for (const scope of underWay) scope.cancel();
   };
   acceptMessages(state, now, stop);
-  setHandler(defineQuery(QUERY.status), () => statusOf(state));
-  setHandler(defineQuery(QUERY.failures), () => ({ failures: failuresOf(state) }));
-  setHandler(defineQuery(QUERY.result), (): RunResult | null => resultOfRun(state));
+  answerQuery(QUERY.status, () => statusOf(state));
+  answerQuery(QUERY.failures, () => ({ failures: failuresOf(state) }));
+  answerQuery(QUERY.result, (): RunResult | null => resultOfRun(state));
   const guarded = openGuarded(state, ports);
 
   const step: Guarded['step'] = async (name, run, { effect = 'side_effect', phase = 'work', input = null } = {}) => {
