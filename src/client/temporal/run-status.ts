@@ -4,6 +4,7 @@ import { MEMO, QUERY } from '../../protocol/names.ts';
 import type { Amounts, Bound, PendingQuestion, RunResult, RunStatus } from '../../protocol/run.ts';
 import { RunNotFoundError } from '../../protocol/errors.ts';
 import type { Store } from '../../store/store.ts';
+import { decodeAnswer } from '../decode-answer.ts';
 import { NOTHING_UNSAVED, stillUnsaved, withStoreWaits } from './unsaved.ts';
 
 /** A worker answers a query in milliseconds. Without a worker the query would wait until one starts. */
@@ -160,7 +161,7 @@ async function fallbackStatus(
     next_action: closed ? 'nothing: the run has ended' : 'start a worker: `secondwind worker`',
     why: closed
       ? `The run was closed as ${description.status.name.toLowerCase()} and has no summary.`
-      : await whyNoAnswer(client, description.taskQueue, cause),
+      : await whyNoAnswer(client, description, runId, cause),
     // Nobody can tell what such a run had not saved; an ended one leaves no archive.
     unsaved: { ...NOTHING_UNSAVED, archive: Boolean(closed) },
     started_at: description.startTime.toISOString(),
@@ -168,11 +169,31 @@ async function fallbackStatus(
   };
 }
 
-async function whyNoAnswer(client: Client, taskQueue: string, cause: unknown): Promise<string> {
+async function whyNoAnswer(
+  client: Client,
+  { taskQueue }: WorkflowExecutionDescription,
+  runId: string,
+  cause: unknown,
+): Promise<string> {
   const polled = await lastPoll(client, taskQueue);
   if (polled === null) return `No worker is working on this run: none polls the task queue ${taskQueue}.`;
-  const said = cause instanceof Error ? cause.message : String(cause);
+  const failed = await lastTaskFailure(client, runId);
+  const said = failed ?? (cause instanceof Error ? cause.message : String(cause));
   return `The run did not answer (${said}); a worker polled ${taskQueue} last at ${polled.toISOString()}.`;
+}
+
+/**
+ * The message of the workflow task that failed last, such as one about a missing encryption key, or null. The server tries such a
+ * task again by itself and answers no query meanwhile.
+ */
+async function lastTaskFailure(client: Client, runId: string): Promise<string | null> {
+  const { history } = await client.workflowService.getWorkflowExecutionHistoryReverse({
+    namespace: client.options.namespace,
+    execution: { workflowId: workflowIdOfRun(runId) },
+    maximumPageSize: 1,
+  });
+  const [last] = await decodeAnswer(client, history?.events ?? []);
+  return last?.workflowTaskFailedEventAttributes?.failure?.message ?? null;
 }
 
 const outcomeFromClose = (status: string): NonNullable<RunStatus['outcome']> =>
