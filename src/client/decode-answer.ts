@@ -41,7 +41,7 @@ function collect(value: unknown, found: Found): void {
   }
   if (!isRecord(value) || ArrayBuffer.isView(value)) return;
   if (isRecord(value['metadata']) && isEncrypted(value)) {
-    found.payloads.push(value as Payload);
+    found.payloads.push(value);
     return;
   }
   if (isRecord(value['encodedAttributes'])) found.failures.push(value);

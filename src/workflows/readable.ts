@@ -16,13 +16,13 @@ function readable(value: unknown): RawValue {
  * Answers a query so that the bare `temporal` command can read it. Answers to queries are never stored, so encryption would
  * protect nothing.
  */
-export function answerQuery<Args extends unknown[]>(name: string, answer: (...args: Args) => unknown): void {
-  setHandler(defineQuery<unknown, Args>(name), (...args: Args) => readable(answer(...args)));
+export function answerQuery(name: string, answer: (argument: unknown) => unknown): void {
+  setHandler(defineQuery<unknown, [unknown]>(name), (argument) => readable(answer(argument)));
 }
 
 export interface UpdateHandler<Answer> {
-  handle(...args: unknown[]): Answer | Promise<Answer>;
-  validate?(...args: unknown[]): void;
+  handle: (...args: unknown[]) => Answer | Promise<Answer>;
+  validate: (...args: unknown[]) => void;
 }
 
 /**
@@ -43,7 +43,7 @@ export function handleUpdate<Answer>(name: string, { handle, validate }: UpdateH
   };
   const validator = (...given: RawValue[]): void => {
     try {
-      validate?.(...given.map(valueOf));
+      validate(...given.map(valueOf));
     } catch (error) {
       throw refusal(error, given);
     }

@@ -69,6 +69,8 @@ const BODIES: Record<string, () => object> = {
   'POST /v1/reflections': () => ({ ...LESSON, content: 'Another thing altogether, learnt by nobody.' }),
   'POST /v1/reflections/{id}/revisions': () => ({ action: 'retire', by: 'mallory' }),
   'POST /v1/bound': () => ({}),
+  'POST /codec/encode': () => ({ payloads: [] }),
+  'POST /codec/decode': () => ({ payloads: [] }),
   'POST /v1/monitors/enhancement': () => ({ agent: 'demo', enhancement: 'off', by: 'mallory' }),
 };
 const QUERIES: Record<string, string> = {

@@ -3,6 +3,8 @@ import type { SchemaName } from './all-schemas.ts';
 
 /** An example body of each request, for the description. A test checks them against their schemas. */
 export const EXAMPLES: Partial<Record<SchemaName, Json>> = {
+  // "hello" as JSON.
+  Payloads: { payloads: [{ metadata: { encoding: 'anNvbi9wbGFpbg==' }, data: 'ImhlbGxvIg==' }] },
   RunRequest: { agent: 'demo', goal: 'try it', labels: ['first'] },
   AnswerRequest: { question_id: 'run-1:q1', decision: 'retry', by: 'ann' },
   FeedbackRequest: { text: 'Almost right, but use the other table.', by: 'ann' },

@@ -103,7 +103,7 @@ export const SERVICE_SCHEMAS = {
     errors: z.array(z.strictObject({ path: z.string(), message: z.string() })).optional(),
   }),
   /** Payloads of Temporal, as its codec protocol writes them: every value in base64. */
-  Payloads: z.looseObject({
+  Payloads: z.strictObject({
     payloads: z
       .array(z.looseObject({ metadata: z.record(z.string(), z.base64()).optional(), data: z.base64().optional() }))
       .max(1_000),
