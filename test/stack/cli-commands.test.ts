@@ -244,6 +244,7 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
       'store',
       'api',
       'token',
+      'encryption',
       'model',
       'telemetry',
     ]);
