@@ -1,8 +1,8 @@
 import type { Payload } from '@temporalio/common';
 import { isEncrypted } from '../../client/payload-codec.ts';
 import { PAYLOAD_MARK } from '../../protocol/payload-marks.ts';
-import { answerJson } from '../answers.ts';
-import type { ApiDeps } from '../context.ts';
+import { answerJson } from '../json-answer.ts';
+import type { ApiDeps } from '../api-context.ts';
 import { readBody } from '../read-request.ts';
 import type { Route } from '../route.ts';
 import { SCHEMAS } from '../schemas/all-schemas.ts';
