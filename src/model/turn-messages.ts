@@ -2,6 +2,7 @@ import type { PlannerStep, PlannerView, RerunReason } from '../core/run/ports.ts
 import type { AssistantMessage, Message, ToolMessage } from '../core/transcript/message.ts';
 import { shortenToBytes } from '../core/transcript/shorten-to-bytes.ts';
 import { replaceFailedTail, replaceInvalidOutput } from '../core/transcript/failed-tail.ts';
+import { canonicalJson } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
 import { toWellFormed } from '../protocol/well-formed-text.ts';
 
@@ -80,7 +81,7 @@ function withResults(messages: readonly Message[], view: PlannerView, outputs: R
   const results = last.calls.map(({ call_id, tool }): ToolMessage => {
     const step = view.steps.find((candidate) => candidate.call_id === call_id);
     const result = step === undefined ? NOT_RUN : toResult(step, outputs);
-    return { role: 'tool', call_id, tool, ...result, output: wellFormed(result.output) };
+    return { role: 'tool', call_id, tool, ...result, output: asStored(wellFormed(result.output)) };
   });
   return [...messages, ...results];
 }
@@ -124,6 +125,12 @@ function bounded(output: Json, bytes = OUTPUT_BYTES): Json {
   const text = typeof output === 'string' ? output : JSON.stringify(output);
   return new TextEncoder().encode(text).length <= bytes ? output : shortenToBytes(text, bytes);
 }
+
+/**
+ * Returns an output with its keys in the order in which the store returns them. The next turn reads the message from the
+ * store, and a provider's prompt cache only hits if the bytes of earlier messages never change.
+ */
+const asStored = (output: Json): Json => JSON.parse(canonicalJson(output)) as Json;
 
 /** Replaces lone surrogates, because storing changes them and the message would no longer match its hash. */
 export function wellFormed(value: Json): Json {

@@ -53,6 +53,9 @@ export const toolActivity = (toolName: string): string => TOOL_PREFIX + toolName
 export const toolOfActivity = (activityType: string): string | null =>
   activityType.startsWith(TOOL_PREFIX) ? activityType.slice(TOOL_PREFIX.length) : null;
 
+/** The tool name in the failure records of a planner's own turns. */
+export const PLANNER = 'planner';
+
 /** SQL visibility has 10 Keyword and 3 Int attributes for a whole namespace. We use four and one. */
 export const SEARCH_ATTRIBUTE = {
   agent: 'SecondwindAgent',

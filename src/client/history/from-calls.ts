@@ -1,5 +1,5 @@
+import { PLANNER } from '../../protocol/names.ts';
 import { ActivityFailure, DefaultFailureConverter, defaultPayloadConverter, RetryState } from '@temporalio/common';
-import { PLANNER } from '../../core/run/planner.ts';
 import type { Json } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { CallCancelled, CallFailed, GuidanceRow } from '../../protocol/tools.ts';

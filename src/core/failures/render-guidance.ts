@@ -1,3 +1,4 @@
+import { PLANNER } from '../../protocol/names.ts';
 import type { RecommendedAdjustment } from '../../protocol/schemas/failure-record.ts';
 import { cleanName } from './clean-text.ts';
 import type { FoldedFailure } from './folded-failure.ts';
@@ -35,8 +36,10 @@ const condition = ({ kind, tool_name, error_code, recommended_adjustment }: Fold
     case 'no_evidence':
       return `${name} reports no evidence`;
     case 'schema_violation':
+      if (tool_name === PLANNER) return 'your answer does not fit what was asked for';
       return `what goes into or comes out of ${name} does not fit its schema`;
     case 'repair_exhausted':
+      if (tool_name === PLANNER) return 'your answer does not fit what was asked for even after repair';
       return `${name} does not fit its schema even after repair`;
     case 'repeated_call':
       return `${name} is to be called again although its answer did not change`;

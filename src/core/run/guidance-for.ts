@@ -5,6 +5,7 @@ import { collapseSpaces } from '../failures/clean-text.ts';
 import { deriveConstraints } from '../failures/constraints.ts';
 import type { FailureMemory } from '../failures/folded-failure.ts';
 import { type GuidanceSituation, selectGuidance } from '../failures/guidance.ts';
+import { actionableFailures } from './actionable-failures.ts';
 import { type Allowance, correctionOf, lastRecorded, type Step } from './attempts.ts';
 import { hasUnread, memoryWith } from './read-failures.ts';
 import type { RunState } from './state.ts';
@@ -27,7 +28,7 @@ export function guidanceFor(state: RunState, step: Step, allowed?: Allowance): A
   const knowsFailures = state.failures.total > 0 || hasUnread(step);
   if (!knowsFailures && correction === undefined && state.lessons.known.length === 0) return {};
 
-  const memory = knowsFailures ? memoryWith(state, step) : state.failures;
+  const memory = actionableFailures(state, step, knowsFailures ? memoryWith(state, step) : state.failures);
   const { guidance_k: k, guidance_max_chars: maxChars } = state.run.policy.failures;
   const situation = describeSituation(memory, step);
   const chosen = knowsFailures ? selectGuidance(memory, situation, { k, maxChars }).rows : [];
@@ -56,7 +57,9 @@ function buildGuidance(rows: GuidanceRow[], { run }: RunState): { guidance?: Gui
  * again.
  */
 function describeSituation(memory: FailureMemory, step: Step): GuidanceSituation {
-  const own = lastRecorded(step)?.record;
+  const last = lastRecorded(step)?.record;
+  const isShown = memory.by_fingerprint.some(({ fingerprint }) => fingerprint === last?.fingerprint);
+  const own = step.kind === 'planner' && !isShown ? undefined : last;
   if (own === undefined && step.kind === 'planner') {
     const open = memory.by_fingerprint.filter(
       // A budget warning is not a tool failure and must not hide one.

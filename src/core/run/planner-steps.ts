@@ -1,7 +1,9 @@
 import { CAP } from '../../protocol/caps.ts';
 import { defined } from '../../protocol/defined.ts';
-import { artifactOf, summarizeFailure, statusOfStep, type Step, successOf } from './attempts.ts';
+import { isInfrastructure } from '../retry/strategies.ts';
+import { artifactOf, lastFailure, summarizeFailure, statusOfStep, type Step, successOf } from './attempts.ts';
 import type { PlannerStep } from './ports.ts';
+import { effectOf } from './run-step.ts';
 import type { RunState } from './state.ts';
 
 const STEPS_IN_VIEW = 50;
@@ -28,7 +30,8 @@ export function plannerSteps(state: RunState): PlannerStep[] {
 const unseenSteps = ({ run, loop }: RunState): Step[] =>
   run.model === null ? loop.steps : loop.steps.filter(({ step_id }) => step_id > loop.told_step_id);
 
-function plannerStep({ outbox }: RunState, step: Step): PlannerStep {
+function plannerStep(state: RunState, step: Step): PlannerStep {
+  const { outbox } = state;
   const artifactId = artifactOf(step);
   return defined({
     step_id: step.step_id,
@@ -38,10 +41,22 @@ function plannerStep({ outbox }: RunState, step: Step): PlannerStep {
     status: statusOfStep(step),
     output: artifactId === null ? undefined : outbox.outputs[artifactId]?.output,
     artifact_id: artifactId ?? undefined,
-    ...summarizeFailure(step),
+    ...summarizeForPlanner(state, step),
     detected: successOf(step)?.detected?.feedback_type,
   });
 }
+
+/** A model cannot act on lost workers and missing registrations, so it is only told that the tool was not available. */
+export function summarizeForPlanner(state: RunState, step: Step): ReturnType<typeof summarizeFailure> {
+  const failure = step.end?.kind === 'failed' ? lastFailure(step) : null;
+  const isHidden =
+    state.run.model !== null &&
+    failure !== null &&
+    isInfrastructure(failure.category) &&
+    effectOf(state, step) !== 'side_effect';
+  return isHidden ? TOOL_UNAVAILABLE : summarizeFailure(step);
+}
+const TOOL_UNAVAILABLE = { error_code: 'TOOL_UNAVAILABLE', message_preview: 'the tool is not available at the moment' };
 
 /** True when the outputs that a planner has not seen yet may not fit into its view. */
 export function outputsOverflow({ loop, outbox }: RunState): boolean {

@@ -1,4 +1,5 @@
 import { CAP } from '../../protocol/caps.ts';
+import { PLANNER } from '../../protocol/names.ts';
 import type { CallFailed, CallOutcome } from '../../protocol/tools.ts';
 import { type Attempt, type Call, openStep, type Step } from './attempts.ts';
 import { makeCall } from './batch.ts';
@@ -11,9 +12,6 @@ import type { PlannerChoice, PlannerView } from './ports.ts';
 import type { Perform } from './run-step.ts';
 import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
-
-/** The tool name under which failures of the planner itself are recorded. */
-export const PLANNER = 'planner';
 
 /** One turn of the planner. `choice` is null until the planner has made a valid choice. */
 export interface Turn {

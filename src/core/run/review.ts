@@ -10,7 +10,8 @@ import { beginReview } from '../guardrails/guard-state.ts';
 import type { LoopAnswer } from '../guardrails/loop-answer.ts';
 import { checkReview, type ReviewReport } from '../guardrails/loop-report.ts';
 import { buildLoopTrace } from '../guardrails/loop-trace.ts';
-import { summarizeFailure, type Step, statusOfStep } from './attempts.ts';
+import { type Step, statusOfStep } from './attempts.ts';
+import { summarizeForPlanner } from './planner-steps.ts';
 import { summarizeEffects } from './effects.ts';
 import { leftOf, limitsOf, millisecondsLeft } from './ledger.ts';
 import { endWith, isCancelled, isOver } from './life.ts';
@@ -87,7 +88,7 @@ export function reviewByRules(state: RunState): ReviewReport {
     summary_valid: true,
     reflection_persona: 'RULES',
     missed: missed.slice(-MISSED_STEPS).map((step) => {
-      const { error_code: code = 'FAILED', message_preview: said = '' } = summarizeFailure(step);
+      const { error_code: code = 'FAILED', message_preview: said = '' } = summarizeForPlanner(state, step);
       return `${step.call.tool} failed with ${code}: ${said}`.slice(0, CAP.messagePreviewChars);
     }),
   };

@@ -2,14 +2,16 @@ import type { Json } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { toWellFormed } from '../../protocol/well-formed-text.ts';
 import type { ReviewedStep } from './ports.ts';
-import { artifactOf, summarizeFailure, statusOfStep } from './attempts.ts';
+import { artifactOf, statusOfStep } from './attempts.ts';
+import { summarizeForPlanner } from './planner-steps.ts';
 import type { RunState } from './state.ts';
 
 /**
  * Lists the steps for a reviewer: the latest with input and output while there is room, older ones only with their
  * status.
  */
-export function stepsToJudge({ run, loop, outbox }: RunState): ReviewedStep[] {
+export function stepsToJudge(state: RunState): ReviewedStep[] {
+  const { run, loop, outbox } = state;
   let room: number = CAP.reviewViewChars;
   const latestFirst = loop.steps.toReversed().map((step): ReviewedStep => {
     const { plan_index, tool } = step.call;
@@ -21,7 +23,7 @@ export function stepsToJudge({ run, loop, outbox }: RunState): ReviewedStep[] {
       ...ending,
       input: previewOf(input),
       ...(held !== undefined && { output: previewOf(held.output) }),
-      ...summarizeFailure(step),
+      ...summarizeForPlanner(state, step),
     };
     room -= JSON.stringify(whole).length;
     return room >= 0 ? whole : ending;
