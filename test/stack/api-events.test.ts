@@ -25,7 +25,7 @@ const eventsOf = (runId: string, lastId?: string): Promise<Response> =>
   world.fetch(`/v1/runs/${runId}/events`, lastId === undefined ? {} : { headers: { 'last-event-id': lastId } });
 
 describe('the events of one run', () => {
-  it('tell its whole story as it happens, each as described, and end with the run', async () => {
+  it('the events of a run arrive as they happen, match their schema, and end with the run', async () => {
     const runId = await start('story');
     const response = await eventsOf(runId);
     expect(response.headers.get('content-type')).toBe('text/event-stream; charset=utf-8');
@@ -38,7 +38,7 @@ describe('the events of one run', () => {
     expect(seen.every((event) => event.data['run_id'] === runId && event.data['id'] === event.id)).toBe(true);
   });
 
-  it('go on after any of them without a gap and without a repetition', async () => {
+  it('the events of a run can be continued after any of them, without gaps or repetitions', async () => {
     const runId = await start('resumed');
     const all = await takeEvents(await eventsOf(runId), never);
     for (const [position, { id }] of all.slice(0, -1).entries()) {
@@ -49,7 +49,7 @@ describe('the events of one run', () => {
     expect([nothing.status, await nothing.text()]).toEqual([204, '']);
   });
 
-  it('end after as many seconds as the reader asked for, and the rest comes later', async () => {
+  it('the events of a run end after the requested number of seconds, and the rest can be read later', async () => {
     const runId = await start('short', { agent: 'endless', plan: endlessPlan() });
     const seen = await takeEvents(await world.fetch(`/v1/runs/${runId}/events?seconds=1`), never);
     expect(seen[0]).toMatchObject({ event: 'run_started' });
@@ -65,7 +65,7 @@ describe('the events of one run', () => {
     expect(idsOf([...seen, ...rest])).toEqual((await world.inspector.events(runId)).map((event) => event.id));
   });
 
-  it('arrive while the run is under way, and go on with what came after the reader left', async () => {
+  it('the events of an open run arrive, and a reader that comes back gets what it missed', async () => {
     const runId = await start('live', { agent: 'endless', plan: endlessPlan() });
     const before = await takeEvents(await eventsOf(runId), (event) => event.event === 'step_started');
     expect(before.map((event) => event.event)).toEqual(['run_started', 'step_started']);
@@ -78,7 +78,7 @@ describe('the events of one run', () => {
 });
 
 describe('a reader that hangs up', () => {
-  it('is no longer read for, on a real port', async () => {
+  it('a reader that disconnects from a real port ends the reading of history', async () => {
     const signals: (AbortSignal | undefined)[] = [];
     const runs: Runs = {
       ...world.runs,
@@ -107,7 +107,7 @@ describe('a reader that hangs up', () => {
 });
 
 describe('the events of all runs', () => {
-  it('are those of every run that starts, from now on', async () => {
+  it('the events of all runs include those of every run that starts later', async () => {
     const hanging = new AbortController();
     const response = await world.fetch('/v1/events', { signal: hanging.signal });
     const reading = readEvents(response);
@@ -129,7 +129,7 @@ describe('the events of all runs', () => {
     expect(new Set(idsOf(seen)).size).toBe(seen.length);
   });
 
-  it('that came while nobody listened are told to who comes back', async () => {
+  it('a reader that comes back gets the events of all runs that it missed', async () => {
     const first = await start('gap-1');
     const isEndOf = (runId: string) => (event: SeenEvent) =>
       event.event === 'run_ended' && event.data['run_id'] === runId;

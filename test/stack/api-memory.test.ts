@@ -38,7 +38,7 @@ describe('a failure that was seen elsewhere', () => {
   const post = <T = Taken>(body: unknown, headers: Record<string, string> = {}) =>
     world.ask<T>('POST', '/v1/failures', { role: 'reporter', body, headers });
 
-  it('is counted each time, tells the next attempt what failed, and escalates from the third time on', async () => {
+  it('a reported failure is counted each time, returns guidance, and escalates from the third time on', async () => {
     const runId = world.newRunId('elsewhere');
     const taken = [];
     for (const time of ['12:03:44', '12:04:59', '13:00:01']) {
@@ -59,7 +59,7 @@ describe('a failure that was seen elsewhere', () => {
     });
   });
 
-  it('is one occurrence for one key, with the same answer whatever came since, and none for another report', async () => {
+  it('a reported failure counts once per key, always gets the same answer, and its key is refused for another report', async () => {
     const runId = world.newRunId('keyed');
     const headers = { 'idempotency-key': runId };
     const first = await post(reportOf(runId), headers);
@@ -73,7 +73,7 @@ describe('a failure that was seen elsewhere', () => {
     expect(other.body.failure_id).not.toBe(first.body.failure_id);
   });
 
-  it('points to what was reported, and to nothing that is not there', async () => {
+  it('a reported failure refers to its report, and only to artifacts that exist', async () => {
     const runId = world.newRunId('pointing');
     const { body: taken } = await post(reportOf(runId, { message: 'token=ghp_abcdefghijklmnopqrstuvwxyz012345' }));
     const record = await world.store.records.get(taken.failure_id);
@@ -87,14 +87,14 @@ describe('a failure that was seen elsewhere', () => {
     expect((await post(reportOf(runId, { context_refs: { manifest_id: known } }))).status).toBe(201);
   });
 
-  it('of an own run is refused, for that keeps its own record', async () => {
+  it('a reported failure of a Secondwind run is refused, because the run records its own failures', async () => {
     const run_id = world.newRunId('own');
     await world.runs.start({ agent: 'demo', goal: 'x', run_id });
     expect(await post(reportOf(run_id))).toMatchObject({ status: 409, body: problem('own_run') });
     expect(await world.store.records.list({ run_id })).toMatchObject({ items: [] });
   });
 
-  it('was seen before where a lesson says so', async () => {
+  it('a reported failure counts as seen before if there is a lesson about it', async () => {
     const content = `the ledger of ${world.newRunId('lesson')} cannot be balanced without its journal`;
     const lesson = { error_type: 'tool_error', content, context: 'c', query: 'q', iteration: 1, quality_delta: 0.2 };
     await world.ask('POST', '/v1/reflections', { body: { ...lesson, changed_behavior: true } });
@@ -108,11 +108,11 @@ describe('a failure that was seen elsewhere', () => {
     ['a key that nobody knows', { adjustment: { type: 'deny' } }],
     ['its own fingerprint', { fingerprint: 'fp1:x' }],
     ['a run id that is none', { run_id: 'a/b' }],
-  ])('with %s is 422', async (_what, wrong) => {
+  ])('a report with %s is refused with 422', async (_what, wrong) => {
     expect((await post(reportOf(world.newRunId('wrong'), wrong))).status).toBe(422);
   });
 
-  it('can be set aside by a person, comes back when it occurs again, and is resolved by nobody', async () => {
+  it('a person can supersede a failure; it becomes active when it occurs again, and nobody can resolve it', async () => {
     const runId = world.newRunId('aside');
     const { body: taken } = await post(reportOf(runId));
     const path = `/v1/failures/${taken.failure_id}/revisions`;
@@ -132,7 +132,7 @@ describe('a failure that was seen elsewhere', () => {
     expect((await world.ask('POST', '/v1/failures/nobody-saw-this/revisions', unknown)).status).toBe(404);
   });
 
-  it('is counted over runs and days', async () => {
+  it('failures are counted over runs and days', async () => {
     const taken = await post(reportOf(world.newRunId('counted'), { error_code: 'E_COUNTED' }));
     await post(reportOf(world.newRunId('counted'), { error_code: 'E_COUNTED' }));
     const { body } = await world.ask<{ fingerprints: { fingerprint: string }[] }>('GET', '/v1/fingerprints?limit=200');
@@ -150,7 +150,7 @@ describe('an artifact', () => {
   const put = (text: string | Uint8Array, type = 'text/html'): Promise<string> =>
     world.store.artifacts.put(typeof text === 'string' ? Buffer.from(text) : text, type);
 
-  it('comes as the bytes that it is, and as nothing that a browser would run', async () => {
+  it('an artifact is sent as its exact bytes, and never as something that a browser would run', async () => {
     const bytes = new Uint8Array([0, 255, 10, 13, 60, 115]);
     const answer = await world.fetch(`/v1/artifacts/${await put(bytes)}`);
     expect(new Uint8Array(await answer.arrayBuffer())).toEqual(bytes);
@@ -165,7 +165,7 @@ describe('an artifact', () => {
     expect(json.headers.get('content-type')).toBe('application/json');
   });
 
-  it('comes as a clean, short text on request', async () => {
+  it('a preview of an artifact is a short text without control characters', async () => {
     const escape = '\u001b';
     const id = await put(`${escape}[31mred${escape}[0m\u0000\u202e ${tokenOf('viewer')} ${'x'.repeat(40_000)}`);
     const answer = await world.fetch(`/v1/artifacts/${id}?preview=1`);
@@ -175,13 +175,13 @@ describe('an artifact', () => {
     expect(text.length).toBeLessThan(17_000);
   });
 
-  it.each(['0'.repeat(64), 'nonsense', '..%2F..%2Fetc'])('that is not there is 404: %s', async (id) => {
+  it.each(['0'.repeat(64), 'nonsense', '..%2F..%2Fetc'])('an unknown artifact is 404: %s', async (id) => {
     expect(await world.ask('GET', `/v1/artifacts/${id}`)).toMatchObject({ status: 404 });
   });
 });
 
 describe('feedback', () => {
-  it('is detected with what it asks of the next prompt', async () => {
+  it('feedback is detected, with what the next prompt should say', async () => {
     const text = 'FAIL src/a.test.ts > adds\nAssertionError: expected 3 to equal 4';
     const { body } = await world.ask('POST', '/v1/feedback/detect', { role: 'viewer', body: { text } });
     expect(body).toMatchObject({
@@ -194,7 +194,7 @@ describe('feedback', () => {
     expect((await world.ask('POST', '/v1/feedback/detect', { body: { text: 7 } })).status).toBe(422);
   });
 
-  it('refines a prompt, and every iteration is in the log, page by page', async () => {
+  it('feedback refines a prompt, and every iteration is in the log, page by page', async () => {
     const feedback = "TypeError: Cannot read properties of undefined (reading 'id')";
     const body = { prompt: 'Write the parser', feedback };
     const refined = await world.ask<{ refined_prompt: string; score: number; iterations: object[] }>(
@@ -239,7 +239,7 @@ describe('a lesson', () => {
   });
   const post = (body: object) => world.ask('POST', '/v1/reflections', { role: 'reporter', body });
 
-  it('is kept once, counted when it comes again, and left out when it changed nothing', async () => {
+  it('a lesson is stored once, counted when it comes again, and left out if it changed nothing', async () => {
     const content = 'The date of the bridge on the plaque is wrong; the archive of the town has the right one.';
     const first = await post(lesson(content));
     expect(first.body).toMatchObject({
@@ -267,7 +267,7 @@ describe('a lesson', () => {
     expect((await post(lesson('x', { agent: undefined, scope: 'agent' }))).status).toBe(422);
   });
 
-  it('is found by its signature, by similarity and among the latest, by its own agent', async () => {
+  it('a lesson is found by its signature, by similarity and among the latest, for its own agent', async () => {
     const content = 'A museum is closed on Mondays unless its own page says otherwise.';
     const { body } = await post(lesson(content, { error_type: 'unverified_claim' }));
     const find = async (query: Record<string, string>, agent = 'historian') => {
@@ -307,7 +307,7 @@ describe('a lesson', () => {
     expect((await world.ask('GET', '/v1/reflections/seen?agent=historian')).status).toBe(422);
   });
 
-  it('is edited, pinned and retired by a person, and then no longer recalled', async () => {
+  it('a lesson can be edited, pinned and retired by a person, and is then no longer recalled', async () => {
     const { body } = await post(
       lesson('Ask the porter before the library: it is nearer.', { agent: 'reviser', error_type: 'house_rule' }),
     );
@@ -339,8 +339,8 @@ describe('a lesson', () => {
   });
 });
 
-describe('the house', () => {
-  it('says every default of a policy, and the most that a run can take', async () => {
+describe('the server', () => {
+  it('the API shows every default of a policy, and the limit of a run', async () => {
     expect((await world.ask('GET', '/v1/policy', { role: 'viewer' })).body).toEqual(DEFAULT_POLICY);
     const { body } = await world.ask('POST', '/v1/bound', { role: 'viewer', body: {} });
     const bound = computeBound({ policy: DEFAULT_POLICY, planLength: null });
@@ -357,7 +357,7 @@ describe('the house', () => {
     });
   });
 
-  it('lists its agents with their tools', async () => {
+  it('the API lists its agents with their tools', async () => {
     const { body } = await world.ask<{ agents: { name: string }[] }>('GET', '/v1/agents');
     expect(body.agents.map((agent) => agent.name)).toEqual(['demo', 'endless', 'judged']);
     expect(body.agents[0]).toMatchObject({
@@ -367,7 +367,7 @@ describe('the house', () => {
     });
   });
 
-  it('tells how well retries work, by day, and what the rules say of it', async () => {
+  it('the API shows how well retries work, by day, and what the rules decide', async () => {
     const agent = world.newRunId('monitored');
     const attempt = (ok: boolean) => ({
       ok,
@@ -434,7 +434,7 @@ describe('the house', () => {
     });
   });
 
-  it('switches no enhancement of an agent that nobody knows, nor for nobody', async () => {
+  it('the API does not switch the enhancement of an unknown agent, or without a name of who does it', async () => {
     const turn = { agent: 'nobody', enhancement: 'off', by: 'ada' };
     expect(await world.ask('POST', '/v1/monitors/enhancement', { body: turn })).toMatchObject({
       status: 422,
@@ -447,7 +447,7 @@ describe('the house', () => {
     expect(await world.store.enhancement.historyOf('nobody')).toEqual([]);
   });
 
-  it('counts its open runs for Prometheus', async () => {
+  it('the metrics count the open runs for Prometheus', async () => {
     const text = await (await world.fetch('/metrics')).text();
     expect(text).toMatch(/^secondwind_runs_open \d+$/m);
     expect(text).toMatch(/^secondwind_questions_open \d+$/m);

@@ -31,7 +31,7 @@ const post = <T = Record<string, unknown>>(runId: string, what: string, body: un
   world.ask<T>('POST', `/v1/runs/${runId}/${what}`, { body, headers });
 
 describe('an answer', () => {
-  it('is taken once; a second and a late one are told that they came too late', async () => {
+  it('an answer is accepted once; a second one and a late one are told that they came too late', async () => {
     const runId = await start('answered', { plan: failing });
     const answer = { question_id: await questionOf(runId), decision: 'stop', by: 'ann' };
     expect(await post(runId, 'answer', answer)).toMatchObject({ status: 200, body: { accepted: true } });
@@ -42,7 +42,7 @@ describe('an answer', () => {
     expect(late).toMatchObject({ status: 200, body: { accepted: false, state: 'ended', reason: 'the run has ended' } });
   });
 
-  it('that cannot be one is refused by the paths of its mistakes, and the question stays open', async () => {
+  it('an invalid answer is refused with the paths of its problems, and the question stays open', async () => {
     const runId = await start('unanswered', { plan: failing });
     const question_id = await questionOf(runId);
     const wrong = [{ question_id, decision: 'maybe', by: 'ann' }, { question_id, decision: 'stop' }, [], 'stop'];
@@ -55,7 +55,7 @@ describe('an answer', () => {
 });
 
 describe('a cancel', () => {
-  it('answers with the final status once the work has stopped', async () => {
+  it('a cancel returns the final status once the work has stopped', async () => {
     const runId = await start('cancelled', { agent: 'endless', plan: endlessPlan(300) });
     await expect.poll(async () => (await world.runs.steps(runId)).length).toBe(1);
     const { status, body } = await post<RunStatus>(runId, 'cancel', { by: 'ann', reason: 'enough' });
@@ -64,7 +64,7 @@ describe('a cancel', () => {
     expect(await post(runId, 'cancel', { by: 'ann' })).toMatchObject({ status: 409 });
   });
 
-  it('says what it still waits for when the work does not stop in time', async () => {
+  it('a cancel returns the running attempts if the work does not stop in time', async () => {
     const runId = await start('stubborn', { agent: 'endless', plan: endlessPlan(4_000) });
     await expect.poll(async () => (await world.runs.steps(runId)).length).toBe(1);
     expect(await post(runId, 'cancel?wait_ms=30001', { by: 'ann' })).toMatchObject({ status: 422 });
@@ -77,7 +77,7 @@ describe('a cancel', () => {
 });
 
 describe('feedback', () => {
-  it('is understood or kept, until the run takes no more', async () => {
+  it('feedback to a run is classified and kept, until the limit is reached', async () => {
     const runId = await start('told', { plan: failing, policy: { ...quick, humans: { max_feedback: 1 } } });
     const question_id = await questionOf(runId);
     const said = { text: 'no, that is wrong. try again', by: 'ann' };
@@ -93,7 +93,7 @@ describe('feedback', () => {
 });
 
 describe('an override', () => {
-  it('frees one pass, and the audit says who, why and which decision spent it', async () => {
+  it('an override allows one pass, and the audit shows by whom, why and which decision used it', async () => {
     const policy = { retry: { base_ms: 400 }, reruns: { max_reruns: 0 }, humans: { max_overrides: 1 } };
     const runId = await start('overridden', { agent: 'judged', policy, plan: slowStart() });
     const body = { override_max_reruns: true, override_by: 'ann', override_reason: 'one more' };
@@ -124,7 +124,7 @@ describe('an override', () => {
     [{ override_max_reruns: true, override_by: '' }],
     [{ override_max_reruns: 'yes', override_by: 'ann' }],
     [{ override_by: 'ann', overide_fatigue: true }],
-  ])('%j is refused, and the run knows nothing of it', async (body) => {
+  ])('the override %j is refused, and the run does not get it', async (body) => {
     const runId = await start('untouched', { plan: failing });
     const question_id = await questionOf(runId);
     expect((await post(runId, 'override', body)).status).toBe(422);
@@ -134,7 +134,7 @@ describe('an override', () => {
 });
 
 describe('a rerun', () => {
-  it('is a new run of the same, once for one key', async () => {
+  it('a rerun is a new run with the same request, started once per key', async () => {
     const plan = { steps: [{ phase: 'work', tool: 'demo.flaky', input: { fail_times: 0, output: { n: 7 } } }] };
     const runId = await start('again', { plan, labels: ['mine'], policy: { ...quick, reruns: { max_reruns: 1 } } });
     const before = await world.runs.result(runId);
@@ -150,14 +150,14 @@ describe('a rerun', () => {
   });
 });
 
-describe('a message to a run that nobody started', () => {
+describe('a message to an unknown run', () => {
   it.each([
     ['override', { override_fatigue: true, override_by: 'ann' }],
     ['answer', { question_id: 'q', decision: 'stop', by: 'ann' }],
     ['feedback', { text: 'well', by: 'ann' }],
     ['cancel', { by: 'ann' }],
     ['rerun', { by: 'ann' }],
-  ])('%s is 404', async (what, body) => {
+  ])('%s to an unknown run is 404', async (what, body) => {
     expect(await post('nobody-started-this', what, body)).toMatchObject({
       status: 404,
       body: { type: 'urn:secondwind:problem:run_not_found' },

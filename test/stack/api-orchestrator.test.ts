@@ -54,7 +54,7 @@ function fieldSchemas(value: unknown, like: unknown): unknown {
 }
 
 describe('the example of the document', () => {
-  it('POST /orchestrator/loop-complete', async () => {
+  it('POST /orchestrator/loop-complete answers like the example of the document', async () => {
     const request = `{
   "loop_id": "loop_001",
   "reflection_status": "done",
@@ -97,7 +97,7 @@ describe('the example of the document', () => {
     expect(new Date(body.timestamp).toISOString()).toBe(body.timestamp);
   });
 
-  it('GET /orchestrator/guardrails-status/{loop_id}', async () => {
+  it('GET /orchestrator/guardrails-status/{loop_id} answers like the example of the document', async () => {
     const example = {
       loop_id: 'loop_001',
       rerun_count: 1,
@@ -121,7 +121,7 @@ describe('the example of the document', () => {
     expect(await statusOf('loop_001_r1')).toMatchObject({ alignment_score: null, rerun_trigger: [], rerun_count: 1 });
   });
 
-  it('POST /orchestrator/override-guardrails/{loop_id}', async () => {
+  it('POST /orchestrator/override-guardrails/{loop_id} answers like the example of the document', async () => {
     const request = `{
   "override_fatigue": true,
   "override_max_reruns": false,
@@ -143,28 +143,31 @@ describe('the example of the document', () => {
 });
 
 describe('the worked families', () => {
-  it.each(readFamilies().map((family) => [family.family, family] as const))('%s', async (name, vector) => {
-    const family = newFamily(world, name);
-    const named = (loopId: string): string => loopId.replace(vector.family, family);
-    for (const { loop_id, expect: expected, ...loop } of vector.loops) {
-      const { override_fatigue, override_max_reruns, override_by, ...review } = loop;
-      const flags = { override_fatigue, override_max_reruns, override_by };
-      const body = { ...report(named(loop_id), review), ...flags, max_reruns: vector.max_reruns };
-      const { body: answer } = await complete(body, { role: 'operator' });
-      const { reflection_result: reflection, decision_result: decision } = answer;
-      const { reason, new_loop_id, reflection_fatigue, repeated_tags, bias_echo, ...decided } = expected;
-      expect(reflection).toMatchObject({ reflection_fatigue, repeated_tags, bias_echo });
-      expect(decision).toMatchObject({
-        ...decided,
-        ...(typeof new_loop_id === 'string' ? { new_loop_id: named(new_loop_id) } : {}),
-        [decision.decision === 'rerun' ? 'rerun_reason' : 'finalize_reason']: reason,
-      });
-    }
-  });
+  it.each(readFamilies().map((family) => [family.family, family] as const))(
+    'the worked family %s gets the expected decisions',
+    async (name, vector) => {
+      const family = newFamily(world, name);
+      const named = (loopId: string): string => loopId.replace(vector.family, family);
+      for (const { loop_id, expect: expected, ...loop } of vector.loops) {
+        const { override_fatigue, override_max_reruns, override_by, ...review } = loop;
+        const flags = { override_fatigue, override_max_reruns, override_by };
+        const body = { ...report(named(loop_id), review), ...flags, max_reruns: vector.max_reruns };
+        const { body: answer } = await complete(body, { role: 'operator' });
+        const { reflection_result: reflection, decision_result: decision } = answer;
+        const { reason, new_loop_id, reflection_fatigue, repeated_tags, bias_echo, ...decided } = expected;
+        expect(reflection).toMatchObject({ reflection_fatigue, repeated_tags, bias_echo });
+        expect(decision).toMatchObject({
+          ...decided,
+          ...(typeof new_loop_id === 'string' ? { new_loop_id: named(new_loop_id) } : {}),
+          [decision.decision === 'rerun' ? 'rerun_reason' : 'finalize_reason']: reason,
+        });
+      }
+    },
+  );
 });
 
 describe('a report of a loop elsewhere', () => {
-  it('gets the same answer for the same body, also in another order of keys, and none for another', async () => {
+  it('a report gets the same answer for the same body, with its keys in any order, and is refused with another body', async () => {
     const body = report(newFamily(world, 'same'), LOW);
     const first = await complete(body);
     const turned = Object.fromEntries(Object.entries(body).reverse());
@@ -175,7 +178,7 @@ describe('a report of a loop elsewhere', () => {
     });
   });
 
-  it('is judged by the reviewer of the server once, and without a reviewer refused', async () => {
+  it('a report without a review is reviewed once by the server, and is refused if the server has no reviewer', async () => {
     const body = { loop_id: newFamily(world, 'unreviewed'), reflection_status: 'done' };
     const before = reviews;
     const first = await complete(body);
@@ -196,14 +199,14 @@ describe('a report of a loop elsewhere', () => {
     ['a limit that is none', { max_reruns: -1 }],
     ['a key that nobody knows', { reflection_results: GOOD }],
     ['an id that is none', { loop_id: '../etc' }],
-  ])('with %s is 422', async (_what, wrong) => {
+  ])('a report with %s is refused with 422', async (_what, wrong) => {
     const body = { ...report(newFamily(world, 'wrong'), GOOD), ...wrong };
     expect((await complete(body, { role: 'operator' })).status).toBe(422);
     const path = `/orchestrator/guardrails-status/${encodeURIComponent(body.loop_id)}`;
     expect(await world.ask('GET', path)).toMatchObject({ status: 404, body: problem('unknown_loop') });
   });
 
-  it('with a flag, or a limit above the policy, needs the operator', async () => {
+  it('a report with an override flag, or with a limit above the policy, needs the role operator', async () => {
     const flagged = report(newFamily(world, 'role'), LOW, { override_fatigue: true, override_by: 'me' });
     expect((await complete(flagged)).status).toBe(403);
     expect((await complete(flagged, { role: 'operator' })).status).toBe(200);
@@ -212,7 +215,7 @@ describe('a report of a loop elsewhere', () => {
     expect((await complete({ ...raised, max_reruns: 3 })).status).toBe(200);
   });
 
-  it('keeps the order and the limit that the family began with, and ends for good', async () => {
+  it('a family keeps its order and its first limit, and ends for good', async () => {
     const family = newFamily(world, 'order');
     expect((await complete(report(`${family}_r1`))).body).toMatchObject(problem('not_a_first_loop'));
     await complete(report(family, LOW, { max_reruns: 1 }));
@@ -233,7 +236,7 @@ describe('a report of a loop elsewhere', () => {
 });
 
 describe('an override of a loop elsewhere', () => {
-  it('frees one loop and no more, and four are one too many', async () => {
+  it('an override allows one more loop, and a fourth override is refused', async () => {
     const family = newFamily(world, 'override');
     await complete(report(family, LOW, { max_reruns: 0, override_max_reruns: true, override_by: 'me' }), {
       role: 'operator',
@@ -246,7 +249,7 @@ describe('an override of a loop elsewhere', () => {
     expect(await override(family, flags)).toMatchObject({ status: 409, body: problem('max_overrides') });
   });
 
-  it('is one override for one key, and refused with its reason where it says too little', async () => {
+  it('an override counts once per key, and an incomplete one is refused with the reason', async () => {
     const family = newFamily(world, 'key');
     await complete(report(family, LOW));
     const flags = { override_fatigue: true, override_by: 'ann' };
@@ -267,7 +270,7 @@ describe('a loop of an own run', () => {
   };
   const ask = (loopId: string, more: object = {}) => complete({ loop_id: loopId, reflection_status: 'done', ...more });
 
-  it('is answered with the decision of the run, for each of its passes, while it runs and afterwards', async () => {
+  it('a report about a loop of a Secondwind run gets the decision of the run, while it runs and afterwards', async () => {
     const runId = await start('own');
     const loop = `loop_${runId}`;
     const [first, second] = [await ask(loop, { orchestrator_persona: 'HOST' }), await ask(`${loop}_r1`)];
@@ -292,7 +295,7 @@ describe('a loop of an own run', () => {
     expect(await statusOf(`${loop}_r1`)).toEqual((await world.runs.get(runId)).guardrails);
   });
 
-  it('is found by the name that it was given', async () => {
+  it('a loop of a Secondwind run is found by the name that it was given', async () => {
     const loop_id = newFamily(world, 'given-name');
     const runId = await start('named', { loop_id });
     await world.runs.result(runId);
@@ -303,7 +306,7 @@ describe('a loop of an own run', () => {
     });
   });
 
-  it('takes no review, no flag and no other limit', async () => {
+  it('a report about a loop of a Secondwind run may have no review, no flag and no other limit', async () => {
     const runId = await start('closed');
     const loop = `loop_${runId}`;
     const flag = { loop_id: loop, reflection_status: 'done', override_fatigue: true, override_by: 'me' };
@@ -314,7 +317,7 @@ describe('a loop of an own run', () => {
     expect((await ask(`${loop}_r7`)).status).toBe(404);
   });
 
-  it('is overridden where its family is, under the name that was asked for', async () => {
+  it('an override of a loop of a Secondwind run goes to the run, and the answer has the requested name', async () => {
     const plan = endlessPlan();
     const runId = await start('override-own', { agent: 'endless', plan });
     const loop = `loop_${runId}`;
@@ -331,7 +334,7 @@ describe('a loop of an own run', () => {
     expect((await override(loop, flags)).status).toBe(409);
   });
 
-  it('and a loop elsewhere never share a name', async () => {
+  it('a loop of a Secondwind run and a loop elsewhere never share a name', async () => {
     const family = newFamily(world, 'shared');
     await complete(report(family));
     const run = { agent: 'demo', goal: 'x', loop_id: family };

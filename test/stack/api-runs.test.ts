@@ -56,7 +56,7 @@ describe('the list of runs', () => {
   });
   afterAll(() => world.ask('POST', `/v1/runs/${open}/cancel`, { body: { by: 'the test' } }));
 
-  it('has the open ones first, with what a person wants to know of each', async () => {
+  it('the list of runs has open runs first, with agent, goal and state of each', async () => {
     const { runs } = await list({ label });
     expect(runs[0]).toMatchObject({ run_id: open, agent: 'endless', goal: 'open', state: 'running', ended_at: null });
     expect(runs[0]?.labels.sort()).toEqual([label, 'other'].sort());
@@ -69,7 +69,7 @@ describe('the list of runs', () => {
     expect(runs[1]).toMatchObject({ state: 'ended', outcome: 'completed', attempts: 2 });
   });
 
-  it('is filtered by state, agent, outcome and label', async () => {
+  it('the list of runs can be filtered by state, agent, outcome and label', async () => {
     expect(idsOf(await list({ label, state: 'ended' })).sort()).toEqual(done.sort());
     expect(idsOf(await list({ label, state: 'running' }))).toEqual([open]);
     expect(idsOf(await list({ label, agent: 'endless' }))).toEqual([open]);
@@ -78,7 +78,7 @@ describe('the list of runs', () => {
     expect(idsOf(await list({ label: `${label}' OR SecondwindAgent = 'demo` }))).toEqual([]);
   });
 
-  it('comes in pages that hold every run once', async () => {
+  it('the pages of the list of runs contain every run once', async () => {
     const seen: string[] = [];
     let cursor: string | undefined;
     do {
@@ -99,13 +99,13 @@ describe('the list of runs', () => {
     '?stat=ended',
     '?limit=1&limit=2',
     '?label=a%22b',
-  ])('refuses %s and says what to do', async (query) => {
+  ])('the list of runs refuses %s and says what to do', async (query) => {
     const answer = await world.ask<{ detail: string }>('GET', `/v1/runs${query}`);
     expect(answer.status).toBe(422);
     expect(answer.body.detail).not.toBe('');
   });
 
-  it('goes on with runs that only the archive still has, and has none of them twice', async () => {
+  it('the list of runs continues with runs that only the archive has, without repetitions', async () => {
     const run_id = world.newRunId('forgotten');
     await world.store.archivedRuns.put({
       run_id,
@@ -131,7 +131,7 @@ describe('a run that failed once and then succeeded', () => {
     runId = await ended(await start('flaky', { plan: flaky({ fail_times: 1 }) }));
   });
 
-  it('shows its steps with every attempt', async () => {
+  it('the steps of a run show every attempt', async () => {
     const { body } = await world.ask<{ steps: ProjectedStep[] }>('GET', `/v1/runs/${runId}/steps`);
     expect(body.steps).toMatchObject([
       {
@@ -145,7 +145,7 @@ describe('a run that failed once and then succeeded', () => {
     ]);
   });
 
-  it('shows its failure as a record with how it stands', async () => {
+  it('the failures of a run show each record with its current status', async () => {
     const { body } = await world.ask<{ failures: FailureItem[] }>('GET', `/v1/runs/${runId}/failures`);
     expect(body.failures).toHaveLength(1);
     expect(body.failures[0]).toMatchObject({
@@ -158,7 +158,7 @@ describe('a run that failed once and then succeeded', () => {
     });
   });
 
-  it('shows the very bytes that the second attempt saw, and says when there were none', async () => {
+  it('the guidance of a run is exactly what the second attempt was shown, and its absence is reported', async () => {
     const shown = await world.ask<{ guidance: string; rows: { text: string }[] }>(
       'GET',
       `/v1/runs/${runId}/guidance?step_id=1`,
@@ -173,7 +173,7 @@ describe('a run that failed once and then succeeded', () => {
     expect((await world.ask('GET', `/v1/runs/${runId}/guidance`)).status).toBe(422);
   });
 
-  it('shows its pass, and that nobody overrode', async () => {
+  it('the trace of a run shows its pass, and that there was no override', async () => {
     const { body } = await world.ask('GET', `/v1/runs/${runId}/trace`);
     expect(body).toMatchObject({
       trace: [{ loop_id: `loop_${runId}`, status: 'finalized', finalize_reason: 'thresholds_met', alignment_score: 1 }],
@@ -183,14 +183,14 @@ describe('a run that failed once and then succeeded', () => {
 });
 
 describe('an open run', () => {
-  it('shows its failures before it has ended', async () => {
+  it('an open run shows its failures before it has ended', async () => {
     const runId = await start('asks', { plan: flaky({ fail_times: 5, error_code: 'auth' }) });
     await untilAsked(runId);
     const { body } = await world.ask<{ failures: FailureItem[] }>('GET', `/v1/runs/${runId}/failures`);
     expect(body.failures).toMatchObject([{ status: 'active', severity: 'high', step_id: 1 }]);
   });
 
-  it('stands in the inbox as long as it asks', async () => {
+  it('a run is in the list of questions as long as its question is open', async () => {
     const runId = await start('inbox', { plan: flaky({ fail_times: 5, error_code: 'auth' }) });
     const mine = async (): Promise<AskedQuestion[]> => {
       const { body } = await world.ask<{ questions: AskedQuestion[] }>('GET', '/v1/questions?open&limit=200');
@@ -205,7 +205,7 @@ describe('an open run', () => {
     await expect.poll(async () => (await mine()).length, { timeout: 15_000 }).toBe(0);
   });
 
-  it('of nobody is 404 everywhere', async () => {
+  it('an unknown run is 404 in every view', async () => {
     for (const view of ['', '/steps', '/failures', '/trace', '/overrides', '/guidance?step_id=1', '/events']) {
       const answer = await world.fetch(`/v1/runs/nobody-started-this${view}`);
       expect([view, answer.status]).toEqual([view, 404]);
@@ -214,7 +214,7 @@ describe('an open run', () => {
 });
 
 describe('without a worker', () => {
-  it('views that need the run itself say who is missing, and the others answer', async () => {
+  it('without a worker, views that need the run itself name what is missing, and the others answer', async () => {
     const runId = await ended(await start('left'));
     const asking = await start('alone', { plan: flaky({ fail_times: 5, error_code: 'auth' }) });
     await untilAsked(asking);
@@ -229,7 +229,7 @@ describe('without a worker', () => {
     stopWorker = await world.startWorker();
   });
 
-  it('the limit of a bare start that nobody has prepared is null, not zeros', async () => {
+  it('without a worker, the limit of a run that is not prepared yet is null and not zeros', async () => {
     await stopWorker();
     const runId = world.newRunId('unprepared');
     await world.client.workflow.start(WORKFLOW_TYPE.agentRun, {

@@ -154,7 +154,7 @@ async function unchangedBy(work: () => Promise<void>): Promise<void> {
 }
 
 describe('the description', () => {
-  it('has a role or no lock for every operation, and this file an example of every write', () => {
+  it('the description has a role or no authentication for every operation, and this file has an example of every write', () => {
     expect(OPERATIONS.length).toBe(ROUTES.length);
     expect(OPERATIONS.filter(({ role }) => role !== null && !ROLES.includes(role))).toEqual([]);
     const writes = OPERATIONS.filter(({ method }) => method === 'POST').map(({ name }) => name);
@@ -165,8 +165,8 @@ describe('the description', () => {
 const named = (operations: Operation[]): [string, Operation][] =>
   operations.map((operation) => [operation.name, operation]);
 
-describe('who must not come in is turned away, and nothing has changed, at', () => {
-  it.each(named(OPERATIONS))('%s', async (_name, operation) => {
+describe('a caller without access', () => {
+  it.each(named(OPERATIONS))('%s refuses a caller without access, and nothing changes', async (_name, operation) => {
     const { role } = operation;
     const weaker = role === null ? [] : ROLES.slice(0, ROLES.indexOf(role));
     await unchangedBy(async () => {
@@ -182,58 +182,64 @@ describe('who must not come in is turned away, and nothing has changed, at', () 
 });
 
 describe('a token that is known, whole and in its place is needed at', () => {
-  it.each(named(OPERATIONS.filter(({ role }) => role !== null)))('%s', async (_name, operation) => {
-    await unchangedBy(async () => {
-      const token = tokenOf(operation.role ?? 'operator');
-      const shown: Record<string, string>[] = [
-        {},
-        bearer('wrong'),
-        bearer(token.slice(0, -1)),
-        bearer(`${token}x`),
-        { authorization: token },
-        { authorization: `Basic ${Buffer.from(`operator:${token}`).toString('base64')}` },
-        { cookie: `token=${token}` },
-        { 'x-api-key': token },
-      ];
-      for (const headers of shown) expect(await send(operation, headers)).toBe(401);
-    });
-  });
+  it.each(named(OPERATIONS.filter(({ role }) => role !== null)))(
+    '%s needs a known and complete token',
+    async (_name, operation) => {
+      await unchangedBy(async () => {
+        const token = tokenOf(operation.role ?? 'operator');
+        const shown: Record<string, string>[] = [
+          {},
+          bearer('wrong'),
+          bearer(token.slice(0, -1)),
+          bearer(`${token}x`),
+          { authorization: token },
+          { authorization: `Basic ${Buffer.from(`operator:${token}`).toString('base64')}` },
+          { cookie: `token=${token}` },
+          { 'x-api-key': token },
+        ];
+        for (const headers of shown) expect(await send(operation, headers)).toBe(401);
+      });
+    },
+  );
 });
 
 describe('nothing but one proper JSON value of its shape is taken by', () => {
-  it.each(named(OPERATIONS.filter(({ method }) => method === 'POST')))('%s', async (_name, operation) => {
-    const deep = `${'{"a":'.repeat(500)}1${'}'.repeat(500)}`;
-    const sample = (): string => JSON.stringify(BODIES[operation.name]?.());
-    const before = sample();
-    const withMember = (member: string): string => `{${member}${before === '{}' ? '' : `,${before.slice(1, -1)}`}}`;
-    const [key = 'agent'] = Object.keys(JSON.parse(before) as object);
-    const form = new FormData();
-    form.set('by', 'mallory');
-    const bodies: [string, Body][] = [
-      ['nothing', ''],
-      ['half a value', before.slice(0, -1)],
-      ['two values', `${before}${before}`],
-      ['a number', '7'],
-      ['a list', `[${before}]`],
-      ['null', 'null'],
-      ['the fields of a form', new URLSearchParams({ by: 'mallory' })],
-      ['the parts of a form', form],
-      ['too much', withMember(`"padding":"${'x'.repeat(5_000_000)}"`)],
-      ['too deep', withMember(`"padding":${deep}`)],
-      ['a key twice', withMember(`"${key}":"a","${key}":"b"`)],
-      ['__proto__', withMember('"__proto__":{"role":"operator"}')],
-      ['constructor', withMember('"constructor":{"prototype":{"role":"operator"}}')],
-      ['an overlong text', Buffer.concat([Buffer.from('{"by":"'), Buffer.from([0xc0, 0xae]), Buffer.from('"}')])],
-      ['another encoding', Buffer.from(before, 'utf16le')],
-    ];
-    await unchangedBy(async () => {
-      for (const [what, body] of bodies) {
-        const status = await send(operation, bearer(tokenOf('operator')), { body });
-        expect([what, [400, 413, 422].includes(status)]).toEqual([what, true]);
-      }
-    });
-    expect(({} as Record<string, unknown>)['role']).toBeUndefined();
-  });
+  it.each(named(OPERATIONS.filter(({ method }) => method === 'POST')))(
+    '%s accepts only one valid JSON value',
+    async (_name, operation) => {
+      const deep = `${'{"a":'.repeat(500)}1${'}'.repeat(500)}`;
+      const sample = (): string => JSON.stringify(BODIES[operation.name]?.());
+      const before = sample();
+      const withMember = (member: string): string => `{${member}${before === '{}' ? '' : `,${before.slice(1, -1)}`}}`;
+      const [key = 'agent'] = Object.keys(JSON.parse(before) as object);
+      const form = new FormData();
+      form.set('by', 'mallory');
+      const bodies: [string, Body][] = [
+        ['nothing', ''],
+        ['half a value', before.slice(0, -1)],
+        ['two values', `${before}${before}`],
+        ['a number', '7'],
+        ['a list', `[${before}]`],
+        ['null', 'null'],
+        ['the fields of a form', new URLSearchParams({ by: 'mallory' })],
+        ['the parts of a form', form],
+        ['too much', withMember(`"padding":"${'x'.repeat(5_000_000)}"`)],
+        ['too deep', withMember(`"padding":${deep}`)],
+        ['a key twice', withMember(`"${key}":"a","${key}":"b"`)],
+        ['__proto__', withMember('"__proto__":{"role":"operator"}')],
+        ['constructor', withMember('"constructor":{"prototype":{"role":"operator"}}')],
+        ['an overlong text', Buffer.concat([Buffer.from('{"by":"'), Buffer.from([0xc0, 0xae]), Buffer.from('"}')])],
+        ['another encoding', Buffer.from(before, 'utf16le')],
+      ];
+      await unchangedBy(async () => {
+        for (const [what, body] of bodies) {
+          const status = await send(operation, bearer(tokenOf('operator')), { body });
+          expect([what, [400, 413, 422].includes(status)]).toEqual([what, true]);
+        }
+      });
+      expect(({} as Record<string, unknown>)['role']).toBeUndefined();
+    },
+  );
 });
 
 describe('with the role that it needs', () => {
@@ -242,7 +248,7 @@ describe('with the role that it needs', () => {
     (one, other) => Number(one.name.includes('cancel')) - Number(other.name.includes('cancel')),
   );
 
-  it('every operation lets its caller in', async () => {
+  it('every operation accepts a token with the role that it needs', async () => {
     const refused: string[] = [];
     for (const operation of inOrder.filter(({ name }) => !name.includes('/answer'))) {
       const status = await send(operation, enoughFor(operation));

@@ -23,7 +23,7 @@ function withResolvers(): { promise: Promise<void>; resolve: () => void } {
 }
 
 describe('a served API', () => {
-  it('lets a request that is in finish, and takes no other, while it closes', async () => {
+  it('while the server closes, open requests finish and new ones are refused', async () => {
     const { promise: isIn, resolve: cameIn } = withResolvers();
     const { promise: mayAnswer, resolve: answer } = withResolvers();
     const api = await served(async () => {
@@ -40,7 +40,7 @@ describe('a served API', () => {
     await closed;
   });
 
-  it('closes at once when connections are only kept open', async () => {
+  it('the server closes at once if its connections are idle', async () => {
     const api = await served(() => new Response('ok'));
     await (await fetch(api.url)).text();
     const began = Date.now();
@@ -48,7 +48,7 @@ describe('a served API', () => {
     expect(Date.now() - began).toBeLessThan(DRAIN_MS);
   });
 
-  it('ends streams at once when it closes, for they would never end by themselves', async () => {
+  it('the server ends streams when it closes, because they do not end by themselves', async () => {
     const headers = { 'content-type': 'text/event-stream' };
     const stream = () => new ReadableStream({ start: (controller) => controller.enqueue(new Uint8Array([58, 10])) });
     const api = await served(() => new Response(stream(), { headers }));
@@ -61,7 +61,7 @@ describe('a served API', () => {
   it.each([
     ['its head', 'GET / HTTP/1.1\r\nHost: localhost\r\n'],
     ['its body', 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{'],
-  ])('gives up on a request that takes too long with %s', async (_what, sent) => {
+  ])('the server refuses a request that takes too long with %s', async (_what, sent) => {
     const api = await served(async (request) => new Response(await request.text()), { headMs: 300, requestMs: 600 });
     const socket = connect(api.port, '127.0.0.1');
     socket.write(sent);
@@ -75,7 +75,7 @@ describe('a served API', () => {
   it.each([
     ['before its head is complete', 'GET / HTTP/1.1\r\nHost: local'],
     ['in the middle of its body', 'POST / HTTP/1.1\r\nHost: localhost\r\nContent-Length: 100\r\n\r\n{'],
-  ])('destroys a connection whose peer stops sending %s and never closes', async (_what, sent) => {
+  ])('the server destroys a connection whose peer stops sending %s and never closes', async (_what, sent) => {
     const api = await served(async (request) => new Response(await request.text()), { headMs: 300, requestMs: 600 });
     const socket = connect({ port: api.port, host: '127.0.0.1', allowHalfOpen: true });
     onTestFinished(() => void socket.destroy());
@@ -87,7 +87,7 @@ describe('a served API', () => {
     await expect.poll(() => api.connections()).toBe(0);
   });
 
-  it('destroys the connection of a stream whose reader has stopped reading', async () => {
+  it('the server destroys the connection of a stream whose reader has stopped reading', async () => {
     const headers = { 'content-type': 'text/event-stream' };
     const chunk = new Uint8Array(256 * 1024);
     const stream = () => new ReadableStream({ pull: (controller) => controller.enqueue(chunk) });
@@ -100,12 +100,12 @@ describe('a served API', () => {
     await expect.poll(() => api.connections()).toBe(0);
   });
 
-  it('refuses a head that is larger than any of ours', async () => {
+  it('the server refuses headers that are too large', async () => {
     const { url } = await served(() => new Response('ok'));
     expect((await fetch(url, { headers: { 'x-large': 'x'.repeat(70_000) } })).status).toBe(431);
   });
 
-  it('says in one sentence that its port is taken', async () => {
+  it('the server says in one sentence that its port is taken', async () => {
     const { port } = await served(() => new Response('ok'));
     await expect(serveApi({ fetch: () => new Response() }, { host: '127.0.0.1', port })).rejects.toMatchObject({
       code: 'port_taken',
@@ -114,7 +114,7 @@ describe('a served API', () => {
     });
   });
 
-  it('answers what is not a request as a problem too', async () => {
+  it('the server answers malformed HTTP with a problem too', async () => {
     const { port } = await served(() => new Response('ok'));
     const socket = connect(port, '127.0.0.1').end('GET / HTTP/1.1\r\nHost: a b\r\nConnection: close\r\n\r\n');
     let text = '';

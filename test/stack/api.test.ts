@@ -16,7 +16,7 @@ const start = <T = StartedRun>(body: unknown, options: AskOptions = {}) =>
   world.ask<T>('POST', '/v1/runs', { role: 'reporter', body, ...options });
 
 describe('a run', () => {
-  it('is started with its bound and a place to look, and comes to its end', async () => {
+  it('a run is started with its limit and a Location header, and ends', async () => {
     const { status, body, headers } = await start({ agent: 'demo', goal: 'try it', policy: { retry: { base_ms: 1 } } });
     expect(status).toBe(201);
     expect(body.workflow_id).toBe(`agent-run/${body.run_id}`);
@@ -26,13 +26,13 @@ describe('a run', () => {
     expect(ended.body).toMatchObject({ outcome: 'completed', budget: { used: { attempts: 2 } }, bound: body.bound });
   });
 
-  it('keeps its id for itself', async () => {
+  it('the id of a run cannot be used again', async () => {
     const request = { agent: 'demo', goal: 'mine', run_id: `${idPrefix}-taken` };
     expect((await start(request)).status).toBe(201);
     expect(await start(request)).toMatchObject({ status: 409, body: { type: 'urn:secondwind:problem:run_exists' } });
   });
 
-  it('keeps the name of its loops for itself, too', async () => {
+  it('the loop id of a run cannot be used again', async () => {
     const request = { agent: 'demo', goal: 'mine', loop_id: `${idPrefix}-family` };
     expect((await start(request)).status).toBe(201);
     expect(await start(request)).toMatchObject({ status: 409, body: { type: 'urn:secondwind:problem:family_taken' } });
@@ -41,7 +41,7 @@ describe('a run', () => {
     expect(second.body).toMatchObject({ type: 'urn:secondwind:problem:family_taken' });
   });
 
-  it('that is refused for its id leaves the name of its loops free', async () => {
+  it('a run that is refused for its id does not reserve its loop id', async () => {
     const taken = { agent: 'demo', goal: 'x', run_id: `${idPrefix}-taken-2` };
     await start(taken);
     const loop_id = `${idPrefix}-free`;
@@ -49,7 +49,7 @@ describe('a run', () => {
     expect((await start({ agent: 'demo', goal: 'x', loop_id })).status).toBe(201);
   });
 
-  it('is started once for one key and token, and a key is not used for another request', async () => {
+  it('a run is started once per key and token, and its key is refused for another request', async () => {
     const headers = { 'idempotency-key': `${idPrefix}-1` };
     const request = { agent: 'demo', goal: 'once' };
     const [one, two] = [await start(request, { headers }), await start(request, { headers })];
@@ -63,7 +63,7 @@ describe('a run', () => {
     });
   });
 
-  it('with an id of its own is started once for one key as well; without the key, or with another, its id is taken', async () => {
+  it('a run with a given id is started once per key too; without the key, or with another, its id is taken', async () => {
     const headers = { 'idempotency-key': `${idPrefix}-own` };
     const request = { agent: 'demo', goal: 'once', run_id: `${idPrefix}-own` };
     const first = await start(request, { headers });
@@ -92,14 +92,14 @@ describe('a run', () => {
     expect((await Promise.all(both)).map(({ status }) => String(status)).sort()).toEqual(['201', '409']);
   });
 
-  it('whose request is still under way is told so to who repeats it, and is started once', async () => {
+  it('a repeated request is refused while the first is in progress, and the run is started once', async () => {
     const headers = { 'idempotency-key': `${idPrefix}-2` };
     const answers = await Promise.all([1, 2, 3].map(() => start({ agent: 'demo', goal: 'race' }, { headers })));
     expect(answers.map((answer) => String(answer.status)).sort()).toEqual(['201', '409', '409']);
     expect(answers.find((answer) => answer.status === 409)?.headers.get('retry-after')).toBe('1');
   });
 
-  it('is not started from a request with a mistake, and each mistake is named by its path', async () => {
+  it('an invalid request starts no run, and every problem is reported with its path', async () => {
     const wrong = { agent: 'demo', gaol: 'x', goal: 'x', policy: { retry: { netwrok: 1 } } };
     const { status, body } = await start<{ errors: object[]; detail: string }>(wrong);
     expect(status).toBe(422);
@@ -111,14 +111,14 @@ describe('a run', () => {
     expect(body.detail).toMatch(/Correct/);
   });
 
-  it.each(['unknown-run', '%2Fetc', 'a%00b', 'ü', 'a'.repeat(200)])('that nobody started is 404: %s', async (id) => {
+  it.each(['unknown-run', '%2Fetc', 'a%00b', 'ü', 'a'.repeat(200)])('an unknown run is 404: %s', async (id) => {
     const { status, body } = await world.ask('GET', `/v1/runs/${id}`);
     expect([status, body['type']]).toEqual([404, 'urn:secondwind:problem:run_not_found']);
   });
 });
 
 describe('the parts', () => {
-  it('are ready', async () => {
+  it('the API is ready when Temporal and the store answer', async () => {
     const { body } = await world.ask('GET', '/readyz', { role: null });
     expect(body).toEqual({ status: 'ready', parts: { temporal: 'ok', store: 'ok' } });
   });
@@ -126,7 +126,7 @@ describe('the parts', () => {
 
 describe('an address where nothing is', () => {
   it.each(['/v1', '/v1/nothing', '/v1/runs/a/b/c', '/admin'])(
-    '%s shows it only to those with a token',
+    'an unknown path %s is reported only to callers with a token',
     async (path) => {
       expect((await world.fetch(path, { role: null })).status).toBe(401);
       const answer = await world.fetch(path, { role: 'viewer' });
@@ -134,7 +134,7 @@ describe('an address where nothing is', () => {
     },
   );
 
-  it('says which methods it takes, when it is only the method that nobody answers', async () => {
+  it('a known path with a wrong method lists the allowed methods', async () => {
     const request = { method: 'DELETE', headers: { authorization: 'Bearer operator-token-of-the-tests' } };
     const answer = await world.app.request('/v1/runs', request);
     expect([answer.status, answer.headers.get('allow')]).toEqual([405, 'POST, GET']);

@@ -42,7 +42,7 @@ async function greets(url: string, token: string): Promise<void> {
 }
 
 describe.skipIf(process.platform !== 'linux')('agents from a folder', () => {
-  it('run under secondwind dev', { timeout: 180_000 }, async () => {
+  it('agents of a folder run under secondwind dev', { timeout: 180_000 }, async () => {
     const folder = agentsFolder('dev-agents', { 'greeter.ts': greeter });
     const dataDir = temporaryFolder('dev-agents-data');
     const flags = ['--no-demo', '--port', '0', '--data-dir', dataDir];
@@ -54,7 +54,7 @@ describe.skipIf(process.platform !== 'linux')('agents from a folder', () => {
     expect(await dev.exited).toBe(0);
   });
 
-  it('run under worker and api', { timeout: 180_000 }, async () => {
+  it('agents of a folder run under worker and api', { timeout: 180_000 }, async () => {
     const folder = agentsFolder('apart-agents', { 'greeter.ts': greeter });
     const env = {
       ...(await scriptedEnvironment()),
@@ -71,7 +71,7 @@ describe.skipIf(process.platform !== 'linux')('agents from a folder', () => {
     await greets(url, 'compose-token');
   });
 
-  it('that cannot be used are told at once, by file and with what to do, and nothing is started', async () => {
+  it('unusable agents are reported at once, by file and with the next step, and nothing is started', async () => {
     const dataDir = temporaryFolder('dev-bad-agents');
     const bad: [Record<string, string>, string[]][] = [
       [{}, ['There is no agent in', 'Export an agent']],

@@ -42,7 +42,7 @@ let ids = 0;
 const newId = (name: string): string => `cli-${name}-${(ids += 1)}`;
 
 describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120_000 }, () => {
-  it('runs an agent, tells what happens in plain lines, and ends with how it ended', async () => {
+  it('run starts an agent, prints its events as plain lines, and exits with the code of the outcome', async () => {
     const id = newId('ok');
     const { code, stdout, stderr } = await cli(
       'run',
@@ -80,7 +80,7 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     expect((await cli('failures', id)).stdout).toContain('HTTP_503');
   });
 
-  it('leaves with 12 when a run waits for a person, who answers; the run then ends with 10', async () => {
+  it('run exits with 12 when a run waits for a person; after the answer, the run ends with 10', async () => {
     const id = newId('asked');
     const waiting = await cli('run', 'demo', 'ask me', '--plan', asking, '--policy', quick, '--run-id', id);
     expect(waiting.code).toBe(12);
@@ -113,13 +113,13 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     expect(late).toMatchObject({ code: 1, accepted: false, reason: 'the run has ended' });
   });
 
-  it('leaves with 11 when a budget is used up', async () => {
+  it('run exits with 11 when a budget is used up', async () => {
     const policy = file('budget.json', { retry: { base_ms: 1 }, budget: { max_attempts: 1 } });
     const ended = await json('run', 'demo', 'too much', '--plan', failing, '--policy', policy);
     expect(ended).toMatchObject({ code: 11, event: 'run_ended', outcome: 'budget_exhausted' });
   });
 
-  it('Ctrl-C leaves a run alone; cancel stops it, and rerun starts the same anew', async () => {
+  it('Ctrl-C does not stop a run; cancel stops it, and rerun starts the same request again', async () => {
     const id = newId('stopped');
     const slow = file('slow.json', { retry: { base_ms: 60_000 } });
     const args = ['run', 'demo', 'wait long', '--plan', failing, '--policy', slow, '--run-id', id];
@@ -141,7 +141,7 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     await cli('cancel', started.run_id);
   });
 
-  it('watches all runs at once', async () => {
+  it('watch without an id follows all runs', async () => {
     const all = startCommand(['watch', '--json'], { SECONDWIND_DATA_DIR: dataDir });
     const id = newId('seen');
     // The stream begins with what happens after it was opened, and nothing says when that was.
@@ -155,7 +155,7 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     expect(await all.exited).toBe(0);
   });
 
-  it('exports a run to a file of its owner, and not over another file', async () => {
+  it('export writes a file that only its owner can read, and does not overwrite another', async () => {
     const id = newId('exported');
     await cli('run', 'demo', 'keep me', '--policy', quick, '--run-id', id);
     const out = join(folder, 'run.json');
@@ -176,7 +176,7 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     expect(JSON.parse((await cli('export', id)).stdout)).toMatchObject({ status: exported['status'] });
   });
 
-  it('shows lessons, monitors and failures over all runs', async () => {
+  it('reflections, monitors and failures show figures of all runs', async () => {
     const [lessons, monitors, failures] = await Promise.all([
       json('reflections', '--similar-to', 'service unavailable'),
       json('monitors'),
@@ -189,7 +189,7 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     for (const args of [['reflections'], ['monitors', '--by-day']]) expect((await cli(...args)).code).toBe(0);
   });
 
-  it('switches the enhancement of an agent, and shows who did', async () => {
+  it('monitors switches the enhancement of an agent, and shows who did', async () => {
     const turn = (to: string) => ['monitors', '--enhancement', to, '--agent', 'demo', '--by', 'ann'];
     expect(await json(...turn('off'), '--reason', 'too wordy')).toMatchObject({ code: 0, switched: true, by: 'ann' });
     expect((await cli('monitors')).stdout).toContain('ann switched it off (too wordy).');
@@ -197,7 +197,7 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     expect((await cli(...turn('on'))).stdout).toBe('Enhancement is on for demo, switched on by ann.\n');
   });
 
-  it('tells every mistake with its next step and its exit code', async () => {
+  it('every error has a message, a next step and an exit code', async () => {
     const empty = mkdtempSync(join(folder, 'empty-'));
     const mistakes: [args: string[], code: number, told: string][] = [
       [['status', 'nobody'], 1, 'There is no run nobody. Check the id'],
@@ -234,7 +234,7 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     expect(wrong).toMatchObject({ code: 1, stderr: expect.stringContaining('This token is unknown') });
   });
 
-  it('doctor finds the stack that runs; migrate brings a database up to date', async () => {
+  it('doctor finds the running stack, and migrate updates a database', async () => {
     const { checks, code } = await json<{ checks: { check: string; state: string; found: string }[] }>('doctor');
     expect(code).toBe(0);
     expect(checks.map(({ check }) => check)).toEqual([

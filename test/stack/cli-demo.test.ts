@@ -11,7 +11,7 @@ const folder = mkdtempSync(join(tmpdir(), 'secondwind-demo-'));
 afterAll(() => rmSync(folder, { recursive: true, force: true }));
 
 it(
-  'the demo completes: a failure mended, a killed worker, one question; right at once the next day; stuck after four reads',
+  'the demo completes: a retried failure, a killed worker, one question; no failure the next day; stuck after four reads',
   { timeout: 120_000 },
   async () => {
     const args = [program('src/cli/main.ts'), 'demo', '--json', '--data-dir', join(folder, 'data')];

@@ -9,7 +9,7 @@ import { runCommand, startCommand } from './cli-process.ts';
 
 describe.skipIf(process.platform !== 'linux')('secondwind dev', () => {
   it(
-    'starts everything, says where, refuses a second one, and one Ctrl-C ends all of it',
+    'dev starts everything, prints the addresses, refuses a second start, and stops with one Ctrl-C',
     { timeout: 180_000 },
     async () => {
       const dataDir = temporaryFolder('dev');
@@ -58,7 +58,7 @@ describe.skipIf(process.platform !== 'linux')('secondwind dev', () => {
   );
 
   it(
-    'says so and ends with 1 when its stack is gone for good; SIGTERM ends it like Ctrl-C',
+    'dev exits with 1 when its stack has failed for good, and SIGTERM stops it like Ctrl-C',
     { timeout: 180_000 },
     async () => {
       const dataDir = temporaryFolder('dev-dies');
@@ -84,7 +84,7 @@ describe.skipIf(process.platform !== 'linux')('secondwind dev', () => {
     },
   );
 
-  it('starts nothing when its port is taken', async () => {
+  it('dev starts nothing when its port is taken', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     onTestFinished(() => void server.close());
     await new Promise((resolve) => server.once('listening', resolve));
@@ -99,22 +99,26 @@ describe.skipIf(process.platform !== 'linux')('secondwind dev', () => {
     expect(processesUsing(dataDir).list()).toEqual([]);
   });
 
-  it('says in one line what is wrong with its folder, its settings or its servers', { timeout: 60_000 }, async () => {
-    const folder = temporaryFolder('dev-bad');
-    writeFileSync(join(folder, 'file'), '');
-    mkdirSync(join(folder, 'data'));
-    const dataDir = join(folder, 'data');
-    const bad: [string[], NodeJS.ProcessEnv, number, string][] = [
-      [['--data-dir', join(folder, 'file', 'x')], {}, 1, 'SECONDWIND_DATA_DIR'],
-      [['--data-dir', dataDir], { TEMPORAL_ADDRESS: '127.0.0.1:1' }, 3, 'TEMPORAL_ADDRESS'],
-      [['--data-dir', dataDir], { DATABASE_URL: 'postgres://me:pw@127.0.0.1:1/x' }, 3, 'DATABASE_URL'],
-      [['--data-dir', dataDir], { SECONDWIND_TOKNE: 'x' }, 2, 'SECONDWIND_TOKEN?'],
-      [['--port', 'many'], {}, 2, '--port'],
-    ];
-    for (const [flags, env, code, hint] of bad) {
-      const ended = await runCommand(['dev', '--port', '0', ...flags], env);
-      expect(ended).toMatchObject({ code, stderr: expect.stringContaining(hint) });
-      expect(ended.stderr.trim().split('\n')).toHaveLength(1);
-    }
-  });
+  it(
+    'dev says in one line what is wrong with its folder, its settings or its servers',
+    { timeout: 60_000 },
+    async () => {
+      const folder = temporaryFolder('dev-bad');
+      writeFileSync(join(folder, 'file'), '');
+      mkdirSync(join(folder, 'data'));
+      const dataDir = join(folder, 'data');
+      const bad: [string[], NodeJS.ProcessEnv, number, string][] = [
+        [['--data-dir', join(folder, 'file', 'x')], {}, 1, 'SECONDWIND_DATA_DIR'],
+        [['--data-dir', dataDir], { TEMPORAL_ADDRESS: '127.0.0.1:1' }, 3, 'TEMPORAL_ADDRESS'],
+        [['--data-dir', dataDir], { DATABASE_URL: 'postgres://me:pw@127.0.0.1:1/x' }, 3, 'DATABASE_URL'],
+        [['--data-dir', dataDir], { SECONDWIND_TOKNE: 'x' }, 2, 'SECONDWIND_TOKEN?'],
+        [['--port', 'many'], {}, 2, '--port'],
+      ];
+      for (const [flags, env, code, hint] of bad) {
+        const ended = await runCommand(['dev', '--port', '0', ...flags], env);
+        expect(ended).toMatchObject({ code, stderr: expect.stringContaining(hint) });
+        expect(ended.stderr.trim().split('\n')).toHaveLength(1);
+      }
+    },
+  );
 });

@@ -6,7 +6,7 @@ import { createTestDatabase } from '../support/stack.ts';
 import { commandLine, runCommand, startCommand } from './cli-process.ts';
 
 describe.skipIf(process.platform !== 'linux')('worker and API apart', () => {
-  it('do a run together, and each ends on SIGTERM', { timeout: 120_000 }, async () => {
+  it('worker and api complete a run together, and each stops on SIGTERM', { timeout: 120_000 }, async () => {
     const env = {
       TEMPORAL_ADDRESS: inject('temporalAddress'),
       DATABASE_URL: (await createTestDatabase()).databaseUrl,
@@ -45,7 +45,7 @@ describe.skipIf(process.platform !== 'linux')('worker and API apart', () => {
     expect(await api.exited).toBe(0);
   });
 
-  it('do not start without what they need', { timeout: 120_000 }, async () => {
+  it('worker and api do not start without Temporal and Postgres', { timeout: 120_000 }, async () => {
     const servers = { TEMPORAL_ADDRESS: inject('temporalAddress'), DATABASE_URL: inject('databaseUrl') };
     const bad: [string[], NodeJS.ProcessEnv, number, string][] = [
       [['worker'], {}, 2, 'TEMPORAL_ADDRESS is not set.'],

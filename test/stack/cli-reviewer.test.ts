@@ -25,58 +25,62 @@ function reviewerFile(name: string, text: string): string {
 }
 
 describe('the reviewer of a server', () => {
-  it('judges what was reported without a review, with its model, once', { timeout: 120_000 }, async () => {
-    const model = await serveScriptedModel([SAGE, PESSIMIST]);
-    onTestFinished(() => model.close());
-    const env = {
-      OPENAI_BASE_URL: model.url,
-      OPENAI_API_KEY: 'none',
-      MODEL: 'scripted',
-      TEMPORAL_ADDRESS: inject('temporalAddress'),
-      DATABASE_URL: (await createTestDatabase()).databaseUrl,
-      SECONDWIND_DATA_DIR: temporaryFolder('reviewer-data'),
-      SECONDWIND_TOKEN: 'reviewer-token',
-      SECONDWIND_REVIEWER: reviewerFile('reviewer', REVIEWER),
-    };
-    const worker = startCommand(['worker'], env);
-    const api = startCommand(['api', '--port', '0'], env);
-    await worker.line(/^ready worker/);
-    const url = (await api.line(/^ready (http:\S+)$/))[1] ?? '';
-    const report = async (loop_id: string) => {
-      const answer = await fetch(`${url}/orchestrator/loop-complete`, {
-        method: 'POST',
-        headers: { authorization: 'Bearer reviewer-token', 'content-type': 'application/json' },
-        body: JSON.stringify({ loop_id, reflection_status: 'done' }),
+  it(
+    'the reviewer of a server judges a report without a review once, with its model',
+    { timeout: 120_000 },
+    async () => {
+      const model = await serveScriptedModel([SAGE, PESSIMIST]);
+      onTestFinished(() => model.close());
+      const env = {
+        OPENAI_BASE_URL: model.url,
+        OPENAI_API_KEY: 'none',
+        MODEL: 'scripted',
+        TEMPORAL_ADDRESS: inject('temporalAddress'),
+        DATABASE_URL: (await createTestDatabase()).databaseUrl,
+        SECONDWIND_DATA_DIR: temporaryFolder('reviewer-data'),
+        SECONDWIND_TOKEN: 'reviewer-token',
+        SECONDWIND_REVIEWER: reviewerFile('reviewer', REVIEWER),
+      };
+      const worker = startCommand(['worker'], env);
+      const api = startCommand(['api', '--port', '0'], env);
+      await worker.line(/^ready worker/);
+      const url = (await api.line(/^ready (http:\S+)$/))[1] ?? '';
+      const report = async (loop_id: string) => {
+        const answer = await fetch(`${url}/orchestrator/loop-complete`, {
+          method: 'POST',
+          headers: { authorization: 'Bearer reviewer-token', 'content-type': 'application/json' },
+          body: JSON.stringify({ loop_id, reflection_status: 'done' }),
+        });
+        return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
+      };
+
+      const id = `${Date.now().toString(36)}-${process.pid}`;
+      const first = await report(`work-${id}`);
+      expect(first).toMatchObject({
+        status: 200,
+        body: {
+          reflection_result: { alignment_score: 0.8, drift_score: 0.2, reflection_persona: 'SAGE' },
+          decision_result: { decision: 'finalize', finalize_reason: 'thresholds_met' },
+        },
       });
-      return { status: answer.status, body: (await answer.json()) as Record<string, unknown> };
-    };
+      expect(await report(`work-${id}`)).toEqual(first);
+      expect(model.exchanges).toHaveLength(2);
+      expect(JSON.stringify(model.exchanges[0])).toContain(`The price of work-${id}`);
 
-    const id = `${Date.now().toString(36)}-${process.pid}`;
-    const first = await report(`work-${id}`);
-    expect(first).toMatchObject({
-      status: 200,
-      body: {
-        reflection_result: { alignment_score: 0.8, drift_score: 0.2, reflection_persona: 'SAGE' },
-        decision_result: { decision: 'finalize', finalize_reason: 'thresholds_met' },
-      },
-    });
-    expect(await report(`work-${id}`)).toEqual(first);
-    expect(model.exchanges).toHaveLength(2);
-    expect(JSON.stringify(model.exchanges[0])).toContain(`The price of work-${id}`);
+      for (const [loopId, why] of [
+        [`lost-${id}`, 'its work is nowhere'],
+        [`odd-${id}`, '$.reflection_result.alignment_score: expected a number from 0 to 1'],
+      ] as const) {
+        const { status, body } = await report(loopId);
+        expect([status, body['type']]).toEqual([422, 'urn:secondwind:problem:review_missing']);
+        expect(body['detail']).toBe(
+          `The reviewer of this server failed: ${why}. Send a reflection_result with the report, or report it again.`,
+        );
+      }
+    },
+  );
 
-    for (const [loopId, why] of [
-      [`lost-${id}`, 'its work is nowhere'],
-      [`odd-${id}`, '$.reflection_result.alignment_score: expected a number from 0 to 1'],
-    ] as const) {
-      const { status, body } = await report(loopId);
-      expect([status, body['type']]).toEqual([422, 'urn:secondwind:problem:review_missing']);
-      expect(body['detail']).toBe(
-        `The reviewer of this server failed: ${why}. Send a reflection_result with the report, or report it again.`,
-      );
-    }
-  });
-
-  it('that cannot be used is told at the start, with what to do', { timeout: 60_000 }, async () => {
+  it('an unusable reviewer is reported at the start, with the next step', { timeout: 60_000 }, async () => {
     const dataDir = temporaryFolder('bad-reviewer-data');
     for (const [file, word] of [
       [join(dataDir, 'nowhere.mjs'), 'cannot be loaded'],

@@ -33,8 +33,8 @@ const post = (body: string, headers: Record<string, string> = {}): RequestInit =
   body,
 });
 
-describe('an error that nobody foresaw', () => {
-  it('is told without its inside, and logged with the id that the caller was told', async () => {
+describe('an unexpected error', () => {
+  it('an unexpected error is reported without details, and logged with the request id of the answer', async () => {
     const answer = await createApi(deps).request('/v1/runs/some', { headers: { ...boss, 'x-request-id': 'mine-1' } });
     expect(answer.status).toBe(500);
     expect(answer.headers.get('content-type')).toBe('application/problem+json');
@@ -45,7 +45,7 @@ describe('an error that nobody foresaw', () => {
     expect(logged).toEqual([expect.objectContaining({ request_id: 'mine-1', path: '/v1/runs/some' })]);
   });
 
-  it('a request id that could be anything but an id is not repeated', async () => {
+  it('an invalid request id is not repeated in the answer', async () => {
     const answer = await createApi(deps).request('/healthz', { headers: { 'x-request-id': 'a b<script>' } });
     expect(answer.headers.get('x-request-id')).toMatch(/^[0-9a-f-]{36}$/);
   });
@@ -62,7 +62,7 @@ describe('a body', () => {
     ['the fields of a form', 'agent=demo&goal=x', 400],
     ['two values', '{} {}', 400],
     ['more than the cap', JSON.stringify({ goal: 'x'.repeat(600_000) }), 413],
-  ])('with %s is refused', async (_what, body, status) => {
+  ])('a body with %s is refused', async (_what, body, status) => {
     const answer = await createApi(deps).request('/v1/runs', post(body));
     expect(answer.status).toBe(status);
     expect(await answer.json()).toMatchObject({ status, type: expect.stringMatching(/^urn:secondwind:problem:/) });
@@ -73,20 +73,20 @@ describe('a body', () => {
     ['an overlong letter', [0xe0, 0x81, 0x81]],
     ['half a character', [0xc3]],
     ['a surrogate', [0xed, 0xa0, 0x80]],
-  ])('with %s is refused', async (_what, bytes) => {
+  ])('a body with %s is refused', async (_what, bytes) => {
     const body = Buffer.concat([Buffer.from('{"goal":"'), Buffer.from(bytes), Buffer.from('"}')]);
     const answer = await createApi(deps).request('/v1/runs', { ...post(''), body });
     expect(answer.status).toBe(400);
   });
 
-  it('may have keys that look alike in two objects, and quotes and braces in its texts', async () => {
+  it('a body may have equal keys in two objects, and quotes and braces in its texts', async () => {
     const body = '{"agent":"demo","goal":"{\\"goal\\": 1}","input":[{"a":"]"},{"a":"\\\\"}],"extra":1}';
     const answer = await createApi(deps).request('/v1/runs', post(body));
     // Refused by the run's own door, behind this one.
     expect(answer.status).toBe(500);
   });
 
-  it('is read no further than the cap when its length is not told', async () => {
+  it('a body without a declared length is read only up to the cap', async () => {
     let sent = 0;
     const body = new ReadableStream({
       pull: (controller) => {
@@ -99,7 +99,7 @@ describe('a body', () => {
     expect(sent).toBeLessThan(1024 * 1024);
   });
 
-  it('that does not come to its end is waited for, but not for ever', async () => {
+  it('an incomplete body is waited for, but not forever', async () => {
     vi.useFakeTimers();
     onTestFinished(() => void vi.useRealTimers());
     const body = new ReadableStream({ start: (controller) => controller.enqueue(Buffer.from('{"agent"')) });
@@ -110,14 +110,14 @@ describe('a body', () => {
     expect((await answer).headers.get('connection')).toBe('close');
   });
 
-  it('with an Idempotency-Key that is none is refused', async () => {
+  it('a request with an invalid Idempotency-Key is refused', async () => {
     const answer = await createApi(deps).request('/v1/runs', post('{}', { 'idempotency-key': 'x'.repeat(201) }));
     expect(answer.status).toBe(422);
   });
 });
 
 describe('readiness', () => {
-  it('names the part that is missing, and nothing of why', async () => {
+  it('readiness names the service that is missing, without the reason', async () => {
     const store = (): Promise<void> => Promise.reject(new Error('password for user me'));
     const answer = await createApi({ ...deps, checks: { ...parts, store } }).request('/readyz');
     expect(answer.status).toBe(503);
@@ -126,13 +126,13 @@ describe('readiness', () => {
     expect(JSON.stringify(body)).not.toContain('password');
   });
 
-  it('does not wait for a part that never answers', async () => {
+  it('readiness does not wait for a service that never answers', async () => {
     const temporal = (): Promise<void> => new Promise(() => {});
     const answer = await createApi({ ...deps, checks: { ...parts, temporal } }).request('/readyz');
     expect(await answer.json()).toMatchObject({ status: 503, parts: { temporal: 'no_answer', store: 'ok' } });
   });
 
-  it('a request whose answer never comes is told so, with how to repeat it', async () => {
+  it('a request without an answer gets a problem that says how to repeat it', async () => {
     const runs = { get: () => new Promise<never>(() => {}) } as unknown as ApiDeps['runs'];
     const hasty = ROUTES.map((route) => ({ ...route, deadlineMs: 20 }));
     const answer = await createApi({ ...deps, runs }, hasty).request('/v1/runs/some', { headers: boss });
@@ -141,7 +141,7 @@ describe('readiness', () => {
 });
 
 describe('the description', () => {
-  it('holds every route, with the role it needs, and refers to nothing that is not in it', () => {
+  it('the description has every route with its role, and all its references resolve', () => {
     const document = openApiDocument(ROUTES, '1.2.3');
     const text = JSON.stringify(document);
     for (const route of ROUTES) {
@@ -155,20 +155,20 @@ describe('the description', () => {
     expect(text).not.toContain('$defs');
   });
 
-  it('shows a body of every request that the request takes', () => {
+  it('the description has a valid example of every request body', () => {
     const bodies = ROUTES.flatMap(({ body }) => (body === undefined ? [] : [body]));
     expect(Object.keys(EXAMPLES).sort()).toEqual([...new Set(bodies)].sort());
     for (const name of bodies) expect(SCHEMAS[name].safeParse(EXAMPLES[name]).error).toBeUndefined();
   });
 
-  it('only what shows nothing of runs needs no token', () => {
+  it('only routes that show nothing of runs need no token', () => {
     const open = ROUTES.filter((route) => route.role === null).map((route) => route.path);
     expect(open.sort()).toEqual(['/', '/docs', '/healthz', '/openapi.json', '/readyz']);
   });
 });
 
 describe('a refused write', () => {
-  it('is logged with who and why, and nothing of what was sent', async () => {
+  it('a refused write is logged with its role and its reason, and without the body', async () => {
     warned.length = 0;
     await createApi(deps).request('/v1/runs', post('{"secret":"hunter2', { 'x-request-id': 'mine-2' }));
     const fields = { request_id: 'mine-2', method: 'POST', path: '/v1/runs', problem: 'not_json', role: 'operator' };
@@ -178,7 +178,7 @@ describe('a refused write', () => {
 });
 
 describe('a token that asks too often', () => {
-  it('is told when to come back, and only that one is', async () => {
+  it('a token over its rate limit gets a Retry-After, and other tokens are not affected', async () => {
     const tokens = [...deps.tokens, { role: 'viewer' as const, token: 'eyes' }];
     const app = createApi({ ...deps, tokens, rateLimit: { burst: 3, perSecond: 0.5 } });
     const ask = async (token: string): Promise<Response> =>
@@ -196,7 +196,7 @@ describe('a token that asks too often', () => {
 });
 
 describe('the page of the description', () => {
-  it('names every route and loads nothing', async () => {
+  it('the HTML description names every route and loads nothing', async () => {
     const answer = await createApi(deps).request('/docs');
     const html = await answer.text();
     for (const route of ROUTES) expect(html).toContain(`<b>${route.method.toUpperCase()}</b> ${route.path}`);
@@ -206,7 +206,7 @@ describe('the page of the description', () => {
 });
 
 describe('the figures', () => {
-  it('count requests by route and status, and go on without a Temporal', async () => {
+  it('the metrics count requests by route and status, and work without Temporal', async () => {
     const app = createApi(deps);
     await app.request('/healthz');
     await app.request('/v1/runs', post('{'));

@@ -41,7 +41,7 @@ const bodies: unknown[] = [
 
 describe('a message over HTTP', () => {
   it.each(routes)(
-    'POST %s answers 422 with the problems that parseMessage finds, and asks nobody',
+    'POST %s answers 422 with the problems that parseMessage finds, and calls no run',
     async (path, type) => {
       const app = createApi(deps);
       const headers = { authorization: 'Bearer boss' };

@@ -17,11 +17,11 @@ describe('an API that other machines can reach', { timeout: 60_000 }, () => {
     ['without a token', {}],
     ['with a short token', { SECONDWIND_TOKEN: 'short' }],
     ['with a short token beside a strong one', { SECONDWIND_TOKENS: `operator:${'x'.repeat(24)},viewer:eyes` }],
-  ])('refuses to listen %s', (_what, env) => {
+  ])('an API that other machines can reach refuses to listen %s', (_what, env) => {
     expect(api(env)).toMatchObject({ status: 2, stderr: expect.stringContaining(REFUSED) });
   });
 
-  it('accepts a strong token, and then looks for Temporal', () => {
+  it('an API that other machines can reach accepts a strong token, and then looks for Temporal', () => {
     const { stderr } = api({ SECONDWIND_TOKEN: 'x'.repeat(24) });
     expect(stderr).not.toContain('cannot listen');
     expect(stderr).toContain('TEMPORAL_ADDRESS is not set');

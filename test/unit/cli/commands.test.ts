@@ -28,7 +28,7 @@ const file = (name: string, value: unknown): string => {
 
 // Each command is a process of its own, and the machine may be busy.
 describe('secondwind', { timeout: 60_000 }, () => {
-  it('shows its commands in groups, and no group without a command', () => {
+  it('secondwind --help shows the commands in groups', () => {
     const { status, stdout } = run('--help');
     expect(status).toBe(0);
     const groups = [...stdout.matchAll(/^(\w+):$/gm)].map((match) => match[1]);
@@ -36,12 +36,12 @@ describe('secondwind', { timeout: 60_000 }, () => {
     expect(stdout).toContain('12 waiting for a person');
   });
 
-  it('does not know a command or a flag that is not there: exit code 2', () => {
+  it('an unknown command or flag exits with 2', () => {
     expect(run('devv')).toMatchObject({ status: 2, stderr: expect.stringContaining('Did you mean dev?') });
     expect(run('dev', '--frob')).toMatchObject({ status: 2, stderr: expect.stringContaining('--frob') });
   });
 
-  it('policy prints every setting with its default and what it means, and a file of yours over them', () => {
+  it('policy prints every setting with its default and its meaning, and applies a file', () => {
     expect(JSON.parse(run('policy', '--json').stdout)).toEqual(DEFAULT_POLICY);
     const mine = file('policy.json', { retry: { network: 0 } });
     const lines = run('policy', '--policy', mine).stdout.trimEnd().split('\n');
@@ -49,7 +49,7 @@ describe('secondwind', { timeout: 60_000 }, () => {
     expect(lines.find((line) => line.startsWith('retry.network '))).toMatch(/^retry\.network +0 +Retries after .*DNS/);
   });
 
-  it('bound tells the most that a run can take', () => {
+  it('bound prints the limit of a run', () => {
     const plan = file('plan.json', { steps: [{ phase: 'look', tool: 'any', input: {} }] });
     expect(JSON.parse(run('bound', '--plan', plan, '--json').stdout)).toMatchObject({
       loops: 7,
@@ -59,7 +59,7 @@ describe('secondwind', { timeout: 60_000 }, () => {
     expect(run('bound', '--agent', 'demo').stdout).toMatch(/^At most \d+ attempts/);
   });
 
-  it('bound tells it for an agent of a folder, and ends though the agent keeps something open', () => {
+  it('bound prints the limit for an agent of a folder, and exits although the agent keeps something open', () => {
     const agents = mkdtempSync(join(folder, 'agents-'));
     const index = JSON.stringify(pathToFileURL(program('src/index.ts')).href);
     const agent = (name: string, max_steps: number) => `
@@ -81,7 +81,7 @@ describe('secondwind', { timeout: 60_000 }, () => {
     expect(run('bound', '--agents', join(folder, 'nowhere'))).toMatchObject({ status: 2 });
   });
 
-  it('detect says what kind of failure a text reports, from an argument, a file or stdin', () => {
+  it('detect prints the kind of failure in a text, from an argument, a file or stdin', () => {
     const text = 'AssertionError: expected 3 to equal 4';
     const told = JSON.parse(run('detect', text, '--json').stdout) as Record<string, unknown>;
     expect(told).toMatchObject({ feedback_type: 'verification_failure', matches: [{}], actions: expect.any(Array) });
@@ -92,7 +92,7 @@ describe('secondwind', { timeout: 60_000 }, () => {
     expect(run('detect', 'a fine day')).toMatchObject({ status: 0, stdout: 'Nothing was detected.\n' });
   });
 
-  it('refine gives a prompt that knows of the feedback', () => {
+  it('refine prints a prompt that includes the feedback', () => {
     const refined = run('refine', '--prompt', 'Sort the list.', '--feedback', 'no, use Postgres instead');
     expect(refined).toMatchObject({ status: 0, stdout: expect.stringMatching(/^Sort the list\.[^]+Postgres/) });
     expect(run('refine', '--prompt', 'x')).toMatchObject({ status: 2, stderr: expect.stringContaining('--feedback') });
@@ -100,7 +100,7 @@ describe('secondwind', { timeout: 60_000 }, () => {
     expect(many).toMatchObject({ status: 2, stderr: expect.stringContaining('0 to 20') });
   });
 
-  it('names what is wrong with a file by its path: exit code 2', () => {
+  it('an invalid file is reported with the path of the problem, and exits with 2', () => {
     const wrong = file('wrong.json', { retry: { netwrok: 1 } });
     expect(run('bound', '--policy', wrong)).toMatchObject({
       status: 2,

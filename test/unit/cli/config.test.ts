@@ -13,7 +13,7 @@ const refusal = (env: NodeJS.ProcessEnv): ConfigError => {
 };
 
 describe('the settings', () => {
-  it('have a default each, and nothing else is needed', () => {
+  it('every setting has a default', () => {
     expect(readConfig({ HOME })).toMatchObject({
       port: 4680,
       host: '127.0.0.1',
@@ -25,37 +25,37 @@ describe('the settings', () => {
     });
   });
 
-  it('are refused on a typo, with the name that was meant', () => {
+  it('a misspelt setting is refused, with the nearest name', () => {
     expect(refusal({ SECONDWIND_PROT: '1' }).message).toBe(
       'There is no setting SECONDWIND_PROT; did you mean SECONDWIND_PORT?',
     );
     expect(refusal({ SECONDWIND_BANANA: '1' })).toMatchObject({ message: 'There is no setting SECONDWIND_BANANA.' });
   });
 
-  it.each(['x', '-1', '65536', '1.5', '0x10'])('take no port %s', (port) => {
+  it.each(['x', '-1', '65536', '1.5', '0x10'])('the port %s is refused', (port) => {
     expect(refusal({ SECONDWIND_PORT: port }).nextStep).toContain('SECONDWIND_PORT');
   });
 
-  it('of the command line beat those of the environment', () => {
+  it('options of the command line override the environment', () => {
     const env = { HOME, SECONDWIND_PORT: '1000', SECONDWIND_DATA_DIR: '/a' };
     expect(readConfig(env, { port: '2000', dataDir: '/b' })).toMatchObject({ port: 2000, dataDir: '/b' });
     expect(readConfig(env)).toMatchObject({ port: 1000, dataDir: '/a' });
   });
 
-  it('an empty variable is an unset one', () => {
+  it('an empty variable counts as unset', () => {
     expect(readConfig({ HOME, SECONDWIND_PORT: '', TEMPORAL_NAMESPACE: ' ' })).toMatchObject({
       port: 4680,
       namespace: 'default',
     });
   });
 
-  it('data lives where the system keeps data of programs', () => {
+  it('the default data folder is where the system keeps application data', () => {
     expect(readConfig({ XDG_DATA_HOME: '/x' }).dataDir).toBe('/x/secondwind');
   });
 });
 
 describe('tokens', () => {
-  it('have roles', () => {
+  it('tokens have roles', () => {
     const env = { HOME, SECONDWIND_TOKEN: 'boss', SECONDWIND_TOKENS: 'viewer:eyes, reporter:hands' };
     expect(readConfig(env).tokens).toEqual([
       { role: 'operator', token: 'boss' },
@@ -64,15 +64,18 @@ describe('tokens', () => {
     ]);
   });
 
-  it.each(['king:abc', 'viewer', 'viewer:', 'viewer:a b', 'viewer:ä'])('of the form %s are refused', (tokens) => {
-    expect(refusal({ SECONDWIND_TOKENS: tokens }).message).not.toContain('abc');
-  });
+  it.each(['king:abc', 'viewer', 'viewer:', 'viewer:a b', 'viewer:ä'])(
+    'tokens of the form %s are refused',
+    (tokens) => {
+      expect(refusal({ SECONDWIND_TOKENS: tokens }).message).not.toContain('abc');
+    },
+  );
 
-  it('are never one for two roles', () => {
+  it('one token cannot have two roles', () => {
     expect(refusal({ SECONDWIND_TOKEN: 'same', SECONDWIND_TOKENS: 'viewer:same' }).message).toContain('twice');
   });
 
-  it('say how often a token may ask, as a whole number', () => {
+  it('the rate limit of a token is a whole number', () => {
     expect(readConfig({ HOME }).rateLimit).toBe(200);
     expect(readConfig({ HOME, SECONDWIND_RATE_LIMIT: '5' }).rateLimit).toBe(5);
     for (const wrong of ['0', '-1', '1.5', 'many']) {
@@ -80,7 +83,7 @@ describe('tokens', () => {
     }
   });
 
-  it('and passwords stay out of the description', () => {
+  it('the description of the settings contains no tokens and no passwords', () => {
     const config = readConfig({
       HOME,
       SECONDWIND_TOKEN: 'hush-hush',

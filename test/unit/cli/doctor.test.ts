@@ -37,11 +37,11 @@ describe('doctor', () => {
     ['20.19.0', 'ok'],
     ['22.0.0', 'ok'],
     ['18.20.0', 'failed'],
-  ])('Node %s: %s', (version, state) => {
+  ])('doctor reports Node %s as %s', (version, state) => {
     expect(checkNode(version)).toMatchObject({ state });
   });
 
-  it('tells a model that answers from a bad key, a silent address and none at all', async () => {
+  it('doctor distinguishes a model that answers, a bad key, an address without an answer, and no model', async () => {
     const keys: (string | undefined)[] = [];
     const url = await serving((request, response) => {
       keys.push(request.headers.authorization);
@@ -59,7 +59,7 @@ describe('doctor', () => {
     expect(keys).toEqual(['Bearer good', 'Bearer bad-secret']);
   });
 
-  it('tells a free port from one that another program has', async () => {
+  it('doctor distinguishes a free port from a taken one', async () => {
     const url = await serving((_request, response) => void response.end('hello'));
     const config = (port: string) => readConfig({ SECONDWIND_DATA_DIR: folder() }, { port });
     const taken = await checkApi(config(new URL(url).port), {});
@@ -67,7 +67,7 @@ describe('doctor', () => {
     expect(await checkApi(config('0'), {})).toMatchObject({ state: 'note', next_step: expect.stringContaining('dev') });
   });
 
-  it('sees servers that are named and do not answer', async () => {
+  it('doctor reports configured servers that do not answer', async () => {
     const env = { TEMPORAL_ADDRESS: '127.0.0.1:1', DATABASE_URL: 'postgres://me:pw@127.0.0.1:1/x' };
     const config = readConfig(env);
     for (const finding of [await checkTemporal(config, env), await checkStore(config)]) {
@@ -76,12 +76,12 @@ describe('doctor', () => {
     }
   });
 
-  it('sees a Temporal that is not here yet, and fetches nothing', async () => {
+  it('doctor reports a Temporal that is not installed yet, and fetches nothing', async () => {
     const env = { PATH: '', SECONDWIND_CACHE_DIR: folder() };
     expect(await checkTemporal(readConfig(env), env)).toMatchObject({ state: 'note' });
   });
 
-  it('sees a token that others can read', async () => {
+  it('doctor reports a token that others can read', async () => {
     const dataDir = folder();
     const config = readConfig({ SECONDWIND_DATA_DIR: dataDir });
     expect(await checkToken(config)).toMatchObject({ state: 'note' });
@@ -92,7 +92,7 @@ describe('doctor', () => {
     expect(await checkToken(config)).toMatchObject({ state: 'failed', next_step: `chmod 600 ${file}` });
   });
 
-  it('says whether telemetry is on and whether its collector answers, and never fails for it', async () => {
+  it('doctor shows whether telemetry is on and its collector answers, and never fails because of it', async () => {
     expect(await checkTelemetry({})).toMatchObject({ state: 'ok', found: expect.stringMatching(/^off/) });
     const asked: (string | undefined)[] = [];
     const url = await serving((request, response) => {

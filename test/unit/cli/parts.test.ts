@@ -21,13 +21,13 @@ describe('the end of a command', () => {
     return parts;
   };
 
-  it('closes the door first and keeps the data to the last, whatever was started first', async () => {
+  it('a command stops its API first and its stack last, in whatever order they started', async () => {
     const ended: string[] = [];
     await partsThatNote(ended).stop(new AbortController().signal);
     expect(ended).toEqual(['api', 'worker', 'client', 'store', 'stack']);
   });
 
-  it('skips ahead to the stack when it is asked again', async () => {
+  it('a command stops its stack at once on a second signal', async () => {
     const ended: string[] = [];
     const hurry = new AbortController();
     setTimeout(() => hurry.abort(), 10);
@@ -35,7 +35,7 @@ describe('the end of a command', () => {
     expect(ended).toEqual(['api', 'worker', 'stack']);
   });
 
-  it('goes on when a part does not end well', async () => {
+  it('a command keeps stopping its services if one of them fails to stop', async () => {
     const said: string[] = [];
     const parts = new Parts((line) => said.push(line));
     const ended: string[] = [];
@@ -56,7 +56,7 @@ describe('exit codes', () => {
     [1, new StackError('folder_in_use', 'Taken.', 'Choose another.')],
     [1, new RunExistsError('one')],
     [1, new TypeError('a bug')],
-  ])('%i for %s', (code, error) => {
+  ])('the exit code is %i for %s', (code, error) => {
     expect(describeError(error).exit_code).toBe(code);
   });
 });
@@ -68,7 +68,7 @@ describe("the operator's token", () => {
     return made;
   };
 
-  it('is made once, kept, and readable by its owner only', async () => {
+  it('the operator token is created once, stored, and readable only by its owner', async () => {
     const dataDir = folder();
     const first = await ownGrants([], dataDir);
     const again = await ownGrants([{ role: 'viewer', token: 'eyes' }], dataDir);
@@ -78,7 +78,7 @@ describe("the operator's token", () => {
     expect(statSync(join(dataDir, 'token')).mode & 0o777).toBe(0o600);
   });
 
-  it('is taken back from other readers, and made anew when the file is empty', async () => {
+  it('the operator token becomes readable only by its owner, and is created again if its file is empty', async () => {
     const dataDir = folder();
     writeFileSync(join(dataDir, 'token'), '\n', { mode: 0o644 });
     const { operatorToken } = await ownGrants([], dataDir);
@@ -87,7 +87,7 @@ describe("the operator's token", () => {
     expect(statSync(join(dataDir, 'token')).mode & 0o777).toBe(0o600);
   });
 
-  it('of the environment leaves the folder alone', async () => {
+  it('an operator token of the environment leaves the data folder unchanged', async () => {
     const dataDir = folder();
     expect(await ownGrants([{ role: 'operator', token: 'boss' }], dataDir)).toMatchObject({ file: null });
     expect(() => statSync(join(dataDir, 'token'))).toThrow('ENOENT');

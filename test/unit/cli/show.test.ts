@@ -26,14 +26,14 @@ const row = fc.record({ id: fc.string({ maxLength: 30 }), count: fc.nat(), text:
 const CONTROL = /[\u0000-\u001f\u007f-\u009f\u202a-\u202e]/;
 
 describe('a table', () => {
-  it('cuts texts where the terminal ends, leaves columns out before it cuts an id, and cuts nothing where there is none', () => {
+  it('a table cuts texts at the width of the terminal, leaves out columns before it cuts an id, and cuts nothing without a terminal', () => {
     const rows = [{ id: 'run-1', count: 7, text: 'a goal that takes a while to tell' }];
     expect(table(columns, rows, 30)).toEqual(['ID     COUNT  TEXT', 'run-1      7  a goal that tak…']);
     expect(table(columns, rows, 14)).toEqual(['ID', 'run-1']);
     expect(table(columns, rows, null)[1]).toBe('run-1      7  a goal that takes a while to tell');
   });
 
-  it('is never wider than the terminal or its ids, and never moves its cursor, whatever the rows hold', () => {
+  it('a table is never wider than the terminal or its ids, and never moves the cursor, whatever its rows contain', () => {
     fc.assert(
       fc.property(fc.array(row, { maxLength: 5 }), fc.integer({ min: 20, max: 120 }), (rows, width) => {
         for (const line of table(columns, rows, width)) {
@@ -47,17 +47,17 @@ describe('a table', () => {
 });
 
 describe('text', () => {
-  it('of others is one line without anything that a terminal would obey', () => {
+  it('printed text is one line without control characters', () => {
     expect(oneLine('a\u001b[31mred\u001b]0;title\u0007\r\nb\u202e')).toBe('a [31mred ]0;title b');
   });
 
-  it('is cut by columns, of which some letters take two', () => {
+  it('printed text is cut by columns, of which some characters take two', () => {
     expect(cut('雨雨雨', 5)).toBe('雨雨…');
     expect(cut('雨雨雨', 6)).toBe('雨雨雨');
     expect(['0 s', '59 s', '2 min 5 s', '1 h 1 min']).toEqual([0, 59, 125, 3_700].map(duration));
   });
 
-  it('of an event and of a status cannot harm a terminal either', () => {
+  it('printed events and statuses contain no control characters either', () => {
     const evil = 'x\u001b[2Jy';
     const asked = { id: '1', at: '', question_id: 'q', tried: [], options: [], asked_at: '', deadline: '' };
     const told = narrate({ ...asked, event: 'question_asked', escalation: 0, text: evil });
@@ -74,7 +74,7 @@ describe('the line that changes', () => {
     return { isTTY, columns: 20, write: (text: string) => written.push(text), written };
   };
 
-  it('stands below what stays, within the width, and is gone at the end', () => {
+  it('the live line is below the permanent lines, within the width, and is removed at the end', () => {
     const to = terminal(true);
     const live = new LiveLine(to);
     live.show('step 1: a tool with a long name');
@@ -85,7 +85,7 @@ describe('the line that changes', () => {
     expect([clear, kept, last]).toEqual(['\r\u001b[2K', 'kept\n', '\r\u001b[2K']);
   });
 
-  it('is silent where there is no terminal', () => {
+  it('the live line prints nothing without a terminal', () => {
     const to = terminal(false);
     const live = new LiveLine(to);
     live.show('step 1');
@@ -96,14 +96,14 @@ describe('the line that changes', () => {
 });
 
 describe('colours', () => {
-  it('are for a terminal; a pipe is plain on a CI server too', () => {
+  it('colours are only for terminals; a pipe is plain on CI servers too', () => {
     expect(wantsColours({}, { isTTY: true })).toBe(true);
     expect(wantsColours({ TERM: 'dumb' }, { isTTY: true })).toBe(false);
     expect(wantsColours({}, {})).toBe(false);
     expect(wantsColours({ CI: 'true' }, {})).toBe(false);
   });
 
-  it('are as the environment says where it says so', () => {
+  it('colours follow the environment if it sets them', () => {
     expect(wantsColours({ NO_COLOR: '1' }, { isTTY: true })).toBe(false);
     expect(wantsColours({ NO_COLOR: '1', FORCE_COLOR: '1' }, { isTTY: true })).toBe(false);
     expect(wantsColours({ FORCE_COLOR: '1' }, {})).toBe(true);

@@ -13,28 +13,31 @@ async function read(text: string, size = 3): Promise<SentEvent[]> {
 }
 
 describe('a stream of server-sent events', () => {
-  it.each([1, 2, 3, 7, 1000])('is read the same in pieces of %i bytes, whatever ends its lines', async (size) => {
-    const lines = [
-      'retry: 2000',
-      '',
-      ': beat',
-      '',
-      'id: 1',
-      'event: waiting',
-      'data: {"text":"für 雨"}',
-      '',
-      'data',
-      '',
-    ];
-    for (const end of ['\n', '\r\n', '\r']) {
-      expect(await read(`${lines.join(end)}${end}`, size)).toEqual([
-        { id: '1', event: 'waiting', data: '{"text":"für 雨"}' },
-        { id: '', event: 'message', data: '' },
-      ]);
-    }
-  });
+  it.each([1, 2, 3, 7, 1000])(
+    'an event stream is parsed equally in pieces of %i bytes, with any line ending',
+    async (size) => {
+      const lines = [
+        'retry: 2000',
+        '',
+        ': beat',
+        '',
+        'id: 1',
+        'event: waiting',
+        'data: {"text":"für 雨"}',
+        '',
+        'data',
+        '',
+      ];
+      for (const end of ['\n', '\r\n', '\r']) {
+        expect(await read(`${lines.join(end)}${end}`, size)).toEqual([
+          { id: '1', event: 'waiting', data: '{"text":"für 雨"}' },
+          { id: '', event: 'message', data: '' },
+        ]);
+      }
+    },
+  );
 
-  it('has no message that was cut off, and joins lines of data', async () => {
+  it('an event stream drops an incomplete message, and joins lines of data', async () => {
     expect(await read('data: a\ndata: b\n\nid: 2\ndata: never')).toEqual([{ id: '', event: 'message', data: 'a\nb' }]);
   });
 });

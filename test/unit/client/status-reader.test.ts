@@ -18,14 +18,14 @@ function openQuestions() {
 const settled = (): Promise<void> => new Promise((resolve) => setImmediate(resolve));
 
 describe('a reader of statuses', () => {
-  it('asks a run that has ended only once', async () => {
+  it('the status reader queries an ended run only once', async () => {
     let asked = 0;
     const read = createStatusReader(async () => told('ended', `answer ${(asked += 1)}`));
     await read('r');
     expect((await read('r')).why).toBe('answer 1');
   });
 
-  it('asks again as long as the run is open, or as long as others answer for it', async () => {
+  it('the status reader queries again while the run is open or did not answer itself', async () => {
     const answers = [told('running'), told('ended', 'the archive says so', false), told('ended', 'the run says so')];
     const read = createStatusReader(async () => answers.shift() ?? told('ended', 'asked too often'));
     await read('r');
@@ -34,7 +34,7 @@ describe('a reader of statuses', () => {
     expect((await read('r')).why).toBe('the run says so');
   });
 
-  it('gives whoever comes while a question is under way the answer of the next one, which all share', async () => {
+  it('callers that arrive during a query share the answer of the next one', async () => {
     const { asked, ask } = openQuestions();
     const read = createStatusReader(ask);
     const [first, second, third] = [read('r'), read('r'), read('r')];
@@ -49,7 +49,7 @@ describe('a reader of statuses', () => {
     expect(asked).toHaveLength(3);
   });
 
-  it('lets neither a run that does not answer nor a failure stand in the way of others', async () => {
+  it('the status reader is not blocked by a run that does not answer or by a failure', async () => {
     const { asked, ask } = openQuestions();
     const read = createStatusReader(ask);
     const [first, second] = [read('r'), read('r')];
@@ -63,7 +63,7 @@ describe('a reader of statuses', () => {
     expect((await second).why).toBe('back');
   });
 
-  it('keeps no more than fits, and drops what nobody asked for the longest', async () => {
+  it('the status reader keeps a limited cache and drops the least recently used status', async () => {
     const asked: string[] = [];
     const ask = async (runId: string): Promise<StatusReading> => {
       asked.push(runId);

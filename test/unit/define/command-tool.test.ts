@@ -55,7 +55,7 @@ async function untilGone(marker: string, ms: number): Promise<number[]> {
 }
 
 describe('a command', () => {
-  it('answers with its code and its words', async () => {
+  it('a command returns its exit code and its output', async () => {
     expect(await output(script('echo out; echo err >&2'))).toEqual({
       exit_code: 0,
       stdout: 'out\n',
@@ -66,7 +66,7 @@ describe('a command', () => {
     });
   });
 
-  it('gets its arguments as they are: no shell reads them', async () => {
+  it('a command gets its arguments unchanged, because no shell interprets them', async () => {
     const echo = commandTool({
       name: 'tool',
       effect: 'read',
@@ -77,7 +77,7 @@ describe('a command', () => {
     expect((await output(echo, { words })).stdout).toBe(`${words.join('|')}|`);
   });
 
-  it('is read by a shell only where the tool says so', async () => {
+  it('a command is interpreted by a shell only if the tool declares `shell`', async () => {
     const shell = commandTool({
       name: 'tool',
       effect: 'read',
@@ -87,7 +87,7 @@ describe('a command', () => {
     expect((await output(shell)).stdout).toBe('3\n');
   });
 
-  it('needs exactly one of argv and shell', () => {
+  it('a command tool needs exactly one of argv and shell', () => {
     const both = {
       name: 'tool',
       effect: 'read',
@@ -98,7 +98,7 @@ describe('a command', () => {
     expect(() => commandTool(both as never)).toThrow('either argv or shell');
   });
 
-  it('answers with JSON where an output is declared', async () => {
+  it('a command returns JSON if an output is declared', async () => {
     const json = (text: string) =>
       commandTool({
         name: 'tool',
@@ -126,14 +126,14 @@ describe('a command', () => {
     expect((await succeeded(any, request({}))).output).toEqual([1]);
   });
 
-  it('reads what it is given on stdin, and need not', async () => {
+  it('a command may read its stdin or ignore it', async () => {
     const text = 'x'.repeat(300_000);
     expect((await output(script('wc -c', { stdin: () => text }))).stdout.trim()).toBe('300000');
     expect((await output(script('exec true', { stdin: () => text }))).exit_code).toBe(0);
     expect((await output(script('wc -c'))).stdout.trim()).toBe('0');
   });
 
-  it('runs where it is told to', async () => {
+  it('a command runs in the folder that the tool names', async () => {
     expect((await output(script('pwd -P', { cwd: scratch }))).stdout.trim()).toBe(scratch);
     expect(await failed(script('pwd', { cwd: '/no/such/folder' }), request({}))).toMatchObject({
       category: 'invalid_input',
@@ -141,7 +141,7 @@ describe('a command', () => {
     });
   });
 
-  it('sees of the environment only what is harmless, allowed or set', async () => {
+  it('a command gets only harmless, allowed and set environment variables', async () => {
     process.env['SECONDWIND_TEST_SECRET'] = 'do-not-tell';
     process.env['SECONDWIND_TEST_ALLOWED'] = 'yes';
     try {
@@ -160,7 +160,7 @@ describe('a command', () => {
     }
   });
 
-  it('knows its attempt, its key, and what earlier failures taught', async () => {
+  it('a command gets its attempt, its idempotency key and its guidance', async () => {
     const tells = script('echo $SECONDWIND_ATTEMPT $SECONDWIND_IDEMPOTENCY_KEY; cat $SECONDWIND_GUIDANCE_FILE');
     const asked = request({}, { attempt: 3, guidance: { rows: [], text: 'If it rains, then take a coat.' } });
     const { stdout } = (await succeeded(tells, asked)).output as CommandOutput;
@@ -181,14 +181,14 @@ describe('the prompt of a command', () => {
           : ['printf', '%s', prompt],
     });
 
-  it('goes to it as text or as a file', async () => {
+  it('the prompt of a command is passed as text or as a file', async () => {
     expect((await output(evaluator(false), { essay: 'On rain' })).stdout).toBe('Rate: On rain');
     expect((await output(evaluator(true), { essay: 'On rain' })).stdout).toMatch(
       /^Rate: On rain\n\S*prompt-attempt-1\.txt/,
     );
   });
 
-  it('is a new file in each attempt, says on a retry what was missed, and is gone afterwards', async () => {
+  it('the prompt file of a command is new in each attempt, says on a retry what was missed, and is deleted afterwards', async () => {
     const retry_context = { category: 'validation_grounding' as const, retry: 1, missed: ['grounding'] };
     const first = await output(evaluator(true), { essay: 'x' });
     const second = await succeeded(evaluator(true), request({ essay: 'x' }, { attempt: 2, retry_context }));
@@ -227,7 +227,7 @@ describe('how a command failed', () => {
       { message_preview: 'ValueError: no rows' },
     ],
     ['with the complaint on stdout', 'echo "Error: no config"; exit 9', { message_preview: 'Error: no config' }],
-  ])('%s', async (_how, text, expected) => {
+  ])('a command that fails is classified: %s', async (_how, text, expected) => {
     expect(await failed(script(text), request({}))).toMatchObject(expected);
     // The same failure without a namespace is the same failure.
     expect(await failed(script(text, { ownNamespace: false }), request({}))).toMatchObject(expected);
@@ -238,18 +238,18 @@ describe('how a command failed', () => {
     ['a path that is not there', ['/no/such/program']],
     ['a file that is no program', [join(scratch, 'plain.txt')]],
     ['a folder', [scratch]],
-  ])('%s was certainly not started', async (_what, argv) => {
+  ])('%s fails with the certainty not_started', async (_what, argv) => {
     writeFileSync(join(scratch, 'plain.txt'), 'x');
     const tool = commandTool({ name: 'tool', effect: 'side_effect', input: z.unknown(), argv: () => argv });
     expect(await failed(tool, request({}))).toMatchObject({ category: 'invalid_input', certainty: 'not_started' });
   });
 
-  it.each([[[]], [['']], [['echo', 'a\0b']]])('arguments %j are refused', async (argv) => {
+  it.each([[[]], [['']], [['echo', 'a\0b']]])('the arguments %j of a command are refused', async (argv) => {
     const tool = commandTool({ name: 'tool', effect: 'read', input: z.unknown(), argv: () => argv });
     expect(await failed(tool, request({}))).toMatchObject({ error_code: 'BAD_ARGUMENTS', certainty: 'not_started' });
   });
 
-  it('keeps all that it printed, and finds the feedback in it', async () => {
+  it('a failed command stores its whole output, and the feedback in it is detected', async () => {
     const env = toolEnvironment();
     const text =
       'echo "FAIL src/sum.test.ts > adds up"; echo "AssertionError: expected 3 to equal 4"; echo "password=hunter2-hunter2" >&2; exit 1';
@@ -262,7 +262,7 @@ describe('how a command failed', () => {
 });
 
 describe('what a command prints', () => {
-  it('is held at its start and its end, however much comes', async () => {
+  it('the output of a command is kept from its start and its end, however long it is', async () => {
     const { stdout, truncated, stdout_bytes } = await output(
       script('echo first; yes | head -c 3000000; echo last', { maxOutputBytes: 1_000 }),
     );
@@ -271,12 +271,12 @@ describe('what a command prints', () => {
     expect({ truncated, stdout_bytes }).toEqual({ truncated: true, stdout_bytes: 3_000_011 });
   });
 
-  it('is never cut inside a character', async () => {
+  it('the output of a command is never cut inside a character', async () => {
     const { stdout } = await output(script('yes ü | head -c 30000 | tr -d "\\n"', { maxOutputBytes: 1_001 }));
     expect(stdout).toMatch(/^ü+\n… \d+ bytes left out …\nü+$/);
   });
 
-  it('may be no text: it is shown as far as it can be, and kept as it came', async () => {
+  it('the output of a command that is not text is shown as far as possible, and stored as bytes', async () => {
     const env = toolEnvironment();
     const outcome = await succeeded(script(String.raw`printf 'a\377b\000\033[31mred'`), request({}), env);
     expect((outcome.output as CommandOutput).stdout).toBe('a\uFFFDb\0\u001b[31mred');
@@ -285,7 +285,7 @@ describe('what a command prints', () => {
     expect(env.artifacts.get(kept?.artifact_id ?? '')).toEqual(Buffer.from('a\xffb\0\x1b[31mred', 'latin1'));
   });
 
-  it('is kept and handed on exactly, although it holds a secret', async () => {
+  it('the output of a command is stored and passed on exactly, although it contains a secret', async () => {
     const env = toolEnvironment();
     const outcome = await succeeded(script(String.raw`printf '\377 hunter2-hunter2 \376'`), request({}), env);
     expect(outcome.output).toMatchObject({ stdout: '\ufffd hunter2-hunter2 \ufffd' });
@@ -293,7 +293,7 @@ describe('what a command prints', () => {
     expect(kept).toEqual(Buffer.from('\xff hunter2-hunter2 \xfe', 'latin1'));
   });
 
-  it('ten megabytes of NUL are no problem', async () => {
+  it('a command may print ten megabytes of NUL', async () => {
     const env = toolEnvironment();
     const outcome = await succeeded(script('head -c 10485760 /dev/zero'), request({}), env);
     expect(outcome).toMatchObject({ inline: false });
@@ -313,20 +313,23 @@ describe('a command that does not want to end', { timeout: 20_000 }, () => {
   ];
   const daemon = (marker: string) => `setsid sh -c 'trap "" TERM HUP; while :; do sleep 1; done' ${marker} & sleep 60`;
 
-  it.each(cases)('%s: gone within its time and 2 s, with a namespace and without', async (_what, textOf) => {
-    const endsWith = async (ownNamespace: boolean): Promise<void> => {
-      const marker = newMarker();
-      const started = Date.now();
-      const text = `touch ${join(scratch, marker)}; ${textOf(marker)}`;
-      const outcome = await failed(script(text, { ownNamespace }), request({}, { timeout_ms: 1_000 }));
-      expect(existsSync(join(scratch, marker))).toBe(true);
-      expect(outcome).toMatchObject({ category: 'timeout', error_code: 'TIMEOUT', certainty: 'unknown' });
-      expect(await untilGone(marker, started + 1_000 + 2_000 + SLACK_MS - Date.now())).toEqual([]);
-    };
-    await Promise.all([endsWith(true), endsWith(false)]);
-  });
+  it.each(cases)(
+    'a command that does not stop is killed within its timeout and 2 s, with a namespace and without: %s',
+    async (_what, textOf) => {
+      const endsWith = async (ownNamespace: boolean): Promise<void> => {
+        const marker = newMarker();
+        const started = Date.now();
+        const text = `touch ${join(scratch, marker)}; ${textOf(marker)}`;
+        const outcome = await failed(script(text, { ownNamespace }), request({}, { timeout_ms: 1_000 }));
+        expect(existsSync(join(scratch, marker))).toBe(true);
+        expect(outcome).toMatchObject({ category: 'timeout', error_code: 'TIMEOUT', certainty: 'unknown' });
+        expect(await untilGone(marker, started + 1_000 + 2_000 + SLACK_MS - Date.now())).toEqual([]);
+      };
+      await Promise.all([endsWith(true), endsWith(false)]);
+    },
+  );
 
-  it('detaches itself: gone too where the system has PID namespaces', async () => {
+  it('a command that detaches itself is killed too if the system has PID namespaces', async () => {
     const marker = newMarker();
     const env = toolEnvironment();
     const outcome = await failed(script(daemon(marker)), request({}, { timeout_ms: 500 }), env);
@@ -339,7 +342,7 @@ describe('a command that does not want to end', { timeout: 20_000 }, () => {
   });
 
   const HELD_OPEN_MS = 30_000;
-  it('leaves somebody behind who holds its stdout open: its end is not waited for', async () => {
+  it('a process that a command leaves behind with its stdout open is not waited for', async () => {
     for (const ownNamespace of [true, false]) {
       const marker = newMarker();
       const started = Date.now();
@@ -350,7 +353,7 @@ describe('a command that does not want to end', { timeout: 20_000 }, () => {
     }
   });
 
-  it('is asked before it is killed', async () => {
+  it('a command gets SIGTERM before it is killed', async () => {
     const file = join(scratch, 'asked');
     const text = `trap 'echo bye > ${file}; exit 0' TERM; while :; do sleep 0.05; done`;
     for (const ownNamespace of [true, false]) {
@@ -360,7 +363,7 @@ describe('a command that does not want to end', { timeout: 20_000 }, () => {
     }
   });
 
-  it.each(['cancelled', 'shutdown'] as const)('ends when its run or worker has to stop (%s)', async (why) => {
+  it.each(['cancelled', 'shutdown'] as const)('a command is stopped with its run or its worker (%s)', async (why) => {
     const env = toolEnvironment();
     const marker = newMarker();
     const running = executeTool(
@@ -375,7 +378,7 @@ describe('a command that does not want to end', { timeout: 20_000 }, () => {
     expect(await untilGone(marker, 1_000)).toEqual([]);
   });
 
-  it('what it printed before its time was up is kept', async () => {
+  it('the output of a command before its timeout is stored', async () => {
     const env = toolEnvironment();
     const outcome = await failed(script('echo half way; sleep 60'), request({}, { timeout_ms: 300 }), env);
     expect(env.text(outcome.kept?.[0]?.artifact_id)).toBe('half way\n');
@@ -392,19 +395,19 @@ describe('the protocol', () => {
     [3, 'validation_both'],
     [4, 'validation_unknown'],
     [5, 'unknown_error'],
-  ])('exit code %i is %s', async (code, category) => {
+  ])('with the protocol, exit code %i is %s', async (code, category) => {
     const env = toolEnvironment();
     const outcome = await failed(speaks(`exit ${code}`), request({}), env);
     expect(outcome).toMatchObject({ category, error_code: `EXIT_${code}`, certainty: 'failed' });
     expect(env.events('validation_failed').map((line) => line['exit_code'])).toEqual(code === 5 ? [] : [code]);
   });
 
-  it('means nothing to a command that does not speak it', async () => {
+  it('the exit codes of the protocol have no meaning without `protocol`', async () => {
     expect(await failed(script('exit 1'), request({}))).toMatchObject({ category: 'unknown_error' });
     expect((await output(script(report('{"missing": ["grounding"]}')))).exit_code).toBe(0);
   });
 
-  it('makes the steps of the tool count in the monitors', () => {
+  it('the protocol makes the steps of the tool count in the retry monitors', () => {
     expect(speaks('true').manifest.evaluates).toBe(true);
     expect(script('true').manifest.evaluates).toBe(false);
   });
@@ -417,7 +420,7 @@ describe('the protocol', () => {
     ['half written', '{"missing": ["groun', 4, 'contract_violation'],
     ['not JSON', 'oops', 4, 'contract_violation'],
     ['of another form', '{"missing": "grounding"}', 4, 'contract_violation'],
-  ])('a report beside exit code 0 counts: %s', async (_what, json, code, category) => {
+  ])('a failure report with exit code 0 counts: %s', async (_what, json, code, category) => {
     const env = toolEnvironment();
     const outcome = await failed(speaks(`${report(json)}; exit 0`), request({}), env);
     expect(outcome).toMatchObject({ category, error_code: `EXIT_${code}`, certainty: 'failed' });
@@ -427,7 +430,7 @@ describe('the protocol', () => {
     expect(env.events('validation_failed')).toHaveLength(1);
   });
 
-  it('a report over 1 MB counts as one that cannot be read', async () => {
+  it('a failure report over 1 MB counts as unreadable', async () => {
     const large = 'head -c 1048577 /dev/zero > "$SECONDWIND_REPORT_DIR/x-FAILURE-REPORT.json"';
     expect(await failed(speaks(large), request({}))).toMatchObject({
       category: 'contract_violation',
@@ -435,7 +438,7 @@ describe('the protocol', () => {
     });
   });
 
-  it('other exit codes stand, but the report says what was missing', async () => {
+  it('with another exit code the category stays, and the failure report says what was missing', async () => {
     const outcome = await failed(
       speaks(`${report('{"missing": ["reasoning: why this score"]}')}; exit 1`),
       request({}),
@@ -462,7 +465,7 @@ describe('the protocol', () => {
       'later_than_attempt',
     ],
     ["another step's", report('{"missing": ["grounding"], "idempotency_key": "run-2:1"}'), 'other_run'],
-  ])('%s is ignored with a warning, and nothing hangs', async (_what, text, because) => {
+  ])('%s in the report folder is ignored with a warning, and nothing hangs', async (_what, text, because) => {
     const env = toolEnvironment();
     await succeeded(speaks(text, { cwd: mkdtempSync(join(scratch, 'cwd-')) }), request({}), env);
     expect(env.events('report_ignored')).toEqual([
@@ -470,7 +473,7 @@ describe('the protocol', () => {
     ]);
   });
 
-  it('a folder that became a link to another is not looked into', async () => {
+  it('a report folder that was replaced by a link is not read', async () => {
     const other = mkdtempSync(join(scratch, 'other-'));
     writeFileSync(join(other, 'x-FAILURE-REPORT.json'), '{"missing": ["grounding"]}');
     utimesSync(join(other, 'x-FAILURE-REPORT.json'), new Date(), new Date());
@@ -485,7 +488,7 @@ describe('the protocol', () => {
       return path;
     };
 
-    it('a report that comes within 5 s of the end counts', { timeout: 15_000 }, async () => {
+    it('in a shared folder, a report within 5 s after the end counts', { timeout: 15_000 }, async () => {
       const reportDir = folder();
       const running = failed(speaks('touch "$SECONDWIND_REPORT_DIR/ended"', { reportDir }), request({}));
       await expect.poll(() => existsSync(join(reportDir, 'ended'))).toBe(true);
@@ -495,7 +498,7 @@ describe('the protocol', () => {
       expect(await running).toMatchObject({ category: 'validation_reasoning', missed: ['reasoning'] });
     });
 
-    it('the newest counts, and neither an older one nor one of another owner', async () => {
+    it('in a shared folder, the newest report of this attempt counts', async () => {
       const reportDir = folder();
       const put = (name: string, what: string, mtime: number) => {
         const path = join(reportDir, `${name}-FAILURE-REPORT.json`);
@@ -516,7 +519,7 @@ describe('the protocol', () => {
       expect(await failed(speaks('true', rest), request({}))).toMatchObject({ category: counts });
     });
 
-    it('one that is not there holds no report', async () => {
+    it('a shared folder that does not exist has no report', async () => {
       expect((await output(speaks('true', { reportDir: join(scratch, 'nowhere'), reportGraceMs: 0 }))).exit_code).toBe(
         0,
       );
@@ -525,7 +528,7 @@ describe('the protocol', () => {
 });
 
 describe('a worker that is killed', () => {
-  it('takes its commands along where the system has PID namespaces', { timeout: 20_000 }, async () => {
+  it('the commands of a killed worker end too if the system has PID namespaces', { timeout: 20_000 }, async () => {
     const marker = newMarker();
     const entry = pathToFileURL(program('src/define/command/command-tool.ts')).href;
     const code = `const { commandTool } = await import(${JSON.stringify(entry)});

@@ -8,19 +8,19 @@ import { createRegistry } from '../../../src/define/registry.ts';
 const parts = { effect: 'read' as const, input: z.json(), output: z.json(), run: () => null };
 
 describe('a tool', () => {
-  it.each(['', '1st', 'has space', 'ünicode', 'a/b', 'a'.repeat(65)])('cannot be named "%s"', (name) => {
+  it.each(['', '1st', 'has space', 'ünicode', 'a/b', 'a'.repeat(65)])('a tool cannot be named "%s"', (name) => {
     expect(() => defineTool({ name, ...parts })).toThrow(TypeError);
   });
 
-  it.each(['a', 'demo.flaky', 'web_search-2', 'A'.repeat(64)])('can be named "%s"', (name) => {
+  it.each(['a', 'demo.flaky', 'web_search-2', 'A'.repeat(64)])('a tool can be named "%s"', (name) => {
     expect(defineTool({ name, ...parts }).manifest.name).toBe(name);
   });
 
-  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('cannot have a time-out of %d ms', (timeoutMs) => {
+  it.each([0, -1, 1.5, Number.NaN, Number.POSITIVE_INFINITY])('a tool cannot have a timeout of %d ms', (timeoutMs) => {
     expect(() => defineTool({ name: 'slow', timeoutMs, ...parts })).toThrow(/timeoutMs of the tool slow/);
   });
 
-  it('is described by a manifest of plain JSON, with defaults where nothing is said', () => {
+  it('a tool has a manifest of plain JSON, with defaults', () => {
     const { manifest } = defineTool({ name: 'plain', ...parts });
     expect(manifest).toEqual({
       name: 'plain',
@@ -36,7 +36,7 @@ describe('a tool', () => {
     expect(JSON.parse(JSON.stringify(manifest))).toEqual(manifest);
   });
 
-  it('gets another schema hash when its schema changes, and only then', () => {
+  it('the schema hash of a tool changes only if its schema changes', () => {
     const hash = (input: z.ZodType, run: () => null = () => null) =>
       defineTool({ name: 't', ...parts, input, run }).manifest.schema_hash;
     const before = hash(z.object({ a: z.string(), b: z.number() }));
@@ -48,7 +48,7 @@ describe('a tool', () => {
     expect(hash(z.object({ a: z.string(), b: z.string() }))).not.toBe(before);
   });
 
-  it('may have a schema that JSON schema cannot express', () => {
+  it('a tool may have a schema that JSON Schema cannot express', () => {
     const input = z.string().transform((text) => text.length);
     expect(() => defineTool({ ...parts, name: 'length', input })).not.toThrow();
   });
@@ -92,11 +92,11 @@ describe('an agent', () => {
       { instructions: 'Look.', planner: { choose: () => ({ calls: [] }) } },
       '$.planner: an agent has either instructions for a model or a planner',
     ],
-  ])('is refused with %j', (part, told) => {
+  ])('an agent with %j is refused', (part, told) => {
     expect(refusalOf({ name: 'a', tools: [], ...part })).toContain(told);
   });
 
-  it('is told everything that is wrong with it at once', () => {
+  it('the error of an invalid agent lists every problem', () => {
     const wrong = { name: '', instruction: 'Look.', policy: { mode: 'enfroce', budget: { max_steps: -5 } } };
     const told = refusalOf(wrong);
     for (const path of ['$.name', '$.instruction', '$.tools', '$.policy.mode', '$.policy.budget.max_steps']) {
@@ -104,7 +104,7 @@ describe('an agent', () => {
     }
   });
 
-  it('may leave out everything but its name and tools', () => {
+  it('an agent needs only a name and tools', () => {
     expect(defineAgent({ name: 'a', tools: [] }).name).toBe('a');
   });
 });
@@ -113,21 +113,21 @@ describe('an agent and a registry', () => {
   const one = defineTool({ name: 'one', ...parts });
   const other = defineTool({ name: 'one', ...parts });
 
-  it('refuse two tools of one name in an agent', () => {
+  it('two tools of an agent cannot have the same name', () => {
     expect(() => defineAgent({ name: 'a', tools: [one, other] })).toThrow(/two tools are named one/);
   });
 
-  it('refuse two agents of one name', () => {
+  it('two agents cannot have the same name', () => {
     const agent = defineAgent({ name: 'a', tools: [] });
     expect(() => createRegistry([agent, { ...agent }])).toThrow(/Two agents are named a/);
   });
 
-  it('refuse one name for two tools of two agents, because one activity serves both', () => {
+  it('two different tools of two agents cannot have the same name, because one activity serves both', () => {
     const agents = [defineAgent({ name: 'a', tools: [one] }), defineAgent({ name: 'b', tools: [other] })];
     expect(() => createRegistry(agents)).toThrow(/Two different tools are named one/);
   });
 
-  it('let two agents share a tool', () => {
+  it('two agents can share a tool', () => {
     const agents = [defineAgent({ name: 'a', tools: [one] }), defineAgent({ name: 'b', tools: [one] })];
     const registry = createRegistry(agents);
     expect([...registry.tools.keys()]).toEqual(['one']);

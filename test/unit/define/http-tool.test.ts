@@ -50,7 +50,7 @@ const outputOf = async (made: Tool, given: Parameters<typeof request>[1] = {}): 
   (await succeeded(made, request({}, given))).output as HttpOutput;
 
 describe('an HTTP tool', () => {
-  it('asks and answers with status, headers that tell, and body', async () => {
+  it('an HTTP tool returns status, useful headers and body', async () => {
     const site = await serve((_asked, answer) => {
       answer
         .setHeader('content-type', 'text/plain; charset=latin1')
@@ -66,7 +66,7 @@ describe('an HTTP tool', () => {
     });
   });
 
-  it('sends what it is given, and the idempotency key with what changes things', async () => {
+  it('an HTTP tool sends its request, with the idempotency key if it is not a read', async () => {
     const bodies: string[] = [];
     const site = await serve((asked, answer) => {
       let body = '';
@@ -99,21 +99,21 @@ describe('an HTTP tool', () => {
     });
   });
 
-  it('says a password in a header, and shows it nowhere', async () => {
+  it('an HTTP tool sends a password of the URL in a header, and shows it nowhere', async () => {
     const site = await serve((_asked, answer) => answer.end('hi'));
     const output = await outputOf(tool(site.url.replace('//', '//me:s3cret%20word@')));
     expect(output.url).toBe(`${site.url}/`);
     expect(site.requests[0]?.headers.authorization).toBe(`Basic ${Buffer.from('me:s3cret word').toString('base64')}`);
   });
 
-  it('keeps a body that is no text as it came', async () => {
+  it('an HTTP tool stores a body that is not text as bytes', async () => {
     const site = await serve((_asked, answer) => answer.end(Buffer.from([0xff, 0x00, 0xfe])));
     const env = toolEnvironment();
     const outcome = await succeeded(tool(site.url), request({}), env);
     expect(env.artifacts.get(outcome.kept?.[0]?.artifact_id ?? '')).toEqual(Buffer.from([0xff, 0x00, 0xfe]));
   });
 
-  it('sends nothing that cannot be sent', async () => {
+  it('an HTTP tool refuses an invalid method or header', async () => {
     const bad: HttpRequest[] = [
       { url: 'http://127.0.0.1/', headers: { 'bad name': 'x' } },
       { url: 'http://127.0.0.1/', headers: { name: 'a\r\nb: c' } },
@@ -138,7 +138,7 @@ describe('an HTTP tool', () => {
 });
 
 describe('how a request failed', () => {
-  it('503: one attempt is one request', async () => {
+  it('a 503 is not retried within an attempt', async () => {
     const site = await serve((_asked, answer) => void answer.writeHead(503).end('<title>Down for repair</title>'));
     expect(await failed(tool(site.url), request({}))).toMatchObject({
       category: 'server_error',
@@ -152,20 +152,20 @@ describe('how a request failed', () => {
   it.each<[string, () => string, number]>([
     ['seconds', () => '7', 7_000],
     ['a date', () => new Date(Date.now() + 60_000).toUTCString(), 60_000],
-  ])('429 with a Retry-After in %s', async (_what, header, wait) => {
+  ])('a 429 with a Retry-After in %s keeps its wait', async (_what, header, wait) => {
     const site = await serve((_asked, answer) => void answer.writeHead(429, { 'retry-after': header() }).end());
     const outcome = await failed(tool(site.url), request({}));
     expect(outcome).toMatchObject({ category: 'rate_limit', error_code: 'HTTP_429', certainty: 'failed' });
     expect(Math.abs((outcome.retry_after_ms ?? 0) - wait)).toBeLessThan(3_000);
   });
 
-  it('429 that is really an unpaid bill', async () => {
+  it('a 429 for an unpaid bill counts as quota', async () => {
     const body = '{"error": {"type": "insufficient_quota", "message": "You exceeded your current quota"}}';
     const site = await serve((_asked, answer) => void answer.writeHead(429).end(body));
     expect(await failed(tool(site.url), request({}))).toMatchObject({ category: 'quota' });
   });
 
-  it('a connection that breaks after the request was sent: nobody knows', async () => {
+  it('if the connection breaks after the request was sent, the effect is unknown', async () => {
     const site = await serve((asked) => void asked.socket.resetAndDestroy());
     const post = tool({ method: 'POST', url: site.url, body: 'x' }, { effect: 'side_effect' });
     expect(await failed(post, request({}))).toMatchObject({
@@ -175,21 +175,21 @@ describe('how a request failed', () => {
     });
   });
 
-  it('a connection that breaks in the middle of the answer: nobody knows', async () => {
+  it('if the connection breaks in the middle of the answer, the effect is unknown', async () => {
     const site = await serve((asked, answer) => {
       answer.writeHead(200, { 'content-length': '100' }).write('half', () => asked.socket.resetAndDestroy());
     });
     expect(await failed(tool(site.url), request({}))).toMatchObject({ category: 'network', certainty: 'unknown' });
   });
 
-  it('a failure whose words break off is still that failure', async () => {
+  it('an error status with an incomplete body is still that error', async () => {
     const site = await serve((asked, answer) => {
       answer.writeHead(500, { 'content-length': '100' }).write('half', () => asked.socket.resetAndDestroy());
     });
     expect(await failed(tool(site.url), request({}))).toMatchObject({ error_code: 'HTTP_500', certainty: 'failed' });
   });
 
-  it('an answer that is no HTTP: nobody knows', async () => {
+  it('if the answer is not HTTP, the effect is unknown', async () => {
     const server = createTcpServer((socket) => {
       socket.on('error', () => undefined);
       socket.once('data', () => socket.end('SSH-2.0-whatever\r\n\r\n'));
@@ -201,7 +201,7 @@ describe('how a request failed', () => {
     expect(outcome).toMatchObject({ certainty: 'unknown' });
   });
 
-  it('refused, unknown to DNS, or no TLS there: certainly not started', async () => {
+  it('if the connection, the DNS lookup or TLS fails, the request was not started', async () => {
     const site = await serve((_asked, answer) => answer.end());
     const free = createTcpServer();
     await new Promise<void>((resolve) => free.listen(0, '127.0.0.1', resolve));
@@ -229,13 +229,13 @@ describe('how a request failed', () => {
     expect(site.requests).toHaveLength(0);
   });
 
-  it('a server that hangs: its time is up, and nobody knows', async () => {
+  it('a server that hangs times out, and the effect is unknown', async () => {
     const site = await serve(() => undefined);
     const outcome = await failed(tool(site.url), request({}, { timeout_ms: 200 }));
     expect(outcome).toMatchObject({ category: 'timeout', error_code: 'TIMEOUT', certainty: 'unknown' });
   });
 
-  it('a name server that hangs: its time is up, and nothing had left', async () => {
+  it('a DNS server that hangs times out, and nothing was sent', async () => {
     const hangs = tool('http://slow.example/', { resolve: () => new Promise(() => undefined) });
     expect(await failed(hangs, request({}, { timeout_ms: 200 }))).toMatchObject({ certainty: 'not_started' });
   });
@@ -258,14 +258,14 @@ describe('how a request failed', () => {
     expect(output.output).toMatchObject({ truncated: true });
   });
 
-  it('a body that announces to be too large is not even read', async () => {
+  it('a body with a Content-Length over the cap is not read', async () => {
     const site = await serve(
       (_asked, answer) => void answer.writeHead(200, { 'content-length': '999999999' }).write('x'),
     );
     expect(await failed(tool(site.url), request({}))).toMatchObject({ error_code: 'OUTPUT_TOO_LARGE' });
   });
 
-  it('an answer that is no JSON where JSON was promised', async () => {
+  it('an answer that is not JSON violates the contract of a JSON tool', async () => {
     const site = await serve((_asked, answer) => answer.end('<html>'));
     expect(await failed(tool(site.url, { output: 'json' }), request({}))).toMatchObject({
       category: 'contract_violation',
@@ -273,7 +273,7 @@ describe('how a request failed', () => {
     });
   });
 
-  it('an encoding that nobody asked for', async () => {
+  it('a content encoding that was not requested is a failure', async () => {
     const site = await serve((_asked, answer) => void answer.writeHead(200, { 'content-encoding': 'gzip' }).end('x'));
     expect(await failed(tool(site.url), request({}))).toMatchObject({ error_code: 'ENCODING_UNKNOWN' });
   });
@@ -283,7 +283,7 @@ describe('redirects', () => {
   const redirectTo = (status: number, location: string) =>
     serve((_asked, answer) => void answer.writeHead(status, { location }).end());
 
-  it('are followed, five at most', async () => {
+  it('redirects are followed, at most five', async () => {
     const site = await serve((asked, answer) => {
       const left = Number(asked.url?.slice(1));
       if (left === 0) answer.end('there');
@@ -293,7 +293,7 @@ describe('redirects', () => {
     expect(await failed(tool(`${site.url}/6`), request({}))).toMatchObject({ error_code: 'TOO_MANY_REDIRECTS' });
   });
 
-  it('a form that was taken becomes a GET; 307 and 308 send it again', async () => {
+  it('a redirected POST becomes a GET; 307 and 308 send it again', async () => {
     const seen: string[] = [];
     const target = await serve((asked, answer) => {
       asked.on('data', (chunk) => seen.push(String(chunk))).on('end', () => answer.end());
@@ -306,7 +306,7 @@ describe('redirects', () => {
     expect(seen).toEqual(['body 307', 'body 308']);
   });
 
-  it('take no credential along to another host, and all of them to the same', async () => {
+  it('redirects send credentials only to the same origin', async () => {
     const target = await serve((_asked, answer) => answer.end());
     const headers = { authorization: 'Bearer x', cookie: 'a=b', 'x-api-key': 'secret', accept: 'text/plain' };
     const other = await redirectTo(307, target.url);
@@ -322,7 +322,7 @@ describe('redirects', () => {
     expect(same.requests[1]?.headers).toMatchObject(headers);
   });
 
-  it('to a private address are refused, and the host is named', async () => {
+  it('redirects to a private address are refused, and the host is named', async () => {
     const inside = await serve((_asked, answer) => answer.end('secret'));
     const site = await redirectTo(302, `http://localhost:${inside.port}/`);
     const strict = tool(site.url, { allowPrivate: [`127.0.0.1:${site.port}`] });
@@ -342,13 +342,13 @@ describe('redirects', () => {
     '//0x7f.1/',
     'ftp://x/',
     'http://[',
-  ])('to %s are refused', async (location) => {
+  ])('redirects to %s are refused', async (location) => {
     const site = await redirectTo(302, location);
     const strict = tool(site.url, { allowPrivate: [`127.0.0.1:${site.port}`] });
     expect(await failed(strict, request({}))).toMatchObject({ category: 'invalid_input', certainty: 'failed' });
   });
 
-  it('after a form was taken, a failure further on leaves its effect unknown', async () => {
+  it('if a redirect of an accepted POST fails, the effect is unknown', async () => {
     const site = await redirectTo(303, 'http://127.0.0.1:1/');
     const post = tool({ method: 'POST', url: site.url }, { effect: 'side_effect' });
     expect(await failed(post, request({}))).toMatchObject({ error_code: 'ECONNREFUSED', certainty: 'unknown' });
@@ -357,7 +357,7 @@ describe('redirects', () => {
     expect(await failed(tool({ method: 'POST', url: on.url }), request({}))).toMatchObject({ certainty: 'unknown' });
   });
 
-  it('to a host that a failure has ruled out are refused', async () => {
+  it('redirects to a host that is denied by a constraint are refused', async () => {
     const target = await serve((_asked, answer) => answer.end());
     const site = await redirectTo(302, target.url.replace('127.0.0.1', 'localhost'));
     const constraints = { denied_hosts: ['LOCALHOST.'] };
@@ -394,19 +394,19 @@ describe('where a request may go', () => {
     'http://[ff02::1]/',
     'http://[2002:7f00:1::]/',
     'http://[2001:db8::1]/',
-  ])('not to %s', async (url) => {
+  ])('a request to %s is refused', async (url) => {
     const outcome = await failed(tool(url, { allowPrivate: false }), request({}));
     expect(outcome).toMatchObject({ error_code: 'HOST_DENIED', certainty: 'not_started' });
     expect(outcome.denied).toEqual({ host: new URL(url).hostname.replaceAll(/[[\]]/g, '') });
   });
 
-  it('to what is on the public internet', () => {
+  it('public addresses are allowed', () => {
     const open = ['8.8.8.8', '1.1.1.1', '93.184.216.34', '172.32.0.1', '2606:4700:4700::1111', '2a00:1450:4001::1'];
     expect(open.filter(isPublic)).toEqual(open);
     expect(['', 'x', '1.2.3', 'fe80::1%eth0', '2606:4700::1%eth0'].filter(isPublic)).toEqual([]);
   });
 
-  it('to the hosts that the tool allows, by name and port', async () => {
+  it('a request may go to private hosts that the tool allows, by name and port', async () => {
     const site = await serve((_asked, answer) => answer.end('in'));
     const ask = (allowPrivate: string[]) =>
       tool(`http://inside.example:${site.port}/`, {
@@ -421,7 +421,7 @@ describe('where a request may go', () => {
     expect(site.requests[0]?.headers.host).toBe(`inside.example:${site.port}`);
   });
 
-  it('not where one of several addresses is inside', async () => {
+  it('a host with one private address among several is refused', async () => {
     const mixed = tool('http://mixed.example/', {
       allowPrivate: false,
       resolve: async () => [
@@ -435,7 +435,7 @@ describe('where a request may go', () => {
     });
   });
 
-  it('to what the name meant when it was looked at: a name that changes its mind leads nowhere else', async () => {
+  it('a request goes to the address that was checked, even if the name resolves differently later', async () => {
     const inside = await serve((_asked, answer) => answer.end('secret'));
     let asked = 0;
     const first = tool(`http://rebinding.example:${inside.port}/`, {
@@ -450,20 +450,24 @@ describe('where a request may go', () => {
     expect(inside.requests).toHaveLength(0);
   });
 
-  it('a public name that turns to an inside address is never connected to there', { timeout: 10_000 }, async () => {
-    const inside = await serve((_asked, answer) => answer.end('secret'));
-    let asked = 0;
-    const turns = tool(`http://turns.example:${inside.port}/`, {
-      allowPrivate: false,
-      resolve: async () => {
-        asked += 1;
-        return [{ address: asked === 1 ? '93.184.216.34' : '127.0.0.1', family: 4 }];
-      },
-    });
-    const outcome = await failed(turns, request({}, { timeout_ms: 500 }));
-    expect(outcome.error_code).not.toBe('HOST_DENIED');
-    expect(outcome.certainty).toBe('not_started');
-    expect(asked).toBe(1);
-    expect(inside.requests).toHaveLength(0);
-  });
+  it(
+    'a public name that later resolves to a private address is not connected to there',
+    { timeout: 10_000 },
+    async () => {
+      const inside = await serve((_asked, answer) => answer.end('secret'));
+      let asked = 0;
+      const turns = tool(`http://turns.example:${inside.port}/`, {
+        allowPrivate: false,
+        resolve: async () => {
+          asked += 1;
+          return [{ address: asked === 1 ? '93.184.216.34' : '127.0.0.1', family: 4 }];
+        },
+      });
+      const outcome = await failed(turns, request({}, { timeout_ms: 500 }));
+      expect(outcome.error_code).not.toBe('HOST_DENIED');
+      expect(outcome.certainty).toBe('not_started');
+      expect(asked).toBe(1);
+      expect(inside.requests).toHaveLength(0);
+    },
+  );
 });

@@ -74,22 +74,26 @@ describe('a folder of agents in TypeScript, for a Node that may not read it', ()
   const typed = `const name: string = 'typed';\nexport default ${agent('typed')};\n`;
   const readsIt = Boolean((process.features as { typescript?: unknown }).typescript);
 
-  it('is read with the tsx of its own project', { timeout: 60_000 }, async () => {
+  it('a folder of TypeScript agents is read with the tsx of its own project', { timeout: 60_000 }, async () => {
     const folder = await folderWith({ 'a.ts': typed });
     symlinkSync(join(ROOT, 'node_modules'), join(folder, 'node_modules'));
     const elsewhere = await folderWith({});
     expect(await compiledLoader(elsewhere, [folder])).toBe('typed');
   });
 
-  it('is refused with what to do where there is none, or read', { timeout: 60_000 }, async () => {
-    const folder = await folderWith({ 'a.ts': typed });
-    const told = await compiledLoader(await folderWith({}), [folder]);
-    expect(told).toMatch(readsIt ? /^typed$/ : /This Node cannot read TypeScript: a\.ts/);
-  });
+  it(
+    'a folder of TypeScript agents is refused with the next step if this Node cannot read it',
+    { timeout: 60_000 },
+    async () => {
+      const folder = await folderWith({ 'a.ts': typed });
+      const told = await compiledLoader(await folderWith({}), [folder]);
+      expect(told).toMatch(readsIt ? /^typed$/ : /This Node cannot read TypeScript: a\.ts/);
+    },
+  );
 });
 
 describe('a folder of agents', () => {
-  it('gives every agent that its files export, by default or by name, and those that are there anyway', async () => {
+  it('a folder of agents gives every exported agent, by default or by name, and the built-in ones', async () => {
     const folder = await folderWith({
       'a.mjs': `export default ${agent('first')}`,
       'b.mjs': `const same = ${agent('second')}; export { same as one, same as default }; export const x = ${agent('third')}`,
@@ -104,7 +108,7 @@ describe('a folder of agents', () => {
     expect([...agents.keys()]).toEqual(['demo', 'first', 'second', 'third']);
   });
 
-  it('is one agent where two files export the same one', async () => {
+  it('an agent that two files of a folder export counts once', async () => {
     const folder = await folderWith({
       'a.mjs': `export default ${agent('first')}`,
       'index.mjs': `export { default as first } from './a.mjs'`,
@@ -112,7 +116,7 @@ describe('a folder of agents', () => {
     expect([...(await loadAgents(folder)).agents.keys()]).toEqual(['first']);
   });
 
-  it('gives agents in lists and promises', async () => {
+  it('a folder of agents may export lists and promises', async () => {
     const folder = await folderWith({
       'list.mjs': `export default [${agent('first')}, ${agent('second')}]`,
       'promise.mjs': `export const third = Promise.resolve(${agent('third')})`,
@@ -121,7 +125,7 @@ describe('a folder of agents', () => {
     expect([...(await loadAgents(folder)).agents.keys()].toSorted()).toEqual(['first', 'fourth', 'second', 'third']);
   });
 
-  it('says what was perhaps meant as an agent, and takes nothing for one that is none', async () => {
+  it('a folder of agents warns about exports that look like agents and are not', async () => {
     const folder = await folderWith({
       'a.mjs': `export default ${agent('first')}`,
       'config.mjs': `export const server = { name: 'files', tools: [] }`,
@@ -142,7 +146,7 @@ describe('a folder of agents', () => {
     ]);
   });
 
-  it('shows the place in a file that cannot be loaded', { timeout: 60_000 }, async () => {
+  it('the error of a file that cannot be loaded shows the place', { timeout: 60_000 }, async () => {
     const files = {
       'bad.ts': 'export const a: number = 1;\nexport const b = ;\n',
       'bad.mjs': 'export const a = 1;\nexport const b = ;\n',
@@ -159,7 +163,7 @@ describe('a folder of agents', () => {
   });
 
   it.each(['await new Promise(() => {});', `export default new Promise(() => {});`])(
-    'with a file that hangs is refused when its time is up: %s',
+    'a folder with a file that hangs is refused after a timeout: %s',
     async (text) => {
       const refused = loadAgents(await folderWith({ 'hangs.mjs': text }), [], { fileDeadlineMs: 300 });
       await expect(refused).rejects.toThrow('hangs.mjs is still loading after 0.3 s');
@@ -211,7 +215,7 @@ describe('a folder of agents', () => {
       /tools are named look/,
       /Correct the agents/,
     ],
-  ])('with %s is refused, by file and with what to do', async (_what, files, message, nextStep) => {
+  ])('a folder with %s is refused, with the file and the next step', async (_what, files, message, nextStep) => {
     const refused = loadAgents(await folderWith(files), [defineAgent({ name: 'demo', tools: [] })]);
     await expect(refused).rejects.toMatchObject({
       code: 'bad_usage',
@@ -220,7 +224,7 @@ describe('a folder of agents', () => {
     });
   });
 
-  it('that is not there is refused', async () => {
+  it('a folder that does not exist is refused', async () => {
     await expect(loadAgents('/no/such/folder')).rejects.toThrow('/no/such/folder cannot be read (ENOENT)');
   });
 });

@@ -128,7 +128,7 @@ describe.each(ways)('the tools of a server over %s', (_way, connect) => {
   }, 60_000);
   afterAll(() => world.end());
 
-  it('are tools like any other, with effects from the hints of the server', { timeout: 60_000 }, async () => {
+  it('MCP tools are ordinary tools, with effects from the hints of the server', { timeout: 60_000 }, async () => {
     expect(Object.fromEntries(tools.map((tool) => [tool.name, tool.effect]))).toMatchObject({
       'test.read_note': 'read',
       'test.set_note': 'idempotent',
@@ -145,33 +145,37 @@ describe.each(ways)('the tools of a server over %s', (_way, connect) => {
     expect(await call(tools, 'test.picture')).toMatchObject({ output: { text: told } });
   });
 
-  it('get the idempotency key of the step', { timeout: 60_000 }, async () => {
+  it('MCP tools get the idempotency key of the step', { timeout: 60_000 }, async () => {
     expect(await call(tools, 'test.set_note')).toMatchObject({ class: 'ok', output: { text: 'run:1' } });
   });
 
-  it('leave out one with a schema that cannot be read, and say so', { timeout: 60_000 }, async () => {
+  it('an MCP tool with an unreadable schema is left out, with a warning', { timeout: 60_000 }, async () => {
     expect(tools.problems).toEqual([
       { tool: 'odd_schema', message: expect.stringContaining('its input schema cannot be read') as string },
     ]);
     expect(tools.some((tool) => tool.name === 'test.odd_schema')).toBe(false);
   });
 
-  it('show a schema that zod cannot check as it is, and let the server check', { timeout: 60_000 }, async () => {
-    const { input } = toolNamed(tools, 'test.conditional');
-    expect(z.toJSONSchema(input, { unrepresentable: 'any', io: 'input' })).toMatchObject({
-      type: 'object',
-      properties: { all: { type: 'boolean' }, name: { type: 'string' } },
-      else: { required: ['name'] },
-      unevaluatedProperties: false,
-    });
-    expect(await call(tools, 'test.conditional', { all: true })).toMatchObject({ output: { text: '{"all":true}' } });
-    const missing = { class: 'failed', category: 'invalid_input', message_preview: 'test: name is missing' };
-    expect(await call(tools, 'test.conditional', {})).toMatchObject(missing);
-    const noObject = { class: 'failed', category: 'invalid_input', certainty: 'not_started' };
-    expect(await call(tools, 'test.conditional', [])).toMatchObject(noObject);
-  });
+  it(
+    'an MCP schema that zod cannot express is passed on unchanged, and the server checks it',
+    { timeout: 60_000 },
+    async () => {
+      const { input } = toolNamed(tools, 'test.conditional');
+      expect(z.toJSONSchema(input, { unrepresentable: 'any', io: 'input' })).toMatchObject({
+        type: 'object',
+        properties: { all: { type: 'boolean' }, name: { type: 'string' } },
+        else: { required: ['name'] },
+        unevaluatedProperties: false,
+      });
+      expect(await call(tools, 'test.conditional', { all: true })).toMatchObject({ output: { text: '{"all":true}' } });
+      const missing = { class: 'failed', category: 'invalid_input', message_preview: 'test: name is missing' };
+      expect(await call(tools, 'test.conditional', {})).toMatchObject(missing);
+      const noObject = { class: 'failed', category: 'invalid_input', certainty: 'not_started' };
+      expect(await call(tools, 'test.conditional', [])).toMatchObject(noObject);
+    },
+  );
 
-  it('refuse bad arguments before the server hears of them', { timeout: 60_000 }, async () => {
+  it('invalid arguments of an MCP tool are refused before the server gets them', { timeout: 60_000 }, async () => {
     expect(await call(tools, 'test.read_note', { id: 7 })).toMatchObject({
       class: 'failed',
       category: 'invalid_input',
@@ -187,7 +191,7 @@ describe.each(ways)('the tools of a server over %s', (_way, connect) => {
     ['connect ECONNREFUSED 10.0.0.1:5432', 'network'],
     ['read ECONNRESET', 'network'],
   ])(
-    'fail as their own words say, which prove nothing about their effect: %s',
+    'a failed MCP tool is classified by its text, which does not prove its effect: %s',
     { timeout: 60_000 },
     async (words, category) => {
       expect(await call(tools, 'test.fail', { words })).toMatchObject({
@@ -200,7 +204,7 @@ describe.each(ways)('the tools of a server over %s', (_way, connect) => {
     },
   );
 
-  it('break their contract with data that does not fit', { timeout: 60_000 }, async () => {
+  it('MCP data that does not match its schema violates the contract', { timeout: 60_000 }, async () => {
     expect(await call(tools, 'test.measure', { value: 'warm' })).toMatchObject({
       class: 'failed',
       category: 'contract_violation',
@@ -208,7 +212,7 @@ describe.each(ways)('the tools of a server over %s', (_way, connect) => {
     });
   });
 
-  it('are cut at their cap', { timeout: 60_000 }, async () => {
+  it('the output of an MCP tool is cut at its cap', { timeout: 60_000 }, async () => {
     const outcome = await call(tools, 'test.big', { bytes: 100_000 });
     expect(outcome).toMatchObject({ class: 'ok', output: { truncated: true } });
     expect(outcome.class === 'ok' && outcome.bytes).toBeLessThan(5_100);
@@ -216,7 +220,7 @@ describe.each(ways)('the tools of a server over %s', (_way, connect) => {
     expect(tighter.class === 'ok' && tighter.bytes).toBeLessThan(1_100);
   });
 
-  it('time out without an answer, and the server lives on', { timeout: 60_000 }, async () => {
+  it('an MCP call without an answer times out, and the server keeps running', { timeout: 60_000 }, async () => {
     const before = await call(tools, 'test.whoami');
     const timeout = { class: 'failed', category: 'timeout', certainty: 'unknown' };
     expect(await call(tools, 'test.slow', {}, { timeout_ms: 300 })).toMatchObject(timeout);
@@ -225,7 +229,7 @@ describe.each(ways)('the tools of a server over %s', (_way, connect) => {
     expect(after.class === 'ok' && after.output).toEqual(before.class === 'ok' && before.output);
   });
 
-  it('are not called any more once they are closed', { timeout: 60_000 }, async () => {
+  it('a closed MCP connection makes no more calls', { timeout: 60_000 }, async () => {
     const closed = await connect(world, { only: ['send_mail'] });
     expect(closed.map((tool) => tool.name)).toEqual(['test.send_mail']);
     await closed.close();
@@ -242,32 +246,40 @@ describe('a server that dies in the middle of a call', () => {
   });
   afterEach(() => world.end());
 
-  it('over stdio: nobody knows what it did, and the next call starts it again', { timeout: 120_000 }, async () => {
-    const tools = await world.stdio();
-    const first = await call(tools, 'test.whoami');
-    const died = await call(tools, 'test.die');
-    expect(died).toMatchObject({
-      class: 'failed',
-      category: 'network',
-      certainty: 'unknown',
-      message_preview: expect.stringContaining('out of cheese') as string,
-    });
-    expect(world.notesTaken()).toEqual(['died']);
-    const second = await call(tools, 'test.whoami');
-    expect(second).toMatchObject({ class: 'ok' });
-    expect(second.class === 'ok' && second.output).not.toEqual(first.class === 'ok' && first.output);
-  });
+  it(
+    'if an MCP process dies during a call, the effect is unknown, and the next call restarts it',
+    { timeout: 120_000 },
+    async () => {
+      const tools = await world.stdio();
+      const first = await call(tools, 'test.whoami');
+      const died = await call(tools, 'test.die');
+      expect(died).toMatchObject({
+        class: 'failed',
+        category: 'network',
+        certainty: 'unknown',
+        message_preview: expect.stringContaining('out of cheese') as string,
+      });
+      expect(world.notesTaken()).toEqual(['died']);
+      const second = await call(tools, 'test.whoami');
+      expect(second).toMatchObject({ class: 'ok' });
+      expect(second.class === 'ok' && second.output).not.toEqual(first.class === 'ok' && first.output);
+    },
+  );
 
-  it('over stdio: calls side by side all learn of it, and share the new one', { timeout: 120_000 }, async () => {
-    const tools = await world.stdio();
-    const lost = await Promise.all([call(tools, 'test.slow'), call(tools, 'test.slow'), call(tools, 'test.die')]);
-    for (const outcome of lost) expect(outcome).toMatchObject({ class: 'failed', certainty: 'unknown' });
-    const [one, other] = await Promise.all([call(tools, 'test.whoami'), call(tools, 'test.whoami')]);
-    expect(one).toMatchObject({ class: 'ok' });
-    expect(one.class === 'ok' && one.output).toEqual(other.class === 'ok' && other.output);
-  });
+  it(
+    'if an MCP process dies, all parallel calls fail, and later calls share the new one',
+    { timeout: 120_000 },
+    async () => {
+      const tools = await world.stdio();
+      const lost = await Promise.all([call(tools, 'test.slow'), call(tools, 'test.slow'), call(tools, 'test.die')]);
+      for (const outcome of lost) expect(outcome).toMatchObject({ class: 'failed', certainty: 'unknown' });
+      const [one, other] = await Promise.all([call(tools, 'test.whoami'), call(tools, 'test.whoami')]);
+      expect(one).toMatchObject({ class: 'ok' });
+      expect(one.class === 'ok' && one.output).toEqual(other.class === 'ok' && other.output);
+    },
+  );
 
-  it('over stdio: one that freezes is replaced', { timeout: 120_000 }, async () => {
+  it('an MCP process that freezes is replaced', { timeout: 120_000 }, async () => {
     const tools = await world.stdio();
     expect(await call(tools, 'test.freeze', {}, { timeout_ms: 300 })).toMatchObject({
       category: 'timeout',
@@ -279,40 +291,40 @@ describe('a server that dies in the middle of a call', () => {
       .toBe('ok');
   });
 
+  it('an MCP answer that is too large is reported as such, and the next call works', { timeout: 120_000 }, async () => {
+    const tools = await world.stdio();
+    expect(await call(tools, 'test.big', { bytes: 30_000_000 })).toMatchObject({
+      class: 'failed',
+      category: 'invalid_input',
+      error_code: 'MCP_ANSWER_TOO_LARGE',
+      message_preview: expect.stringContaining('an answer was larger than 10485760 bytes') as string,
+    });
+    const [big, slow] = await Promise.all([call(tools, 'test.big', { bytes: 30_000_000 }), call(tools, 'test.slow')]);
+    for (const outcome of [big, slow]) {
+      const told = expect.stringContaining('larger than') as string;
+      expect(outcome).toMatchObject({ category: 'network', certainty: 'unknown', message_preview: told });
+    }
+    expect(await call(tools, 'test.whoami')).toMatchObject({ class: 'ok' });
+  });
+
   it(
-    'over stdio: an answer that is too large is called that, and the next call works',
+    'if an MCP server over HTTP dies, the effect is unknown; while it is down, calls are not started; then they work again',
     { timeout: 120_000 },
     async () => {
-      const tools = await world.stdio();
-      expect(await call(tools, 'test.big', { bytes: 30_000_000 })).toMatchObject({
-        class: 'failed',
-        category: 'invalid_input',
-        error_code: 'MCP_ANSWER_TOO_LARGE',
-        message_preview: expect.stringContaining('an answer was larger than 10485760 bytes') as string,
-      });
-      const [big, slow] = await Promise.all([call(tools, 'test.big', { bytes: 30_000_000 }), call(tools, 'test.slow')]);
-      for (const outcome of [big, slow]) {
-        const told = expect.stringContaining('larger than') as string;
-        expect(outcome).toMatchObject({ category: 'network', certainty: 'unknown', message_preview: told });
-      }
-      expect(await call(tools, 'test.whoami')).toMatchObject({ class: 'ok' });
+      const server = await world.startHttp();
+      const tools = await world.overHttp(server);
+      const died = await call(tools, 'test.die');
+      expect(died).toMatchObject({ class: 'failed', category: 'network', certainty: 'unknown' });
+      expect(world.notesTaken()).toEqual(['died']);
+      const away = await call(tools, 'test.send_mail', { to: 'a' });
+      expect(away).toMatchObject({ class: 'failed', category: 'network', certainty: 'not_started' });
+      await world.startHttp(server.port);
+      expect(await call(tools, 'test.send_mail', { to: 'b' })).toMatchObject({ class: 'ok', output: { text: 'sent' } });
+      expect(world.notesTaken()).toEqual(['died', 'mail b']);
     },
   );
 
-  it('over HTTP: unknown, then not started while it is away, then well again', { timeout: 120_000 }, async () => {
-    const server = await world.startHttp();
-    const tools = await world.overHttp(server);
-    const died = await call(tools, 'test.die');
-    expect(died).toMatchObject({ class: 'failed', category: 'network', certainty: 'unknown' });
-    expect(world.notesTaken()).toEqual(['died']);
-    const away = await call(tools, 'test.send_mail', { to: 'a' });
-    expect(away).toMatchObject({ class: 'failed', category: 'network', certainty: 'not_started' });
-    await world.startHttp(server.port);
-    expect(await call(tools, 'test.send_mail', { to: 'b' })).toMatchObject({ class: 'ok', output: { text: 'sent' } });
-    expect(world.notesTaken()).toEqual(['died', 'mail b']);
-  });
-
-  it('over HTTP: a server that was started again does not know us, and did nothing', { timeout: 120_000 }, async () => {
+  it('a restarted MCP server over HTTP does not know the session and did nothing', { timeout: 120_000 }, async () => {
     const server = await world.startHttp();
     const tools = await world.overHttp(server);
     await server.end();
@@ -333,16 +345,20 @@ describe('what a server is given to keep', () => {
   });
   afterEach(() => world.end());
 
-  it('is a secret of its tools, so that no record has it when the server tells it', { timeout: 60_000 }, async () => {
-    const tools = await world.stdio({ env: { API_KEY: KEY, NODE_ENV: 'production' } });
-    const registry = createRegistry([defineAgent({ name: 'a', tools })]);
-    const redact = createRedactor(findRegistrySecrets(registry));
-    const outcome = await call(tools, 'test.secret', {}, {}, redact);
-    expect(outcome).toMatchObject({ class: 'failed', message_preview: 'test: [redacted:known] is refused' });
-    expect(redact('in production')).toBe('in production');
-  });
+  it(
+    'a secret of an MCP server is a secret of its tools, so that no record contains it',
+    { timeout: 60_000 },
+    async () => {
+      const tools = await world.stdio({ env: { API_KEY: KEY, NODE_ENV: 'production' } });
+      const registry = createRegistry([defineAgent({ name: 'a', tools })]);
+      const redact = createRedactor(findRegistrySecrets(registry));
+      const outcome = await call(tools, 'test.secret', {}, {}, redact);
+      expect(outcome).toMatchObject({ class: 'failed', message_preview: 'test: [redacted:known] is refused' });
+      expect(redact('in production')).toBe('in production');
+    },
+  );
 
-  it('is not in the error of a server that cannot be used', { timeout: 60_000 }, async () => {
+  it('the error of an unusable MCP server contains no secret', { timeout: 60_000 }, async () => {
     const args = ['-e', 'console.error("no " + process.env.API_KEY); process.exit(3)'];
     const opened = mcpTools({ name: 'none', command: process.execPath, args, env: { API_KEY: KEY } });
     await expect(opened).rejects.toThrow(/\(no \[redacted:known\]\)/);
@@ -353,7 +369,7 @@ describe('what a server is given to keep', () => {
     ['a header by its looks', { headers: { 'x-caller': '4f9a8b7c6d5e4f3a2b1c0d' } }, ['4f9a8b7c6d5e4f3a2b1c0d']],
     ['a parameter', { url: `https://a.example/mcp?api_key=${KEY}` }, [KEY]],
     ['nothing', { headers: { accept: 'application/json', 'x-stage': 'production' } }, []],
-  ])('is known by its name or its looks: %s', (_what, more, secrets) => {
+  ])('a secret of an MCP server is recognised by its name or its format: %s', (_what, more, secrets) => {
     const found = findServerSecrets({ name: 'a', url: 'https://a.example/mcp', ...more });
     expect(found).toEqual(expect.arrayContaining(secrets));
     expect(found.length > 0).toBe(secrets.length > 0);
@@ -367,34 +383,38 @@ describe('a server that cannot be used', () => {
   });
   afterEach(() => world.end());
 
-  it('says why: no such command', async () => {
+  it('an MCP server with an unknown command is refused with the reason', async () => {
     const opened = mcpTools({ name: 'none', command: join(world.folder, 'no-such-command') });
     await expect(opened).rejects.toThrow(/The MCP server none .*cannot be used: .*ENOENT/);
   });
 
-  it('says why: a command that is no server, with its last words', { timeout: 60_000 }, async () => {
+  it('an MCP server whose command exits is refused with its last output', { timeout: 60_000 }, async () => {
     const args = ['-e', 'console.error("wrong door"); process.exit(3)'];
     await expect(mcpTools({ name: 'none', command: process.execPath, args })).rejects.toThrow('wrong door');
   });
 
-  it('says why: a command that never answers', { timeout: 60_000 }, async () => {
+  it('an MCP server that never answers is refused with the reason', { timeout: 60_000 }, async () => {
     const server = { name: 'none', command: process.execPath, args: ['-e', 'process.stdin.resume()'] };
     await expect(mcpTools({ ...server, connectTimeoutMs: 1_000 })).rejects.toThrow('timed out');
   });
 
-  it('says why: a wrong key, a tool that is not there', { timeout: 60_000 }, async () => {
-    const { url } = await world.startHttp();
-    await expect(mcpTools({ name: 'test', url })).rejects.toThrow(/cannot be used/);
-    const missing = world.overHttp({ url }, { only: ['no_such_tool'] });
-    await expect(missing).rejects.toThrow('it has no tool named no_such_tool; it has: read_note');
-  });
+  it(
+    'an MCP server with a wrong key, or without a requested tool, is refused with the reason',
+    { timeout: 60_000 },
+    async () => {
+      const { url } = await world.startHttp();
+      await expect(mcpTools({ name: 'test', url })).rejects.toThrow(/cannot be used/);
+      const missing = world.overHttp({ url }, { only: ['no_such_tool'] });
+      await expect(missing).rejects.toThrow('it has no tool named no_such_tool; it has: read_note');
+    },
+  );
 
   it.each<[string, object, string]>([
     ['a name with a dot', { name: 'a.b', url: 'http://127.0.0.1/' }, 'The MCP server name "a.b" is invalid'],
     ['neither command nor url', { name: 'a' }, 'either a command or a url'],
     ['both', { name: 'a', command: 'x', url: 'http://127.0.0.1/' }, 'either a command or a url'],
     ['an address that is none', { name: 'a', url: 'file:///etc/passwd' }, 'not an http or https URL'],
-  ])('is refused at once: %s', async (_name, server, words) => {
+  ])('invalid MCP options are refused at once: %s', async (_name, server, words) => {
     await expect(mcpTools(server as McpServer)).rejects.toThrow(words);
   });
 });

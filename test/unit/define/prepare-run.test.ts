@@ -251,14 +251,14 @@ const rows: Row[] = [
 ];
 
 describe('a request is refused with the JSON path when it has', () => {
-  it.each(rows)('$what', ({ request, path, says }) => {
+  it.each(rows)('a request with $what is refused with the JSON path', ({ request, path, says }) => {
     const [first, ...others] = problems(request);
     expect(others).toEqual([]);
     expect(first?.path.slice(0, path.length)).toBe(path);
     expect(first?.message).toMatch(says);
   });
 
-  it('several things wrong: each is told', () => {
+  it('a request with several problems is refused with all of them', () => {
     const paths = problems({
       agent: 'clerk',
       plan: { steps: [{ phase: '', tool: 'look', input: {} }] },
@@ -279,7 +279,7 @@ describe('very deep JSON', () => {
     for (const kind of ['list', 'object'] as const) {
       // Around 2,000 to 5,000 levels different parts give out at different depths; all must be refused alike.
       it.each([200, 1_000, 2_000, 3_000, 5_000, 10_000, 200_000])(
-        `is refused in ${place}: %i levels of ${kind}`,
+        `deep JSON is refused in ${place}: %i levels of ${kind}`,
         (n) => {
           expect(problems(request(nested(n, kind)))).toMatchObject([
             { message: 'nested deeper than 100 levels; flatten it' },
@@ -289,17 +289,17 @@ describe('very deep JSON', () => {
     }
   }
 
-  it('names where it goes too deep', () => {
+  it('the error of deep JSON names where it is too deep', () => {
     expect(problems(asked({ input: { tree: nested(500, 'list') } }))[0]?.path).toMatch(/^\$\.input\.tree\[0\]\[0\]/);
   });
 
-  it('leaves what people write alone: 90 levels are fine', () => {
+  it('JSON with 90 levels is accepted', () => {
     expect(problems(asked({ input: nested(90, 'object') }))).toEqual([]);
   });
 });
 
 describe('a request that is in order', () => {
-  it('is prepared with everything resolved: policy, manifest, bound and loop', () => {
+  it('a valid request is prepared with policy, manifest, limit and loop', () => {
     const outcome = prepareRun({ agent: 'ready', goal: 'g', policy: { retry: { timeout: 0 } } }, registry, 'run-9');
     expect(outcome).toMatchObject({
       ok: true,
@@ -320,24 +320,24 @@ describe('a request that is in order', () => {
     expect(budget).toEqual({ ...DEFAULT_POLICY.budget, max_steps: 7 });
   });
 
-  it('runs a plan of its own even where the agent would choose', () => {
+  it('a request with a plan uses it even if the agent has a planner', () => {
     const request = { agent: 'chooser', goal: 'g', plan: { steps: [{ phase: 'p', tool: 'pick', input: {} }] } };
     expect(prepareRun(request, registry, 'r')).toMatchObject({ ok: true, prepared: { planner: 'given' } });
     const free = prepareRun({ agent: 'chooser', goal: 'g' }, registry, 'r');
     expect(free).toMatchObject({ ok: true, prepared: { planner: 'chooses', plan: null } });
   });
 
-  it('may have a run_id that looks like a rerun: its loop then does not', () => {
+  it('a run_id may look like a rerun; its loop id then does not', () => {
     const outcome = prepareRun(asked(), registry, 'work_r1');
     expect(outcome).toMatchObject({ ok: true, prepared: { loop_id: expect.not.stringMatching(/_r\d+$/) } });
   });
 
-  it('may point to a step that it waits for through another', () => {
+  it('a step may point to a step that it waits for through another', () => {
     const steps = [look({ id: 'a' }), look({ id: 'b' }), look({ input: { more: { $step: 'a' } } })];
     expect(problems(plan(...steps))).toEqual([]);
   });
 
-  it('takes the largest plan in a moment', () => {
+  it('the largest plan is prepared quickly', () => {
     const step = (n: number) => look({ id: `s${n}`, ...(n > 0 && { input: { more: { $step: `s${n - 1}` } } }) });
     const began = performance.now();
     expect(problems(plan(...Array.from({ length: CAP.planSteps }, (_, n) => step(n))))).toEqual([]);

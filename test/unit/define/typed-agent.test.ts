@@ -21,35 +21,35 @@ const ended = (output: Json, outcome: RunResult['outcome'] = 'completed'): RunRe
   ({ run_id: 'run-1', outcome, result: { output, artifact_id: null, loop_id: 'l' } }) as unknown as RunResult;
 
 describe('the type of an agent’s output', () => {
-  it('follows its schema up to the client', () => {
+  it("the type of an agent's output follows its schema up to the client", () => {
     expectTypeOf(priced).toEqualTypeOf<Agent<{ price: number; currency: string }>>();
     const ofPriced = ({ runs }: SecondwindClient) => runs.result('run-1', { agent: priced });
     expectTypeOf(ofPriced).returns.resolves.toEqualTypeOf<RunEnd<{ price: number; currency: string }>>();
   });
 
-  it('is any JSON without a schema, and without the agent', () => {
+  it('the type of an output is any JSON without a schema, and without the agent', () => {
     const ofPlain = ({ runs }: SecondwindClient) => runs.result('run-1', { agent: plain });
     const ofAnybody = ({ runs }: SecondwindClient) => runs.result('run-1');
     expectTypeOf(ofPlain).returns.resolves.toEqualTypeOf<RunEnd>();
     expectTypeOf(ofAnybody).returns.resolves.toEqualTypeOf<RunEnd>();
   });
 
-  it('does not keep agents of different types out of one registry', () => {
+  it('agents with different output types fit into one registry', () => {
     expect([...createRegistry([priced, plain]).agents.keys()]).toEqual(['priced', 'plain']);
   });
 });
 
 describe('a typed result', () => {
-  it('is what the schema makes of it', () => {
+  it('a typed result is parsed by the schema', () => {
     expect(typedResult(ended({ price: 7 }), priced).result?.output).toEqual({ price: 7, currency: 'EUR' });
     expect(typedResult(ended('words'), plain).result?.output).toBe('words');
   });
 
-  it('is none where a run that was stopped has something else to hand back', () => {
+  it('a stopped run with another output has no typed result', () => {
     expect(typedResult(ended('the best I have', 'budget_exhausted'), priced).result).toBeNull();
   });
 
-  it('is an error with a next step where a completed run does not fit', () => {
+  it('a completed run with another output throws an error with a next step', () => {
     expect(() => typedResult(ended({ cost: 7 }), priced)).toThrow(
       /does not match the schema of the agent priced: \$\.price/,
     );

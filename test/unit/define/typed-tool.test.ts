@@ -24,7 +24,7 @@ const length = defineTool({
 const input = z.object({ id: z.string() });
 
 describe('the types of a tool', () => {
-  it('are those of its schemas', () => {
+  it('the types of a tool are those of its schemas', () => {
     expectTypeOf(length).toEqualTypeOf<Tool<{ text: string; more: number }, { chars: number }>>();
     expectTypeOf(length.run).parameter(0).toEqualTypeOf<{ text: string; more: number }>();
     expectTypeOf(length.run({ text: 'abc', more: 2 }, {} as never)).resolves.toEqualTypeOf<{ chars: number }>();
@@ -33,7 +33,7 @@ describe('the types of a tool', () => {
     expect(nonsense).toThrow(TypeError);
   });
 
-  it('are those of what a command or a request gives', () => {
+  it('the types of a command tool and an HTTP tool are those of their outputs', () => {
     const argv = () => ['true'];
     const request = () => ({ url: 'https://shop.example/' });
     const parts = { name: 'c', effect: 'read', input } as const;
@@ -45,7 +45,7 @@ describe('the types of a tool', () => {
     expectTypeOf(httpTool({ ...parts, request, output: z.number() })).toEqualTypeOf<Tool<{ id: string }, number>>();
   });
 
-  it('do not keep tools of different types out of one list', () => {
+  it('tools of different types fit into one list', () => {
     const other = defineTool({ name: 'other', effect: 'read', input: z.number(), output: z.string(), run: String });
     const tools: Tool[] = [length, other];
     expect(defineAgent({ name: 'a', tools }).tools).toEqual(defineAgent({ name: 'a', tools: [length, other] }).tools);
@@ -73,19 +73,19 @@ describe('what a reviewer judges', () => {
     return askReviewer(agent, view, env);
   };
 
-  it('is typed by the agent’s schema, and parsed by it', async () => {
+  it('a reviewer gets the output typed and parsed by the agent’s schema', async () => {
     seen.length = 0;
     expect(await judge(priced, { price: 7 })).toMatchObject({ class: 'ok', review: { alignment_score: 1 } });
     expect(seen).toEqual([{ price: 7, currency: 'EUR' }, { price: 7 }]);
   });
 
-  it('is none where a pass ended with something else, which it still can see', async () => {
+  it('a reviewer gets no typed output if the pass ended with something else, but can see the raw output', async () => {
     seen.length = 0;
     expect(await judge(priced, 'the best I have')).toMatchObject({ class: 'ok', review: { alignment_score: 0 } });
     expect(seen).toEqual([null, 'the best I have']);
   });
 
-  it('is any JSON without a schema, and a model may judge any of them', () => {
+  it('a reviewer of an agent without a schema gets any JSON', () => {
     const plain = defineAgent({
       name: 'plain',
       instructions: 'Talk.',

@@ -61,7 +61,7 @@ const read = {
 const at = (server: { url: string }, more: object = {}) => ({ base_url: server.url, model: 'scripted', ...more });
 
 describe('a usable answer', () => {
-  it('has its text, usage and time, and the server saw the instructions and the cap', async () => {
+  it('an answer has its text, usage and time, and the server got the instructions and the cap', async () => {
     const server = await serve([{ text: 'done', usage: { inputTokens: 9, outputTokens: 1 } }]);
     const outcome = await askModel(request, { model: at(server) });
     expect(outcome).toEqual({
@@ -82,7 +82,7 @@ describe('a usable answer', () => {
     });
   });
 
-  it('has calls under the names of the tools, which providers would not take', async () => {
+  it('an answer has calls with the original tool names, which providers would refuse', async () => {
     const server = await serve(({ tools }) => ({
       text: 'Reading.',
       calls: tools.map((tool) => ({ tool: tool.name, input: { path: tool.name } })),
@@ -100,7 +100,7 @@ describe('a usable answer', () => {
     });
   });
 
-  it('has a new id for a call where the model took an old one, or the same one twice', async () => {
+  it('a call gets a new id if the model repeats one', async () => {
     const again = { id: 'call_0', tool: 'fs_read', input: { path: 'b' } };
     const server = await serve([{ calls: [again, again, { ...again, id: '' }, { ...again, id: 'x'.repeat(200) }] }]);
     const messages: Message[] = [
@@ -114,7 +114,7 @@ describe('a usable answer', () => {
     expect(new Set([...ids, 'call_0']).size).toBe(5);
   });
 
-  it('counts by bytes, and says so, where the provider counts nothing', async () => {
+  it('usage is estimated from bytes, and marked so, if the provider sends none', async () => {
     const model = scriptedModel([{ text: 'x'.repeat(300) }]);
     const uncounted: ScriptedModel = {
       ...model,
@@ -129,7 +129,7 @@ describe('a usable answer', () => {
     expect(outcome.class === 'ok' && outcome.usage.output_tokens).toBeGreaterThanOrEqual(100);
   });
 
-  it('knows what came from the cache of the provider', async () => {
+  it('usage includes the tokens from the cache of the provider', async () => {
     const url = await serveRaw((_request, response) => {
       response.setHeader('content-type', 'application/json');
       const usage = { prompt_tokens: 100, completion_tokens: 5, prompt_tokens_details: { cached_tokens: 60 } };
@@ -149,13 +149,13 @@ describe('an answer that must be JSON', () => {
     return { outcome, asked: server.exchanges[0]?.request };
   };
 
-  it('is given as a value when it fits the schema that the provider got', async () => {
+  it('a JSON answer that matches the schema is returned as a value', async () => {
     const { outcome, asked } = await askFor({ json: { a: 1 } });
     expect(outcome).toMatchObject({ class: 'ok', output: { a: 1 }, text: '{"a":1}' });
     expect(asked?.output).toEqual(output_schema);
   });
 
-  it('may stand in a code fence', async () => {
+  it('a JSON answer may be in a code fence', async () => {
     const { outcome } = await askFor({ text: '```json\n{"a": 2}\n```' });
     expect(outcome).toMatchObject({ class: 'ok', output: { a: 2 } });
   });
@@ -164,19 +164,22 @@ describe('an answer that must be JSON', () => {
     ['no JSON', { text: 'a is 1' }, { error_code: 'OUTPUT_NOT_JSON', text: 'a is 1', paths: ['$'] }],
     ['the wrong type', { json: { a: 'one' } }, { error_code: 'INVALID_OUTPUT', paths: ['$.a'] }],
     ['something missing', { json: {} }, { error_code: 'INVALID_OUTPUT', paths: ['$.a'], text: '{}' }],
-  ])('breaks its contract when it is %s, and what was said is kept for the repair', async (_name, turn, expected) => {
-    const { outcome } = await askFor(turn);
-    const failed = { class: 'failed', category: 'contract_violation', certainty: 'failed' };
-    expect(outcome).toMatchObject({ ...failed, ...expected });
-  });
+  ])(
+    'a JSON answer that is %s violates the contract, and its text is kept for the repair',
+    async (_name, turn, expected) => {
+      const { outcome } = await askFor(turn);
+      const failed = { class: 'failed', category: 'contract_violation', certainty: 'failed' };
+      expect(outcome).toMatchObject({ ...failed, ...expected });
+    },
+  );
 
-  it('may still be preceded by calls', async () => {
+  it('a JSON answer may come after tool calls', async () => {
     const { outcome } = await askFor({ calls: [{ tool: 'fs_read', input: { path: 'a' } }] });
     expect(outcome).toMatchObject({ class: 'ok', calls: [{ tool: 'fs.read' }] });
     expect(outcome).not.toHaveProperty('output');
   });
 
-  it('is asked for in words where the server knows no schemas', async () => {
+  it('a JSON answer is requested in the prompt if the server does not support schemas', async () => {
     const { outcome, asked } = await askFor({ json: { a: 3 } }, { structured_output: 'json_object' });
     expect(outcome).toMatchObject({ class: 'ok', output: { a: 3 } });
     expect(asked?.output).toBe(true);
@@ -194,14 +197,14 @@ describe('what is not sent', () => {
       'INVALID_TRANSCRIPT',
     ],
     ['a schema that is none', { output_schema: { type: 'nonsense' } }, 'INVALID_OUTPUT_SCHEMA'],
-  ])('%s', async (_name, more, error_code) => {
+  ])('a request with %s is not sent', async (_name, more, error_code) => {
     const server = await serve([{ text: 'x' }]);
     const outcome = await askModel({ ...request, ...more }, { model: at(server) });
     expect(outcome).toMatchObject({ class: 'failed', category: 'invalid_input', certainty: 'not_started', error_code });
     expect(server.counts().requests).toBe(0);
   });
 
-  it('anything after a cancel', async () => {
+  it('nothing is sent after a cancel', async () => {
     const server = await serve([{ text: 'x' }]);
     const outcome = await askModel(request, { model: at(server), signal: AbortSignal.abort() });
     expect(outcome).toMatchObject({ class: 'cancelled' });
@@ -210,7 +213,7 @@ describe('what is not sent', () => {
 });
 
 describe('a failed call', () => {
-  it('is cancelled in the middle, at once', async () => {
+  it('a call is cancelled at once', async () => {
     const cancel = new AbortController();
     const server = await serve(() => {
       cancel.abort();
@@ -221,7 +224,7 @@ describe('a failed call', () => {
     expect(outcome.duration_ms).toBeLessThan(5_000);
   });
 
-  it('did not start where nobody listens', async () => {
+  it('a call to a server that does not listen was not started', async () => {
     const server = await serveScriptedModel([]);
     await server.close();
     const outcome = await askModel(request, { model: at(server) });
@@ -254,12 +257,12 @@ describe('a failed call', () => {
       { fault: 'bad_json', body: '{"error":{"code":429,"message":"Rate limit exceeded"}}' },
       { category: 'rate_limit', certainty: 'failed' },
     ],
-  ])('%j', async (turn, expected) => {
+  ])('a call fails as expected: %j', async (turn, expected) => {
     const server = await serve([turn]);
     expect(await askModel(request, { model: at(server) })).toMatchObject({ class: 'failed', ...expected });
   });
 
-  it('tells no key', async () => {
+  it('the error of a call contains no key', async () => {
     const api_key = 'sk-live-this-must-not-be-told';
     const server = await serve([{ fault: 'http_error', status: 401, message: `Incorrect API key: ${api_key}` }]);
     const outcome = await askModel(request, { model: at(server, { api_key }) });
@@ -267,7 +270,7 @@ describe('a failed call', () => {
     expect(JSON.stringify(outcome)).not.toContain('this-must-not');
   });
 
-  it('ends an answer without end', async () => {
+  it('an endless answer is stopped at the cap', async () => {
     const url = await serveRaw((_request, response) => {
       response.setHeader('content-type', 'application/json');
       const more = (): void => {
@@ -285,7 +288,7 @@ describe('a failed call', () => {
     });
   });
 
-  it('does not wait for a model that ignores its signal', async () => {
+  it('a call does not wait for a model that ignores its signal', async () => {
     const deaf: ScriptedModel = { ...scriptedModel([]), doGenerate: () => new Promise(() => {}) };
     const outcome = await askModel({ ...request, timeout_ms: 50 }, { model: deaf });
     expect(outcome).toMatchObject({ class: 'failed', category: 'timeout', certainty: 'unknown', usage: null });
@@ -303,7 +306,7 @@ describe('a failed call', () => {
       }),
     ],
     ['a plain error', new Error('out of order')],
-  ])('is an outcome too when a model object throws %s', async (_name, thrown) => {
+  ])('a model object that throws %s gives an outcome', async (_name, thrown) => {
     const broken: ScriptedModel = { ...scriptedModel([]), doGenerate: () => Promise.reject(thrown) };
     const outcome = await askModel(request, { model: broken });
     expect(outcome).toMatchObject({ class: 'failed', category: 'unknown_error', certainty: 'unknown', usage: null });
@@ -311,7 +314,7 @@ describe('a failed call', () => {
 });
 
 describe('conversations after surgery', () => {
-  it('are all accepted by the strict server, over HTTP', { timeout: 120_000 }, async () => {
+  it('conversations after surgery are all accepted by the strict server, over HTTP', { timeout: 120_000 }, async () => {
     const server = await serve(() => ({ text: 'understood' }));
     await fc.assert(
       fc.asyncProperty(conversation, async (before) => {
@@ -336,7 +339,7 @@ describe('a question that allows no calls', () => {
     { role: 'tool', call_id: 'c1', tool: 'fs.read', output: 'x' },
   ];
 
-  it('still declares its tools, without which the strict server refuses their results', async () => {
+  it('a request without calls still declares its tools, because the strict server refuses results of undeclared ones', async () => {
     const server = await serve([{ text: 'done' }]);
     const asked = { ...request, messages: past, tool_choice: 'none' } as const;
     expect(await askModel({ ...asked, tools: [] }, { model: at(server) })).toMatchObject({
@@ -363,7 +366,7 @@ describe('servers that speak a dialect', () => {
     ['as a list of details', 422, { detail: [{ loc: ['body'], msg: long, type: 'value_error' }] }, {}],
     ['in a list', 400, [{ error: { code: 400, message: long, status: 'INVALID_ARGUMENT' } }], {}],
     ['as a mere word', 503, { message: 'loading' }, { category: 'server_error', message_preview: 'loading' }],
-  ])('are understood when they say what went wrong %s', async (_where, status, body, expected) => {
+  ])('errors of a server are understood when they are %s', async (_where, status, body, expected) => {
     const model = { base_url: await answering(status, body), model: 'm' };
     const outcome = await askModel(request, { model });
     expect(outcome).toMatchObject({
@@ -375,7 +378,7 @@ describe('servers that speak a dialect', () => {
     });
   });
 
-  it('may write the arguments of a call as an object', async () => {
+  it('a server may send the arguments of a call as an object', async () => {
     let asked = 0;
     const url = await serveRaw((_request, response) => {
       asked += 1;
@@ -411,18 +414,18 @@ describe('settings that are wrong', () => {
     ['', 'OPENAI_BASE_URL usually ends in /v1'],
     ['/', 'OPENAI_BASE_URL usually ends in /v1'],
     ['/v1/chat/completions', 'OPENAI_BASE_URL usually ends in /v1'],
-  ])('are named when nothing is at the address that ends in "%s"', async (path, words) => {
+  ])('the setting of the address is named if it ends in "%s" and there is no server', async (path, words) => {
     const server = await serve([]);
     const base_url = server.url.replace(/\/v1$/, path);
     expect(await previewOf({ base_url, model: 'm' }, ENVIRONMENT)).toContain(words);
   });
 
-  it('are not blamed when the address looks right: then it is the model that is not there', async () => {
+  it('the setting of the address is not named if it looks right and the model is missing', async () => {
     const server = await refusing(404);
     expect(await previewOf({ base_url: server.url, model: 'm' }, ENVIRONMENT)).not.toContain('OPENAI_BASE_URL');
   });
 
-  it('are named when the key is refused, however long the refusal is', async () => {
+  it('the setting of the key is named when the key is refused, however long the refusal is', async () => {
     const model = { base_url: (await refusing(401)).url, model: 'm' };
     const key = 'some-key-of-mine';
     expect(await previewOf({ ...model, api_key: key }, ENVIRONMENT)).toMatch(/the key comes from OPENAI_API_KEY$/);
@@ -432,7 +435,7 @@ describe('settings that are wrong', () => {
 });
 
 describe('the settings', () => {
-  it('name an endpoint', () => {
+  it('the environment names an endpoint', () => {
     const environment = { OPENAI_BASE_URL: 'http://127.0.0.1:9/v1', OPENAI_API_KEY: 'k', MODEL: 'm' };
     const endpoint = { base_url: 'http://127.0.0.1:9/v1', api_key: 'k', model: 'm' };
     expect(readModelSettings(environment)).toEqual({ ok: true, endpoint });
@@ -442,7 +445,7 @@ describe('the settings', () => {
     [{}, 'MODEL'],
     [{ MODEL: 'm' }, 'OPENAI_API_KEY'],
     [{ MODEL: 'm', OPENAI_BASE_URL: 'localhost:11434' }, 'OPENAI_BASE_URL'],
-  ])('say what is missing: %j', (environment, word) => {
+  ])('missing settings are named: %j', (environment, word) => {
     expect(readModelSettings(environment)).toMatchObject({
       ok: false,
       problem: expect.stringContaining(word) as string,

@@ -74,7 +74,7 @@ describe('the secrets of an agent’s own endpoint', () => {
     ['an answer that cannot be used', [{ text: echo }, { text: echo }, { text: echo }]],
     ['an answer', [{ json: { said: echo } }]],
     ['a call', [{ text: echo, calls: [{ tool: 'look', input: { at: echo } }] }, { json: 1 }]],
-  ])('are nowhere when they stand in %s', async (_where, turns) => {
+  ])('secrets of an endpoint appear nowhere when they are in %s', async (_where, turns) => {
     const { asked, everything } = await keptOf(turns);
     expect(asked).toBeGreaterThanOrEqual(turns.length);
     expect(everything).toContain('[redacted:known]');

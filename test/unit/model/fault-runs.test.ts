@@ -91,10 +91,10 @@ async function liveWith({ fault }: Row, time: number) {
 }
 
 describe('a run whose model goes wrong', () => {
-  it('has twelve ways to meet it', () => expect(Object.keys(ROWS)).toHaveLength(12));
+  it('there are twelve kinds of model faults', () => expect(Object.keys(ROWS)).toHaveLength(12));
 
   it.each(Object.entries(ROWS))(
-    `ends as it must, and its ledger has what the model counted: %s, ${TIMES} times`,
+    `a run with a model fault ends as expected, and counts what the model counted: %s, ${TIMES} times`,
     { timeout: 60_000 },
     async (_name, row) => {
       const liveOne = async (time: number): Promise<void> => {

@@ -197,7 +197,7 @@ const script: Script = ({ messages }) => {
 
 describe('the faults of models', () => {
   it(
-    'each end in a typed outcome: 240 of 240, calls and tokens as the server counted them',
+    'all 240 model faults end in a typed outcome, with calls and tokens as the server counted them',
     { timeout: 120_000 },
     async () => {
       expect(ROWS).toHaveLength(12);
@@ -221,7 +221,7 @@ describe('the faults of models', () => {
     },
   );
 
-  it('are the same for a model object in this process', { timeout: 60_000 }, async () => {
+  it('model faults have the same outcomes for a model object in this process', { timeout: 60_000 }, async () => {
     const model = scriptedModel(script);
     const asked = await outcomesOf(model, 4);
     for (const { row, time, outcome } of asked)

@@ -36,7 +36,7 @@ async function think(script: Script, more: Partial<AgentDefinition> = {}, policy
 }
 
 describe('an agent that thinks', () => {
-  it('calls tools until it answers, and each call is a step', async () => {
+  it('an agent with instructions calls tools until it answers, and each call is a step', async () => {
     const { result, model, views } = await think([
       { calls: [{ tool: 'math.add', input: { a: 2, b: 3 } }] },
       { text: 'It is 5.' },
@@ -54,12 +54,12 @@ describe('an agent that thinks', () => {
     expect(views[1]?.steps).toHaveLength(1);
   });
 
-  it('counts the tokens that the model says it used', async () => {
+  it('a run counts the tokens that the model reports', async () => {
     const { result } = await think([{ text: 'Five.', usage: { inputTokens: 70, outputTokens: 7 } }]);
     expect(result?.used).toMatchObject({ model_calls: 1, tokens: 77 });
   });
 
-  it('runs parallel calls side by side, and every call gets its own result', async () => {
+  it('parallel calls run side by side, and each gets its own result', async () => {
     const { result, model } = await think([
       {
         calls: [
@@ -74,7 +74,7 @@ describe('an agent that thinks', () => {
     expect(tools).toMatchObject([{ output: '{"sum":2}' }, { output: '{"sum":4}' }]);
   });
 
-  it('gets wrong arguments back once: one attempt, one more question', async () => {
+  it('invalid arguments are returned to the model, with one attempt and one more request', async () => {
     const { result, model } = await think([
       { fault: 'wrong_arguments', tool: 'math_add' },
       { calls: [{ tool: 'math.add', input: { a: 2, b: 3 } }] },
@@ -86,7 +86,7 @@ describe('an agent that thinks', () => {
   });
 
   it.each([['{"where": "id = 7"'], ['[1]'], ['null'], ['"id=7"'], ['7']])(
-    'never runs a tool with arguments that are no JSON object: %s',
+    'a tool never runs with arguments that are not a JSON object: %s',
     async (written) => {
       const deleted: unknown[] = [];
       const remove = defineTool({
@@ -113,7 +113,7 @@ describe('an agent that thinks', () => {
     },
   );
 
-  it('mends an invented tool and an answer that breaks its schema within the ledger', async () => {
+  it('an invented tool and an invalid answer are repaired within the budget', async () => {
     const { result, model } = await think(
       [
         { fault: 'invented_tool' },
@@ -128,20 +128,20 @@ describe('an agent that thinks', () => {
     expect(JSON.stringify(model.exchanges[3]?.request.messages.at(-1))).toContain('could not be used');
   });
 
-  it('waits for the checks of an output that take their time', async () => {
+  it('asynchronous checks of an output are awaited', async () => {
     const output = z.object({ total: z.number() }).refine(async ({ total }) => total === 5, 'must be 5');
     const { result, model } = await think([{ json: { total: 4 } }, { json: { total: 5 } }], { output });
     expect(result).toMatchObject({ outcome: 'completed', result: { output: { total: 5 } }, used: { model_calls: 2 } });
     expect(JSON.stringify(model.exchanges[1]?.request.messages.at(-1))).toContain('must be 5');
   });
 
-  it('takes a check of an output that throws for an answer that does not fit', async () => {
+  it('a check of an output that throws counts as an invalid answer', async () => {
     const output = z.object({ list: z.string().transform((text) => JSON.parse(text) as unknown) });
     const { result } = await think([{ json: { list: 'no JSON' } }, { json: { list: '[1]' } }], { output });
     expect(result).toMatchObject({ outcome: 'completed', used: { model_calls: 2 } });
   });
 
-  it('is told of a schema that no model can be asked with, and asks nothing', async () => {
+  it('a schema that cannot be sent to a model is reported, and nothing is sent', async () => {
     const output = z.lazy((): z.ZodString => {
       throw new Error('has no words for this');
     });
@@ -150,7 +150,7 @@ describe('an agent that thinks', () => {
     expect(JSON.stringify(state)).toContain('INVALID_SCHEMA');
   });
 
-  it('replaces a tail of failed calls by one block of guidance', async () => {
+  it('failed calls at the end of a conversation are replaced by one block of guidance', async () => {
     const { model, result } = await think([
       { calls: [{ tool: 'math.divide', input: { by: 0 } }] },
       { calls: [{ tool: 'math.divide', input: { by: 0 } }] },
@@ -167,7 +167,7 @@ describe('an agent that thinks', () => {
     ['the latest output, when that is what is too long', [7_000], 'w w … cut'],
     ['older outputs, and leaves a short latest one as it is', [7_000, 40], 'w w w w w w w w w w w w w w w w w w w w '],
     ['both, when the latest is the longer one', [3_000, 7_000], 'w w … cut'],
-  ])('shortens %s, when the conversation is too long for the model', async (_which, lengths, latest) => {
+  ])('a conversation that is too long for the model is shortened: %s', async (_which, lengths, latest) => {
     const read = defineTool({
       name: 'read',
       effect: 'read',
@@ -188,7 +188,7 @@ describe('an agent that thinks', () => {
     expect(JSON.stringify(last).replaceAll(/(?:w )+w? ?\\n\[…/g, 'w w …')).toContain(latest);
   });
 
-  it('has one last turn in which no tool can be called when the budget of steps is spent', async () => {
+  it('when the budget of steps is used up, one last turn without tools follows', async () => {
     const { model, result } = await think(
       (request) =>
         request.toolChoice === 'none'
@@ -205,7 +205,7 @@ describe('an agent that thinks', () => {
     expect(model.counts().rejected).toBe(0);
   });
 
-  it('runs nothing in the last turn, whatever the model calls, and hands back what it said', async () => {
+  it('tool calls in the last turn do not run, and the text of the answer is the result', async () => {
     const { model, result } = await think(
       ({ index }) => ({ text: `so far ${index}`, calls: [{ tool: 'math.add', input: { a: index, b: 1 } }] }),
       {},
@@ -216,7 +216,7 @@ describe('an agent that thinks', () => {
     expect(model.exchanges.map(({ request }) => request.toolChoice)).toEqual(['auto', 'none']);
   });
 
-  it('ends when its tokens are spent, and never uses more than the bound', async () => {
+  it('a run ends when its tokens are used up, and never uses more than its limit', async () => {
     const { result } = await think(
       (request) => ({
         calls: [{ tool: 'math.add', input: { a: request.index, b: 1 } }],
@@ -229,7 +229,7 @@ describe('an agent that thinks', () => {
     expect(result?.used.tokens).toBeLessThanOrEqual(5_000);
   });
 
-  it('sends nothing under a cap on the cost when the model has no price, and says which price to add', async () => {
+  it('with a cost budget and no price nothing is sent, and the error says which price to add', async () => {
     const { result, model, views, state } = await think(
       [{ text: 'hi', usage: { inputTokens: 1_000_000, outputTokens: 2_000 } }],
       { prices: { 'gpt-5': { input: 1_000_000, output: 1_000_000 } } },
@@ -243,7 +243,7 @@ describe('an agent that thinks', () => {
     expect(told).toContain("scripted has no price: add it to the agent's prices");
   });
 
-  it('says what to set when no model is named', async () => {
+  it('a turn without a model fails with the setting to set', async () => {
     const agent = defineAgent({ name: 'nameless', instructions: 'x', tools: [] });
     const view = { transcript: null, repair: null, steps: [], feedback: [] } as unknown as PlannerView;
     const store = { getMany: async () => new Map<string, Json>(), putMany: async () => undefined };

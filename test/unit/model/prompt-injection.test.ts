@@ -103,7 +103,7 @@ async function attack(
 }
 
 describe.each(['output', 'error'] as const)('a gullible model that reads orders in the %s of a tool', (how) => {
-  it('does harm when nothing stops it: so the orders are ones that it obeys', async () => {
+  it('a gullible model does harm without protection, so the injected orders work', async () => {
     expect(INJECTIONS).toHaveLength(50);
     expect(new Set(INJECTIONS).size).toBe(50);
     let harmed = 0;
@@ -113,7 +113,7 @@ describe.each(['output', 'error'] as const)('a gullible model that reads orders 
   });
 
   it.each(['no such tool', 'the tool, with approval'] as const)(
-    'does none when its agent has %s',
+    'a gullible model does no harm when its agent has %s',
     { timeout: 60_000 },
     async (has) => {
       for (const payload of INJECTIONS) {

@@ -65,7 +65,7 @@ const live = (url: string) =>
   liveThinking([defineAgent({ name: 'x', instructions: 'do', model: { base_url: url, model: 'm' }, tools: [add] })]);
 
 describe('what an endpoint wants back', () => {
-  it('goes back with its message and its calls, unchanged', async () => {
+  it('the state of an endpoint is sent back with its message and its calls, unchanged', async () => {
     const signature = { extra_content: { google: { thought_signature: 'U0lHMTIz+/==' } } };
     const details = [{ type: 'reasoning.encrypted', data: 'ZGF0YQ==' }];
     const { url, asked } = await serveMessages([
@@ -82,7 +82,7 @@ describe('what an endpoint wants back', () => {
     });
   });
 
-  it('is nothing where there was nothing', async () => {
+  it('an endpoint without state gets none back', async () => {
     const { url, asked } = await serveMessages([{ tool_calls: [calling('c1')] }, { content: 'done' }]);
     await live(url);
     const said = asked[1]?.messages.find(({ role }) => role === 'assistant');
@@ -91,7 +91,7 @@ describe('what an endpoint wants back', () => {
 });
 
 describe('what a model object wants back', () => {
-  it('goes back in its order, signatures and all', async () => {
+  it('the state of a model object is sent back in its order, with its signatures', async () => {
     const scripted = scriptedModel([
       { text: 'I add.', calls: [{ tool: 'add', input: { a: 1, b: 2 } }] },
       { text: 'ok' },
@@ -125,7 +125,7 @@ describe('what a model object wants back', () => {
 describe('kept state', () => {
   const redact = createRedactor(['word-that-nobody-sees']);
 
-  it('is cleaned where nothing is signed, and left out whole where something is', () => {
+  it('a secret in unsigned state is masked, and signed state with a secret is left out', () => {
     const text = 'it is word-that-nobody-sees';
     const plain = { from: 'm', parts: [{ type: 'reasoning' as const, text }] };
     expect(cleanState(plain, redact)).toEqual({
@@ -138,11 +138,11 @@ describe('kept state', () => {
     expect(cleanState(harmless, redact)).toBe(harmless);
   });
 
-  it('has a cap', () => {
+  it('the state of a provider has a cap', () => {
     expect(toProviderState({ parts: [{ type: 'reasoning', text: 'x'.repeat(300_000) }] }, 'm', [])).toBeNull();
   });
 
-  it('goes to no other model, and its signature outlives the call that carried it', () => {
+  it('the state of a provider goes to no other model, and its signature outlives the call that carried it', () => {
     const assistant: AssistantMessage = {
       role: 'assistant',
       text: '',

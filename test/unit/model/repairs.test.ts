@@ -38,7 +38,7 @@ const sizes = ({ exchanges }: ScriptedModel): number[] =>
   exchanges.map(({ request }) => Buffer.byteLength(JSON.stringify([request.messages, request.tools])));
 
 describe('three unusable answers of 40 KB in a run', () => {
-  it('one after another never make a request more than 44 KB larger than it was', async () => {
+  it('three unusable answers of 40 KB never make a request more than 44 KB larger', async () => {
     const model = await live([...bad, { json: { total: 7 } }], 3);
     const [base = 0, ...repairs] = sizes(model);
     expect(repairs).toHaveLength(3);
@@ -52,7 +52,7 @@ describe('three unusable answers of 40 KB in a run', () => {
     expect(last).not.toContain('no JSON at all');
   });
 
-  it('are gone from the conversation once they are mended', async () => {
+  it('unusable answers are removed from the conversation once they are repaired', async () => {
     const [first, second, third] = bad as [ScriptedTurn, ScriptedTurn, ScriptedTurn];
     const looks: ScriptedTurn = { calls: [{ tool: 'look', input: { at: 'shelf' } }] };
     const model = await live([first, second, looks, third, { json: { total: 7 } }], 2);

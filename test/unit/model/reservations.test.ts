@@ -48,7 +48,7 @@ describe('a turn that could be counted as more than is left', () => {
       3_000,
       { tools: [defineTool({ name: 'wide', effect: 'read', input: wide, output: z.string(), run: () => '' })] },
     ],
-  ])('is not sent: %s', async (_what, max_tokens, more) => {
+  ])('a turn that may exceed the budget is not sent: %s', async (_what, max_tokens, more) => {
     const { result, model } = await live([{ text: 'ok' }], max_tokens, more);
     expect(model.counts().requests).toBe(0);
     expect(result).toMatchObject({ outcome: 'budget_exhausted', reason: 'tokens', used: { tokens: 0 } });
@@ -56,7 +56,7 @@ describe('a turn that could be counted as more than is left', () => {
 });
 
 describe('what a run reserves', () => {
-  it('is never passed by a model that counts every byte, and is not much more once it has counted', async () => {
+  it('a reservation is never exceeded by a model that counts every byte, and is close to its own count later', async () => {
     const { result, model, logs } = await live(
       ({ messages, index, tools }) => ({
         calls: [{ tool: 'look', input: { at: 1_000 + index } }],
@@ -73,7 +73,7 @@ describe('what a run reserves', () => {
     expect(60_000 - (result?.used.tokens ?? 0)).toBeLessThan(16_000);
   });
 
-  it('is what the model counted before and a token for every byte that is new', () => {
+  it('a reservation is the earlier count of the model and one token for every new byte', () => {
     const head = { instructions: 'Be brief.', tools: [] };
     fc.assert(
       fc.property(conversation, fc.nat(20), fc.boolean(), (said, cut, twice) => {
@@ -94,7 +94,7 @@ describe('what a run reserves', () => {
     );
   });
 
-  it('is told truly by a model that counts more than there is: the run ends, within its bound', async () => {
+  it('if a model reports more tokens than were reserved, the run ends within its limit', async () => {
     const { result, logs } = await live([{ text: 'hi', usage: { inputTokens: 90_000, outputTokens: 20 } }], 5_000);
     expect(result).toMatchObject({ outcome: 'budget_exhausted', reason: 'tokens', used: { tokens: 5_000 } });
     expect(logs).toContainEqual(expect.objectContaining({ event: 'budget_overrun', reported: 90_020 }));

@@ -42,11 +42,11 @@ describe('the cap on an answer', () => {
     ['http://127.0.0.1:11434/v1', 'max_tokens'],
     ['https://api.openai.com.example.org/v1', 'max_tokens'],
     ['no address', 'max_tokens'],
-  ])('is called at %s: %s', (base_url, name) => {
+  ])('the parameter for the longest answer at %s is %s', (base_url, name) => {
     expect(chooseTokenParameter({ base_url, model: 'gpt-5-mini' })).toBe(name);
   });
 
-  it('is sent under the other name within the turn when the server asks for it, and from then on', async () => {
+  it('the other parameter name is used within the turn if the server requires it, and from then on', async () => {
     const server = await serve(newer);
     const model = { base_url: server.url, model: 'gpt-5-mini' };
     const { result, state } = await liveThinking([defineAgent({ name: 'x', instructions: 'do', model, tools: [] })]);
@@ -57,7 +57,7 @@ describe('the cap on an answer', () => {
     expect(names(server).slice(2)).toEqual(['max_completion_tokens']);
   });
 
-  it('is learnt for the next question where there is no room for a second call', async () => {
+  it('the parameter name is remembered for the next request if a second call is not allowed', async () => {
     const server = await serve(newer);
     const model = { base_url: server.url, model: 'm' };
     const policy = { budget: { max_model_calls: 1 } };
@@ -67,7 +67,7 @@ describe('the cap on an answer', () => {
     expect(await askModel(request, { model })).toMatchObject({ class: 'ok', text: 'hi' });
   });
 
-  it('counts a reviewer’s second call too', async () => {
+  it('the second call of a reviewer for the parameter name counts too', async () => {
     const server = await serve(newer);
     const review = modelReviewer({ model: { base_url: server.url, model: 'judge' } });
     const model = { base_url: server.url, model: 'worker' };
@@ -78,7 +78,7 @@ describe('the cap on an answer', () => {
     expect(state.ledger.used.model_calls).toBe(5);
   });
 
-  it('is not asked for twice when the server refuses something else', async () => {
+  it('a request that is refused for another reason is not sent twice', async () => {
     const server = await serve(() => ({ fault: 'unsupported_parameter', parameter: 'stop', instead: 'nothing' }));
     const outcome = await askModel(request, { model: { base_url: server.url, model: 'm' }, mayAskAgain: true });
     expect(outcome).toMatchObject({ class: 'failed', category: 'invalid_input', certainty: 'failed' });
@@ -87,7 +87,7 @@ describe('the cap on an answer', () => {
 });
 
 describe('an endpoint', () => {
-  it('may need headers and members of the body of its own', async () => {
+  it('an endpoint may need additional headers and body fields', async () => {
     const server = await serveScriptedModel([{ text: 'hi' }], { apiKey: 'from-a-header' });
     closing.push(() => server.close());
     const model = {

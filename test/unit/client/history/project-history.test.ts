@@ -9,7 +9,7 @@ import * as h from './histories.ts';
 const told = (events: RunEvent[], name: RunEvent['event']) => events.filter((event) => event.event === name);
 
 describe('failures', () => {
-  it('a record that is sent again after its write failed is told once', () => {
+  it('a record that is sent again after a failed write is one event', () => {
     const { events } = projectHistory(
       h.history(
         h.started(),
@@ -27,7 +27,7 @@ describe('failures', () => {
     ]);
   });
 
-  it('an attempt whose pointer the run could not resolve is a step too, though it was never called', () => {
+  it('an attempt whose pointer could not be resolved is shown as a step, although it was never called', () => {
     const manifest = { id: 'm1', text: JSON.stringify({ loop_id: 'loop_r_r1' }) };
     const { events, steps } = projectHistory(
       h.history(
@@ -64,7 +64,7 @@ describe('failures', () => {
     expect(steps[0]?.attempts).toHaveLength(1);
   });
 
-  it("a planner's failure is not hung on the step that has the same number", () => {
+  it('a failure of the planner does not belong to the step with the same number', () => {
     const ofPlanner = { ...h.record(1, 1), attempted_action: { tool_name: 'planner', tool_call_id: 'r:s1:a1' } };
     const { steps } = projectHistory(
       h.history(h.started(), h.scheduled('tool.look', h.call(1, 1)), h.scheduled('record', h.batch(ofPlanner))),
@@ -79,17 +79,17 @@ describe('questions', () => {
   const answers = (...events: Record<string, unknown>[]) =>
     told(projectHistory(h.history(h.started(), ...events)).events, 'answered');
 
-  it('one that nobody answered has timed out', () => {
+  it('a question without an answer has timed out', () => {
     expect(answers(asked, gone)).toMatchObject([{ question_id: 'q1', kind: 'timed_out', by: null }]);
   });
 
-  it('one that a cancel ended is told as cancelled', () => {
+  it('a question that ends with a cancel is shown as cancelled', () => {
     expect(answers(asked, h.signalled('cancel_run', h.payload({ by: 'ada' })), gone)).toMatchObject([
       { kind: 'cancelled' },
     ]);
   });
 
-  it('the first answer that fits counts, and a denial is a denial', () => {
+  it('the first valid answer to a question counts, and a denial is shown as a denial', () => {
     const say = (body: object) => h.updated('answer', h.payload({ question_id: 'q1', ...body }));
     const all = answers(
       asked,
@@ -101,7 +101,7 @@ describe('questions', () => {
     expect(all).toMatchObject([{ kind: 'denied', decision: 'deny', by: 'ada' }]);
   });
 
-  it('one that is passed on is asked again, and still ends once', () => {
+  it('a question that is escalated is asked again, and ends once', () => {
     const { events } = projectHistory(h.history(h.started(), asked, asked, gone));
     expect(told(events, 'question_asked')).toMatchObject([{ escalation: 0 }, { escalation: 1 }]);
     expect(told(events, 'answered')).toHaveLength(1);
@@ -111,13 +111,13 @@ describe('questions', () => {
 describe('the end', () => {
   const result = (outcome: string) => ({ outcome, reason: 'x', why: 'because', loops: 2 });
 
-  it('is known from the archive where the workflow was closed as cancelled', () => {
+  it('the end of a run comes from the archive if the workflow was closed as cancelled', () => {
     const archive = h.payload({ result: result('finalized'), trace: [], pending: {} });
     const { events } = projectHistory(h.history(h.started(), h.scheduled('archive', archive), h.cancelledByTemporal()));
     expect(events.at(-1)).toMatchObject({ event: 'run_ended', outcome: 'finalized', why: 'because', loops: 2 });
   });
 
-  it('tells each loop with its review and its decision, and none for a loop that was never judged', () => {
+  it('the end of a run shows each pass with its review and its decision, and none for a pass without a review', () => {
     const trace = [
       { loop_id: 'a', rerun_reason: 'low_alignment', finalize_reason: null, reflection_fatigue: 0.1 },
       { loop_id: 'a_r1', rerun_reason: null, finalize_reason: 'thresholds_met', force_finalize: false },
@@ -134,7 +134,7 @@ describe('the end', () => {
   });
 });
 
-describe('odd histories', () => {
+describe('damaged histories', () => {
   const ofInputs = [
     'prepared',
     'state',
@@ -172,7 +172,7 @@ describe('odd histories', () => {
     fc.constant({}),
   );
 
-  it('never make the projection throw, and its events stay in order and are plain JSON', () => {
+  it('damaged histories never make the projection throw, and its events stay in order and are plain JSON', () => {
     fc.assert(
       fc.property(fc.array(oddEvent, { maxLength: 12 }), (attributes) => {
         const { events, steps } = projectHistory(h.history(...attributes));
@@ -185,7 +185,7 @@ describe('odd histories', () => {
     );
   });
 
-  it('a time that no calendar has does not stop the projection', () => {
+  it('an invalid time does not stop the projection', () => {
     const history = h.history(h.started(), h.timer(h.payload('long'), 1e15));
     const far = { ...history[1], eventTime: { seconds: 9e15, nanos: 0 } } as unknown as (typeof history)[number];
     const { events } = projectHistory([...history, far]);
@@ -194,12 +194,12 @@ describe('odd histories', () => {
 });
 
 describe('event ids', () => {
-  it('are ordered by number, not by letter', () => {
+  it('event ids are ordered by number and not as text', () => {
     const ids = ['2.1.0', '1.10.0', '1.9.12', '1.9.2', '10.1.0'];
     expect(ids.sort(compareEventIds)).toEqual(['1.9.2', '1.9.12', '1.10.0', '2.1.0', '10.1.0']);
   });
 
-  it('an id of somebody else stands before all', () => {
+  it('an unknown event id sorts before all others', () => {
     for (const odd of ['', 'x', '1.2', '1.2.3.4', '1.-2.3']) expect(compareEventIds(odd, '1.1.0')).toBeLessThan(0);
   });
 });
