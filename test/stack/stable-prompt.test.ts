@@ -5,9 +5,9 @@
  */
 import { afterAll, beforeAll, expect, it } from 'vitest';
 import { z } from 'zod';
-import { fetchHistory } from '../../src/client/history/read-history.ts';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
+import { workflowIdOfRun } from '../../src/protocol/ids.ts';
 import { type ScriptedServer, type ScriptedTurn, serveScriptedModel } from '../../src/testing.ts';
 import { recordRequests, type RecordingProxy } from '../support/recording-proxy.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
@@ -93,7 +93,7 @@ it(
     const result = await world.runs.result(run_id);
     expect(result).toMatchObject({ outcome: 'completed', result: { output: 'I have read it all.' } });
 
-    const [first] = await fetchHistory(world.client, run_id);
+    const [first] = (await world.client.workflow.getHandle(workflowIdOfRun(run_id)).fetchHistory()).events ?? [];
     expect(first?.workflowExecutionStartedEventAttributes?.continuedExecutionRunId).toBeTruthy();
 
     const { bodies } = proxy;
