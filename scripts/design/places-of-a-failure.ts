@@ -88,6 +88,7 @@ function portsThatLook(look: () => void): Ports {
     notify: () => undefined,
     record: seen(away),
     archive: seen(away),
+    archiveLater: seen(undefined),
     publish: look,
     log: look,
     shouldHandOver: () => false,

@@ -72,7 +72,11 @@ try {
   const { SEARCH_ATTRIBUTE_TYPES } = await load<typeof NamesModule>('protocol/names.ts');
   const { migrateToLatest } = await load<typeof MigrateModule>('store/migrate.ts');
   const { createStore } = await load<typeof StoreModule>('store/store.ts');
-  const { builtInRegistry } = await load<typeof RegistryModule>('cli/serve/registry.ts', 'cli/run/registry.ts');
+  const { builtInRegistry } = await load<typeof RegistryModule>(
+    'cli/serve/built-in-agents.ts',
+    'cli/serve/registry.ts',
+    'cli/run/registry.ts',
+  );
   const { Parts } = await load<typeof PartsModule>('cli/serve/parts.ts', 'cli/run/parts.ts');
   const { openApi } = await load<typeof OpenApiModule>('cli/serve/open-api.ts', 'cli/run/open-api.ts');
   const { NO_ENCRYPTION } = await load<typeof EncryptionModule>('encryption/encryption.ts');
