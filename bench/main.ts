@@ -1,4 +1,5 @@
 /** `npm run bench [-- --quick] [-- --json]`: prints the figures; exits 1 if a bar is missed. */
+import { benchEncryption } from './encryption.ts';
 import { benchFailures } from './failures.ts';
 import { benchMemory } from './memory.ts';
 import { print, report } from './report.ts';
@@ -11,6 +12,7 @@ const figures = {
   ...(await benchSimulator(quick ? 2_000 : 20_000)),
   ...(await benchFailures(quick)),
   ...(await benchMemory(quick)),
+  ...(await benchEncryption(quick)),
 };
 const result = report(figures, [
   { figure: 'simulated_runs_per_s', atLeast: 5_000 },
@@ -19,6 +21,7 @@ const result = report(figures, [
   { figure: 'recall_by_signature_p99_ms', atMost: 10 },
   { figure: 'recall_by_similarity_p99_ms', atMost: 50 },
   { figure: 'similar_of_any_type_p99_ms', atMost: 50 },
+  { figure: 'runs_per_s_encrypted_to_plain', atLeast: 0.95 },
 ]);
 if (json) console.log(JSON.stringify(result));
 else print(result);

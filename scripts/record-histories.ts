@@ -1,7 +1,7 @@
 /**
  * Records the histories that test/stack/replay.test.ts replays: `npx tsx scripts/record-histories.ts`. Starts a stack
  * of its own in a temporary folder. Until the first tagged release they are recorded again with each change of the
- * story. After it they are never recorded again, because they stand for runs that may still be open.
+ * story, without encryption, so that everybody can read and replay them. After it they are never recorded again, because they stand for runs that may still be open.
  */
 import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -14,6 +14,7 @@ import { connectClient } from '../src/client/connect.ts';
 import { createClient } from '../src/client/create-client.ts';
 import type { Runs } from '../src/client/secondwind-client.ts';
 import { createRegistry } from '../src/define/registry.ts';
+import { NO_ENCRYPTION } from '../src/encryption/encryption.ts';
 import { workflowIdOfRun } from '../src/protocol/ids.ts';
 import { MESSAGE, SEARCH_ATTRIBUTE_TYPES } from '../src/protocol/names.ts';
 import type { RunRequest } from '../src/protocol/run.ts';
@@ -121,6 +122,7 @@ async function histories(client: Client, runId: string): Promise<string[]> {
 function clean(json: string): string {
   const strange = /^\d+@/;
   const value: unknown = JSON.parse(json, (key, inner: unknown) => {
+    if (key === 'encodedAttributes') return withoutStack(inner as { data: string });
     if (typeof inner !== 'string') return inner;
     if (key === 'stackTrace') return '';
     if (key === 'identity') return 'recorder';
@@ -128,6 +130,12 @@ function clean(json: string): string {
     return strange.test(inner) ? 'sticky' : inner;
   });
   return `${JSON.stringify(value, null, 1)}\n`;
+}
+
+/** The message and the stack of a failure are JSON in a payload, in base64. */
+function withoutStack(payload: { data: string }): object {
+  const attributes = JSON.parse(Buffer.from(payload.data, 'base64').toString()) as object;
+  return { ...payload, data: Buffer.from(JSON.stringify({ ...attributes, stack_trace: '' })).toString('base64') };
 }
 
 async function removeOld(): Promise<void> {
@@ -145,7 +153,7 @@ async function main(): Promise<void> {
   try {
     await migrateToLatest(stack.databaseUrl);
     const registry = createRegistry(scriptedAgents);
-    const store = createStore(stack.databaseUrl);
+    const store = createStore({ databaseUrl: stack.databaseUrl, encryption: NO_ENCRYPTION });
     const { temporalAddress: address, namespace } = stack;
     const connection = await NativeConnection.connect({ address });
     const workflowBundlePath = await bundleWorkflows(folder);
@@ -156,8 +164,9 @@ async function main(): Promise<void> {
       store,
       taskQueue: TASK_QUEUE,
       workflowBundlePath,
+      encryption: NO_ENCRYPTION,
     });
-    const client = await connectClient({ address, namespace });
+    const client = await connectClient({ address, namespace, encryption: NO_ENCRYPTION });
     const options = { temporal: client, registry, store, taskQueue: TASK_QUEUE };
     const runsWith: World['runsWith'] = (workflow) => createClient({ ...options, workflow }).runs;
     const world = { client, runs: runsWith({}), runsWith };

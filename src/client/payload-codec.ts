@@ -9,6 +9,14 @@ export const UNDECODABLE_KEY = '$undecodable';
 const ENCRYPTED = 'binary/encrypted';
 const KEY_ID = 'encryption-key-id';
 const DATA_KEY = 'encryption-data-key';
+const PLAIN_JSON = 'json/plain';
+
+const utf8 = (value: string): Uint8Array => Buffer.from(value);
+const text = (bytes: Uint8Array | null | undefined): string =>
+  bytes ? Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength).toString() : '';
+const ENCRYPTED_BYTES = utf8(ENCRYPTED);
+const PLAIN_JSON_BYTES = utf8(PLAIN_JSON);
+const MARK = utf8('1');
 
 type Context = Parameters<PayloadCodec['encode']>[1];
 
@@ -36,14 +44,14 @@ function encoded(payload: Payload, encryption: Encryption, context: Context): Pa
   if (isReadable !== undefined) return { ...payload, metadata };
   if (!encryption.isOn || NEVER_ENCRYPTED.has(encodingOf(payload))) return payload;
   const { mainKey, dataKey, bytes } = encryption.seal(packed(payload), { scope: scopeOf(context) });
-  return { metadata: { encoding: utf8(ENCRYPTED), [KEY_ID]: utf8(mainKey), [DATA_KEY]: dataKey }, data: bytes };
+  return { metadata: { encoding: ENCRYPTED_BYTES, [KEY_ID]: utf8(mainKey), [DATA_KEY]: dataKey }, data: bytes };
 }
 
 function decoded(payload: Payload, encryption: Encryption, context: Context): Payload {
   if (!isEncrypted(payload)) return readable(payload);
   try {
     const inner = readable(unpacked(encryption.open(sealedOf(payload), { scope: scopeOf(context) })));
-    return { ...inner, metadata: { ...inner.metadata, [PAYLOAD_MARK.wasEncrypted]: utf8('1') } };
+    return { ...inner, metadata: { ...inner.metadata, [PAYLOAD_MARK.wasEncrypted]: MARK } };
   } catch (error) {
     if (error instanceof DamagedError) return undecodable('encrypted, and changed afterwards');
     throw error;
@@ -62,26 +70,33 @@ const scopeOf = (context: Context): string => (context?.workflowId ? `${context.
 
 const LENGTH_BYTES = 4;
 
-/** The length of the metadata, the metadata as JSON with its values in base64, the data. */
+/** The length of the metadata, the metadata as JSON with its values in base64, the data. For plain JSON the length is 0. */
 function packed({ metadata, data }: Payload): Uint8Array {
-  const entries = Object.entries(metadata ?? {}).filter(([name]) => name !== PAYLOAD_MARK.wasEncrypted);
-  const head = Buffer.from(
-    JSON.stringify(Object.fromEntries(entries.map(([name, value]) => [name, Buffer.from(value).toString('base64')]))),
-  );
-  const length = Buffer.alloc(LENGTH_BYTES);
-  length.writeUInt32BE(head.length);
-  return Buffer.concat([length, head, data ?? new Uint8Array()]);
+  const head = packedMetadata(metadata ?? {});
+  const bytes = data ?? new Uint8Array();
+  const all = Buffer.allocUnsafe(LENGTH_BYTES + head.length + bytes.length);
+  all.writeUInt32BE(head.length);
+  all.set(head, LENGTH_BYTES);
+  all.set(bytes, LENGTH_BYTES + head.length);
+  return all;
+}
+
+function packedMetadata(metadata: Record<string, Uint8Array>): Uint8Array {
+  const entries = Object.entries(metadata).filter(([name]) => name !== PAYLOAD_MARK.wasEncrypted);
+  if (entries.length === 1 && text(metadata['encoding']) === PLAIN_JSON) return new Uint8Array();
+  const inBase64 = entries.map(([name, value]) => [name, Buffer.from(value).toString('base64')]);
+  return Buffer.from(JSON.stringify(Object.fromEntries(inBase64)));
 }
 
 /** Only what was packed gets here: anything else does not decrypt. */
 function unpacked(plain: Uint8Array): Payload {
   const bytes = Buffer.from(plain.buffer, plain.byteOffset, plain.byteLength);
   const end = LENGTH_BYTES + bytes.readUInt32BE(0);
-  const head = JSON.parse(bytes.subarray(LENGTH_BYTES, end).toString()) as Record<string, string>;
-  const metadata = Object.fromEntries(
-    Object.entries(head).map(([name, value]) => [name, new Uint8Array(Buffer.from(value, 'base64'))]),
-  );
-  return { metadata, data: bytes.subarray(end) };
+  const head = bytes.subarray(LENGTH_BYTES, end);
+  const data = bytes.subarray(end);
+  if (head.length === 0) return { metadata: { encoding: PLAIN_JSON_BYTES }, data };
+  const entries = Object.entries(JSON.parse(head.toString()) as Record<string, string>);
+  return { metadata: Object.fromEntries(entries.map(([name, value]) => [name, Buffer.from(value, 'base64')])), data };
 }
 
 /** What the default payload converter can read; it knows no protobuf, and throws on what it does not know. */
@@ -90,7 +105,7 @@ const READABLE_AS_IT_IS = new Set(['binary/null', 'binary/plain']);
 function readable(payload: Payload): Payload {
   const encoding = encodingOf(payload);
   if (READABLE_AS_IT_IS.has(encoding)) return payload;
-  if (encoding !== 'json/plain') return undecodable(`encoding ${encoding.slice(0, 40) || 'missing'}`);
+  if (encoding !== PLAIN_JSON) return undecodable(`encoding ${encoding.slice(0, 40) || 'missing'}`);
   try {
     JSON.parse(new TextDecoder('utf-8', { fatal: true }).decode(payload.data ?? new Uint8Array()));
     return payload;
@@ -100,10 +115,8 @@ function readable(payload: Payload): Payload {
 }
 
 const undecodable = (reason: string): Payload => ({
-  metadata: { encoding: utf8('json/plain') },
+  metadata: { encoding: PLAIN_JSON_BYTES },
   data: utf8(JSON.stringify({ [UNDECODABLE_KEY]: reason })),
 });
 
-const utf8 = (value: string): Uint8Array => new TextEncoder().encode(value);
-const text = (bytes: Uint8Array | null | undefined): string => new TextDecoder().decode(bytes ?? new Uint8Array());
 const encodingOf = (payload: Payload | null | undefined): string => text(payload?.metadata?.['encoding']);

@@ -108,19 +108,37 @@ export const NO_ENCRYPTION: Encryption = createEncryption([]);
 const wrapPlace = (main: MainKey): string => `data key ${main.mark}`;
 
 function encrypt(key: KeyObject, plain: Uint8Array, place: string): Uint8Array {
-  const nonce = randomBytes(NONCE_BYTES);
-  const cipher = createCipheriv(CIPHER, key, nonce, { authTagLength: TAG_BYTES });
-  cipher.setAAD(Buffer.from(place));
-  return Buffer.concat([nonce, cipher.update(plain), cipher.final(), cipher.getAuthTag()]);
+  const nonce = nextNonce();
+  const cipher = createCipheriv(CIPHER, key, nonce);
+  if (place !== '') cipher.setAAD(Buffer.from(place));
+  const sealed = Buffer.allocUnsafe(NONCE_BYTES + plain.length + TAG_BYTES);
+  sealed.set(nonce, 0);
+  // In this mode the first call returns as many bytes as it is given, and the last call none.
+  sealed.set(cipher.update(plain), NONCE_BYTES);
+  cipher.final();
+  sealed.set(cipher.getAuthTag(), NONCE_BYTES + plain.length);
+  return sealed;
+}
+
+/** To ask the system for random bytes costs as much as to encrypt a small payload, so they are asked for many at a time. */
+const NONCES_AT_ONCE = 256;
+let nonces = Buffer.alloc(0);
+function nextNonce(): Uint8Array {
+  if (nonces.length === 0) nonces = randomBytes(NONCE_BYTES * NONCES_AT_ONCE);
+  const nonce = nonces.subarray(0, NONCE_BYTES);
+  nonces = nonces.subarray(NONCE_BYTES);
+  return nonce;
 }
 
 function decrypt(key: KeyObject, bytes: Uint8Array, place: string): Uint8Array {
   if (bytes.length < NONCE_BYTES + TAG_BYTES) throw new DamagedError();
   try {
     const decipher = createDecipheriv(CIPHER, key, bytes.subarray(0, NONCE_BYTES), { authTagLength: TAG_BYTES });
-    decipher.setAAD(Buffer.from(place));
+    if (place !== '') decipher.setAAD(Buffer.from(place));
     decipher.setAuthTag(bytes.subarray(bytes.length - TAG_BYTES));
-    return Buffer.concat([decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]);
+    const plain = decipher.update(bytes.subarray(NONCE_BYTES, bytes.length - TAG_BYTES));
+    decipher.final();
+    return plain;
   } catch (error) {
     throw new DamagedError(error);
   }

@@ -1,6 +1,7 @@
 import { sql } from 'kysely';
 import type { Kysely, Selectable } from 'kysely';
 import type { Encryption } from '../encryption/encryption.ts';
+import { EncryptionKeyError } from '../encryption/errors.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
 import { decodeTimeCursor, buildPage, pageSize } from './cursor.ts';
 import type { Page } from './cursor.ts';
@@ -84,7 +85,7 @@ export const createArchivedRuns = (db: Kysely<Tables>, encryption: Encryption) =
     return buildPage(
       rows,
       size,
-      (row) => toItem(row, encryption),
+      (row) => toListedItem(row, encryption),
       (row) => [row.ended_at.toISOString(), row.run_id],
     );
   },
@@ -114,6 +115,16 @@ function storedTexts(run: ArchivedRun, encryption: Encryption): { goal: string; 
     summary: sealJson(jsonParameter({ goal, summary }), encryption, `summary ${run_id}`),
     trace: sealJson(jsonParameter(trace), encryption, `trace ${run_id}`),
   };
+}
+
+/** One run whose key is missing must not make a whole list unreadable. */
+function toListedItem(row: ItemRow, encryption: Encryption): ArchivedRunItem {
+  try {
+    return toItem(row, encryption);
+  } catch (error) {
+    if (!(error instanceof EncryptionKeyError)) throw error;
+    return toItem({ ...row, summary: {} }, encryption);
+  }
 }
 
 function toItem(row: ItemRow, encryption: Encryption): ArchivedRunItem {

@@ -54,6 +54,27 @@ describe('the settings', () => {
   });
 });
 
+describe('encryption', () => {
+  const key = Buffer.alloc(32, 1).toString('base64');
+
+  it('is described by the ids of its keys, never by a key', () => {
+    const told = JSON.stringify(describeConfig(readConfig({ SECONDWIND_ENCRYPTION_KEYS: `main-1:${key}` })));
+    expect(told).toContain('on main-1');
+    expect(told).not.toContain(key);
+  });
+
+  it('is refused with a malformed key before anything starts', () => {
+    expect(() => readConfig({ SECONDWIND_ENCRYPTION_KEYS: 'main-1:short' })).toThrow(/main-1 .* is not 32 bytes/);
+  });
+
+  it('opens its codec to origins only, not to addresses with a path', () => {
+    const origins = 'https://ui.example, http://localhost:8233';
+    expect(readConfig({ SECONDWIND_CODEC_ORIGINS: origins }).codecOrigins).toEqual(origins.split(', '));
+    expect(() => readConfig({ SECONDWIND_CODEC_ORIGINS: 'https://ui.example/x' })).toThrow(/not the origin of a page/);
+    expect(() => readConfig({ SECONDWIND_CODEC_ORIGINS: '*' })).toThrow(/not the origin of a page/);
+  });
+});
+
 describe('tokens', () => {
   it('tokens have roles', () => {
     const env = { HOME, SECONDWIND_TOKEN: 'boss', SECONDWIND_TOKENS: 'viewer:eyes, reporter:hands' };

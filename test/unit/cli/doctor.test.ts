@@ -12,9 +12,11 @@ import {
   checkStore,
   checkTelemetry,
   checkTemporal,
+  checkEncryption,
   checkToken,
 } from '../../../src/cli/doctor/checks.ts';
 import { readConfig } from '../../../src/cli/config/read-config.ts';
+import { encryptionOfDataDir } from '../../../src/encryption/settings.ts';
 
 const folder = (): string => {
   const path = mkdtempSync(join(tmpdir(), 'secondwind-doctor-'));
@@ -90,6 +92,20 @@ describe('doctor', () => {
     expect(await checkToken(config)).toMatchObject({ state: 'ok' });
     chmodSync(file, 0o644);
     expect(await checkToken(config)).toMatchObject({ state: 'failed', next_step: `chmod 600 ${file}` });
+  });
+
+  it('doctor shows whether encryption is on and with which key, and finds a key that others can read', async () => {
+    const dataDir = folder();
+    const check = (env: NodeJS.ProcessEnv) => checkEncryption(readConfig({ SECONDWIND_DATA_DIR: dataDir, ...env }));
+    expect(await check({})).toMatchObject({ state: 'note' });
+    await encryptionOfDataDir({}, dataDir);
+    expect(await check({})).toMatchObject({ state: 'ok', found: expect.stringContaining('encryption.key') });
+    chmodSync(join(dataDir, 'encryption.key'), 0o644);
+    expect(await check({})).toMatchObject({ state: 'failed' });
+    const keys = { SECONDWIND_ENCRYPTION_KEYS: `main-1:${Buffer.alloc(32, 1).toString('base64')}` };
+    expect(await check(keys)).toMatchObject({ state: 'ok', found: expect.stringContaining('main-1 encrypts') });
+    expect(await check({ ...keys, SECONDWIND_ENCRYPTION: 'off' })).toMatchObject({ state: 'note' });
+    expect(await check({ TEMPORAL_ADDRESS: 'temporal:7233' })).toMatchObject({ state: 'note' });
   });
 
   it('doctor shows whether telemetry is on and its collector answers, and never fails because of it', async () => {

@@ -46,6 +46,25 @@ describe('a payload on its way to Temporal', () => {
     expect(text(decoded.metadata?.['encoding'])).toBe('json/plain');
   });
 
+  it.each<[string, Payload]>([
+    ['bytes', { metadata: { encoding: bytes('binary/plain') }, data: new Uint8Array([0, 255, 1]) }],
+    ['more metadata', { metadata: { encoding: bytes('json/plain'), type: bytes('order') }, data: bytes('{}') }],
+  ])('keeps its metadata: %s', async (_what, sent) => {
+    const codec = codecWith(keyA);
+    const { metadata, data } = await decode(codec, await encode(codec, sent));
+    const { [PAYLOAD_MARK.wasEncrypted]: _mark, ...rest } = metadata ?? {};
+    expect(Object.entries(rest).map(([name, value]) => [name, text(value)])).toEqual(
+      Object.entries(sent.metadata ?? {}).map(([name, value]) => [name, text(value)]),
+    );
+    expect(Buffer.from(data ?? []).equals(sent.data ?? new Uint8Array())).toBe(true);
+  });
+
+  it('without metadata becomes a value that says so', async () => {
+    const codec = codecWith(keyA);
+    const decoded = await decode(codec, await encode(codec, { data: bytes('{}') }));
+    expect(text(decoded.data)).toContain(UNDECODABLE_KEY);
+  });
+
   it('differs each time, although the value is the same', async () => {
     const codec = codecWith(keyA);
     const [one, other] = [await encode(codec, json('x')), await encode(codec, json('x'))];
