@@ -14,6 +14,7 @@ const PROBLEMS = {
   no_route: { status: 404, title: 'There is no such route' },
   run_not_found: { status: 404, title: 'There is no such run' },
   no_guidance: { status: 404, title: 'No guidance was shown' },
+  no_transcript: { status: 404, title: 'There is no transcript' },
   unknown_loop: { status: 404, title: 'There is no such loop' },
   failure_not_found: { status: 404, title: 'There is no such failure' },
   artifact_not_found: { status: 404, title: 'There is no such artifact' },

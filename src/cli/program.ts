@@ -23,13 +23,18 @@ import { addRerun, addRun } from './commands/run.ts';
 import { addRuns } from './commands/runs.ts';
 import { addSimulate } from './commands/simulate.ts';
 import { addStatus } from './commands/status.ts';
+import { addSteps } from './commands/steps.ts';
+import { addTranscript } from './commands/transcript.ts';
 import { addWatch } from './commands/watch.ts';
 import { addWorker } from './commands/worker.ts';
 import { ownVersion } from './version.ts';
 
 /** The commands in the groups that `--help` shows. */
 const GROUPS: [heading: string, commands: ((program: Command) => void)[]][] = [
-  ['Look:', [addRuns, addStatus, addWatch, addFailures, addGuidance, addReflections, addQuestions]],
+  [
+    'Look:',
+    [addRuns, addStatus, addSteps, addTranscript, addWatch, addFailures, addGuidance, addReflections, addQuestions],
+  ],
   ['Run:', [addRun, addRerun, addAnswer, addFeedback, addOverride, addCancel]],
   ['Decide:', [addPolicy, addBound, addSimulate, addDetect, addRefine]],
   ['Operate:', [addDev, addDemo, addWorker, addApi, addDoctor, addMigrate, addExport, addMonitors, addMcp]],

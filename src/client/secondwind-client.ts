@@ -20,6 +20,7 @@ import type {
   ShownGuidance,
   StartedRun,
   StoppedRun,
+  TranscriptPage,
 } from './views.ts';
 
 /** Options of every call. */
@@ -83,7 +84,13 @@ export interface Runs {
   rerun(runId: string, body: MessageBody<'cancel_run'>, options?: KeyedOptions): Promise<StartedRun>;
   /** Returns one page of the open questions of all runs. */
   questions(page?: { cursor?: string; limit?: number }, options?: CallOptions): Promise<QuestionPage>;
+  /** Lists the steps in order, with all attempts and with redacted previews of inputs and outputs. */
   steps(runId: string, options?: CallOptions): Promise<ProjectedStep[]>;
+  /**
+   * Reads one page of the conversation with the model as it was sent, redacted and oldest first. Throws `SecondwindError` with the code
+   * `no_transcript` if the agent has no model.
+   */
+  transcript(runId: string, page?: { cursor?: string; limit?: number }, options?: CallOptions): Promise<TranscriptPage>;
   /** Returns every failure record of a run, oldest first, with the current status of its fingerprint. */
   failures(runId: string, options?: CallOptions): Promise<FailureItem[]>;
   /** Returns the passes of a run, oldest first, with the reason why another pass followed or not. */

@@ -60,16 +60,45 @@ export interface ProjectedAttempt {
   ended_at: string | null;
   outcome: 'ok' | 'failed' | 'cancelled' | 'running';
   wait_ms: number;
+  /** A redacted preview of the output, if the attempt succeeded. */
+  output?: Json;
+  /** The artifact with the whole output. */
+  output_artifact_id?: string;
   failure_id?: string;
   manifest_id?: string;
 }
-/** One step of a run, with all its attempts. */
+/**
+ * One step of a run, with all its attempts. `input` and `output` are redacted previews: a value whose JSON has more than 2,000
+ * characters is a text with the beginning of that JSON. The artifact has the whole value.
+ */
 export interface ProjectedStep {
   loop_id: string;
   step_id: number;
   phase: string;
   tool: string;
+  /** The input of the latest attempt; null if Temporal has deleted the run's history. */
+  input: Json;
+  /** The artifact with the whole input, if the store has it: an input that its preview shows whole is not stored. */
+  input_artifact_id?: string;
   attempts: ProjectedAttempt[];
+}
+
+/** One message of a conversation with a model, redacted. */
+export interface TranscriptMessage {
+  /** The turn that sent it first, or answered with it. Turns are counted from 1 over all passes of the run. */
+  turn: number;
+  role: 'system' | 'user' | 'assistant' | 'tool';
+  /** The text; for the result of a tool its JSON. */
+  content: string;
+  /** The tool calls that the model asked for with this message. */
+  tool_calls?: { id: string; tool: string; input: Json }[];
+  /** For the result of a tool: the call that it belongs to. */
+  tool_call_id?: string;
+}
+/** One page of `transcript`. Pass `next_cursor` as `cursor` to get the next page. */
+export interface TranscriptPage {
+  transcript: TranscriptMessage[];
+  next_cursor: string | null;
 }
 
 /** The current status of a fingerprint. */

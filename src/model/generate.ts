@@ -16,7 +16,7 @@ import { boundedFetch } from './bounded-fetch.ts';
 import { bodyWithTextArguments } from './object-arguments.ts';
 import { orderedParts, type SaidState, stateInBody, stateInParts, stateSource } from './provider-state.ts';
 import { isEndpoint, type ModelEndpoint, type ModelObject, type ModelSource } from '../define/model-source.ts';
-import type { ModelRequest } from './request.ts';
+import { isToldInWords, type ModelRequest, sentInstructions } from './request.ts';
 import type { TokenParameter } from './token-parameter.ts';
 import type { ToolNames } from './tool-names.ts';
 
@@ -66,8 +66,8 @@ async function generateBy(
   names: ToolNames,
   { abortSignal, tokenParameter }: How,
 ): Promise<Generated> {
-  const inWords = isEndpoint(source) && source.structured_output === 'json_object';
-  const system = buildInstructions(request, inWords);
+  const inWords = isToldInWords(source);
+  const system = sentInstructions(request, source);
   const model = isEndpoint(source) ? modelAt(source, tokenParameter, fetchAnswer) : source;
   const result = await generateText({
     model: request.tool_choice === 'none' ? withoutCalls(model) : model,
@@ -124,11 +124,6 @@ function withoutCalls(model: ModelObject): ModelObject {
     params.tools === undefined ? params : { ...params, toolChoice: { type: 'none' } };
   return wrapLanguageModel({ model, middleware: { specificationVersion: 'v3', transformParams } });
 }
-
-const buildInstructions = ({ instructions, output_schema }: ModelRequest, inWords: boolean): string =>
-  inWords && output_schema !== undefined
-    ? `${instructions}\n\nAnswer with JSON only. It must follow this JSON Schema: ${JSON.stringify(output_schema)}`
-    : instructions;
 
 const declareTools = ({ tools }: ModelRequest, names: ToolNames) =>
   Object.fromEntries(

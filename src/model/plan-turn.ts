@@ -12,7 +12,7 @@ import { askModel } from './ask-model.ts';
 import { countedBefore, hashHead } from './input-tokens.ts';
 import { toJsonSchema, checkOutput } from './output-schema.ts';
 import { cleanState } from './provider-state.ts';
-import type { ModelRequest } from './request.ts';
+import { type ModelRequest, sentInstructions } from './request.ts';
 import { maskSecretsOf, redactSecretsOf } from './model-secrets.ts';
 import { nameOf, settingNames, resolveModel } from './resolve-model.ts';
 import { type NoRoom, reserve, settleUse } from './spending.ts';
@@ -97,21 +97,26 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnEnviron
     ...settleUse(agent, nameOf(source), outcome, reserved),
     ...(model_calls === undefined ? {} : { model_calls }),
   };
-  if (outcome.class === 'failed') return { ...(await withRepair(outcome, env.store)), ...used };
-
   // What the model said goes to tools and to the result exactly; only the endpoint's own key never does.
   const mask = maskSecretsOf(source);
+  const sent = { instructions: mask(sentInstructions(request, source)), messages: asked };
+  const keepSent = (failure: CallFailed) =>
+    withSent(failure, () =>
+      saveConversation(env.store, { messages: kept, feedback_told }, conversation.messages, { sent, answered: false }),
+    );
+  if (outcome.class === 'failed') return { ...(await keepSent(await withRepair(outcome, env.store))), ...used };
+
   const problem = await checkAnswer(agent, outcome);
   if (problem !== null) {
     const said = outcome.text ?? JSON.stringify(outcome.calls);
     const unusable = fail({ category: 'contract_violation', certainty: 'failed', ...problem });
-    return { ...(await withRepair({ ...unusable, text: mask(said) }, env.store)), ...used };
+    return { ...(await keepSent(await withRepair({ ...unusable, text: mask(said) }, env.store))), ...used };
   }
   const messages: Message[] = [...kept, answered(outcome, mask)];
   try {
     const counted = countedNow(outcome, request, nameOf(source));
     const told = { messages, feedback_told, ...(counted === null ? {} : { counted }) };
-    const transcript = await saveConversation(env.store, told, conversation.messages);
+    const transcript = await saveConversation(env.store, told, conversation.messages, { sent, answered: true });
     return { class: 'ok', ...toChoice(outcome, mask), ...used, transcript, duration_ms: env.now() - startedAt };
   } catch (error) {
     return { ...fail(storeUnreachable(error)), ...used };
@@ -147,6 +152,17 @@ async function withRepair(failure: CallFailed & { text?: string }, store: Messag
   } catch {
     // Storing the answer is optional: without it the model is only told what was wrong.
     return rest;
+  }
+}
+
+/** Keeps what a failed turn sent, for people who read the transcript. A request that reached no server was not sent. */
+async function withSent(failure: CallFailed, save: () => Promise<string>): Promise<CallFailed> {
+  if (failure.certainty === 'not_started') return failure;
+  try {
+    return { ...failure, sent: await save() };
+  } catch {
+    // The run does not depend on it.
+    return failure;
   }
 }
 

@@ -37,6 +37,8 @@ export const CAP = {
   goalChars: 4_000,
   planSteps: 250,
   messagePreviewChars: 300,
+  /** What the list of steps shows of an input or an output, as JSON. */
+  previewChars: 2_000,
   textChars: 4_000,
   nameChars: 128,
   labels: 20,

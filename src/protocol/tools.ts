@@ -171,6 +171,8 @@ export interface CallFailed extends AttemptDetails {
   missed?: string[];
   /** Artifact id of a model's unusable answer, which its next attempt corrects. */
   repair?: string;
+  /** Artifact id of what a failed turn sent to the model. It is only read by people. */
+  sent?: string;
   /** The run's budget has no room for this call. Nothing was sent, and the run ends. */
   over_budget?: 'tokens' | 'cost_micro_usd';
   /** The cap that the output exceeded. */

@@ -58,7 +58,9 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     expect({ code, stderr }).toEqual({ code: 0, stderr: '' });
     const lines = stdout.trim().split('\n');
     expect(lines[0]).toMatch(new RegExp(`^${id} has started. At most \\d+ attempts`));
-    expect(lines.at(-1)).toMatch(/^completed: /);
+    const end = lines.findIndex((line) => line.startsWith('completed: '));
+    const { result } = await json<{ result: { output: unknown } }>('status', id);
+    expect(JSON.parse(lines.slice(end + 1).join('\n'))).toEqual(result.output);
     expect(stdout).toContain('✗ attempt 1 of step 1: HTTP_503');
     expect(stdout).toContain('guidance');
     expect(stdout).toContain('✓ attempt 2 of step 1');

@@ -118,6 +118,7 @@ describe('the projection of a run', () => {
         step_id: 1,
         phase: 'demo',
         tool: 'demo.flaky',
+        input: { fail_times: 1 },
         attempts: [
           {
             attempt: 1,
@@ -128,7 +129,14 @@ describe('the projection of a run', () => {
             failure_id: record?.failure_id,
             manifest_id: record?.context_refs.manifest_id,
           },
-          { attempt: 2, started_at: expect.any(String), ended_at: expect.any(String), outcome: 'ok', wait_ms },
+          {
+            attempt: 2,
+            started_at: expect.any(String),
+            ended_at: expect.any(String),
+            outcome: 'ok',
+            wait_ms,
+            output: expect.objectContaining({ inline: true, artifact_id: result.result?.artifact_id }),
+          },
         ],
       },
     ]);

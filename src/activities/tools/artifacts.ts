@@ -1,4 +1,6 @@
 import { createHash } from 'node:crypto';
+import { CAP } from '../../protocol/caps.ts';
+import { canonicalJson } from '../../protocol/ids.ts';
 import type { KeptArtifact, ToolCallRequest } from '../../protocol/tools.ts';
 import type { JsonDigest } from '../../threads/thread-tasks.ts';
 import type { ToolEnvironment } from './tool-environment.ts';
@@ -39,6 +41,14 @@ export async function saveOnce(
     return true;
   });
   return saved === true ? id : null;
+}
+
+/**
+ * Saves an input that is too long for its preview in the list of steps, so that people can read the whole. Its id is the hash of the
+ * input, so readers find it without a record of it.
+ */
+export async function keepLongInput({ input }: ToolCallRequest, env: ToolEnvironment): Promise<void> {
+  if (JSON.stringify(input).length > CAP.previewChars) await saveOnce(env, canonicalJson(input), 'application/json');
 }
 
 /** Saves bytes exactly as they came, because later steps read them. Secrets are redacted where people read them. */

@@ -10,6 +10,7 @@ import type { ActivityStore } from '../store-port.ts';
 import { outputInHistory } from '../unsaved-in-history.ts';
 import { createStoreWait } from '../wait-for-store.ts';
 import type { ToolEnvironment } from './tool-environment.ts';
+import { keepLongInput } from './artifacts.ts';
 import { executeTool, reconcileTool } from './execute-tool.ts';
 
 export interface ToolActivityDeps {
@@ -47,7 +48,13 @@ export function createToolActivities({ registry, store, redact }: ToolActivityDe
   const call =
     (tool: Tool) =>
     async (request: ToolCallRequest): Promise<CallSucceeded> =>
-      returnOrThrow(await withHeartbeat((call) => executeTool(tool, request, environment(call))));
+      returnOrThrow(
+        await withHeartbeat(async (call) => {
+          const env = environment(call);
+          const [outcome] = await Promise.all([executeTool(tool, request, env), keepLongInput(request, env)]);
+          return outcome;
+        }),
+      );
   const reconcile = async (request: ToolCallRequest): Promise<ReconcileOutcome> => {
     const tool = registry.tools.get(request.tool);
     if (tool === undefined) return { verdict: 'unknown' };

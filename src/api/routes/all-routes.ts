@@ -13,7 +13,7 @@ import { questions } from './questions.ts';
 import { postReflection, reflections, reflectionSeen, reviseReflection } from './reflections.ts';
 import { allEvents, runEvents } from './run-events.ts';
 import { answerRun, cancelRun, feedbackRun, overrideRun, rerunRun } from './run-messages.ts';
-import { runFailures, runGuidance, runOverrides, runSteps, runTrace } from './run-views.ts';
+import { runFailures, runGuidance, runOverrides, runSteps, runTrace, runTranscript } from './run-views.ts';
 import { listRuns, runStatus, startRun } from './runs.ts';
 
 const WORK: Route[] = [
@@ -23,6 +23,7 @@ const WORK: Route[] = [
   runEvents,
   allEvents,
   runSteps,
+  runTranscript,
   runFailures,
   runTrace,
   runOverrides,

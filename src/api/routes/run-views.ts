@@ -1,8 +1,8 @@
-import { answerJson } from '../json-answer.ts';
+import { answerJson, page } from '../json-answer.ts';
 import { z } from 'zod';
 import { readQuery, readRunId } from '../read-request.ts';
 import type { Route } from '../route.ts';
-import { wholeNumber } from '../schemas/shared-schemas.ts';
+import { cursor, limit, wholeNumber } from '../schemas/shared-schemas.ts';
 
 const view = { method: 'get', role: 'viewer', problems: ['run_not_found'] } as const;
 
@@ -10,9 +10,27 @@ export const runSteps: Route = {
   ...view,
   problems: [...view.problems],
   path: '/v1/runs/{run_id}/steps',
-  summary: 'The steps of a run with all attempts',
+  summary: 'The steps of a run with all attempts, and redacted previews of inputs and outputs',
   answer: { status: 200, description: 'In step order', schema: 'Steps' },
   handle: async (c, { runs }) => answerJson(c, { steps: await runs.steps(readRunId(c)) }),
+};
+
+const transcriptQuery = z.strictObject({ cursor: cursor.optional(), limit: limit.optional() });
+
+export const runTranscript: Route = {
+  ...view,
+  path: '/v1/runs/{run_id}/transcript',
+  summary: 'The conversation of a run with its model as it was sent, redacted',
+  query: transcriptQuery,
+  answer: { status: 200, description: 'Oldest first', schema: 'Transcript' },
+  problems: ['run_not_found', 'no_transcript', 'bad_cursor'],
+  handle: async (c, { runs }) => {
+    const runId = readRunId(c);
+    const { cursor: from, limit: size } = readQuery(c, transcriptQuery);
+    const asked = { ...(from && { cursor: from }), ...(size && { limit: size }) };
+    const { transcript, next_cursor } = await runs.transcript(runId, asked);
+    return answerJson(c, { transcript, ...page(next_cursor) });
+  },
 };
 
 export const runFailures: Route = {

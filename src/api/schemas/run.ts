@@ -6,6 +6,7 @@ import type {
   ProjectedStep,
   ShownGuidance,
   StartedRun,
+  TranscriptMessage,
 } from '../../client/views.ts';
 import type { OverrideEntry } from '../../core/guardrails/overrides.ts';
 import type { ReasonedTraceItem } from '../../core/guardrails/loop-trace.ts';
@@ -105,6 +106,8 @@ const step: z.ZodType<ProjectedStep> = z.strictObject({
   step_id: z.int(),
   phase: z.string(),
   tool: z.string(),
+  input: z.json(),
+  input_artifact_id: z.string().optional(),
   attempts: z.array(
     z.strictObject({
       attempt: z.int(),
@@ -112,10 +115,20 @@ const step: z.ZodType<ProjectedStep> = z.strictObject({
       ended_at: z.string().nullable(),
       outcome: z.enum(['ok', 'failed', 'cancelled', 'running']),
       wait_ms: z.number(),
+      output: z.json().optional(),
+      output_artifact_id: z.string().optional(),
       failure_id: z.string().optional(),
       manifest_id: z.string().optional(),
     }),
   ),
+});
+
+const transcriptMessage: z.ZodType<TranscriptMessage> = z.strictObject({
+  turn: z.int(),
+  role: z.enum(['system', 'user', 'assistant', 'tool']),
+  content: z.string(),
+  tool_calls: z.array(z.strictObject({ id: z.string(), tool: z.string(), input: z.json() })).optional(),
+  tool_call_id: z.string().optional(),
 });
 
 export const standing = {
@@ -213,6 +226,7 @@ export const RUN_SCHEMAS = {
   Runs: z.strictObject({ runs: z.array(listedRun), next_cursor: nextCursor }),
   Questions: z.strictObject({ questions: z.array(askedQuestion), next_cursor: nextCursor }),
   Steps: z.strictObject({ steps: z.array(step) }),
+  Transcript: z.strictObject({ transcript: z.array(transcriptMessage), next_cursor: nextCursor }),
   Failures: z.strictObject({ failures: z.array(failureItem) }),
   Trace: z.strictObject({ trace: z.array(traceItem) }),
   Overrides: z.strictObject({ overrides: z.array(overrideEntry) }),

@@ -5,6 +5,7 @@ import { SecondwindError } from '../../protocol/errors.ts';
 import { readPerson, remoteCommand, withPerson } from '../ask/command.ts';
 import type { RemoteFlags } from '../ask/connect-remote.ts';
 import type { Column } from '../show/table.ts';
+import { dollars } from '../show/terminal-text.ts';
 
 type Monitors = z.infer<(typeof SCHEMAS)['Monitors']>;
 type Switched = z.infer<(typeof SCHEMAS)['Switched']>;
@@ -20,7 +21,7 @@ interface MonitorsFlags extends RemoteFlags {
 }
 
 const share = (rate: number | null): string => (rate === null ? '-' : `${(rate * 100).toFixed(1)} %`);
-const dollars = (micro: number | null): string => (micro === null ? '-' : `$${(micro / 1_000_000).toFixed(4)}`);
+const cost = (microUsd: number | null): string => (microUsd === null ? '-' : dollars(microUsd));
 
 const FIGURES: Column<Figures>[] = [
   { head: 'AGENT', cell: (row) => row.agent },
@@ -30,7 +31,7 @@ const FIGURES: Column<Figures>[] = [
   { head: 'IN THE END', cell: (row) => share(row.final_success), right: true },
   { head: 'RECOVERED', cell: (row) => share(row.recovery), right: true },
   { head: 'ADDED TIME', cell: (row) => `${row.added_seconds.toFixed(1)} s`, right: true },
-  { head: 'ADDED COST', cell: (row) => dollars(row.added_cost_micro_usd), right: true },
+  { head: 'ADDED COST', cell: (row) => cost(row.added_cost_micro_usd), right: true },
 ];
 const BY_DAY: Column<Figures>[] = [{ head: 'DAY', cell: (row) => row.day ?? '' }, ...FIGURES];
 

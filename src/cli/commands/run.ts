@@ -1,4 +1,5 @@
 import type { Command } from 'commander';
+import type { HttpClient } from '../../client/http/http-client.ts';
 import type { Runs } from '../../client/secondwind-client.ts';
 import type { StartedRun } from '../../client/views.ts';
 import type { RunRequest } from '../../protocol/run.ts';
@@ -82,20 +83,22 @@ async function startAndFollow(
   ]);
   const telemetry = await commandTelemetry();
   try {
-    const { runs } = await connectRemote(flags, process.env, () => telemetry?.headers() ?? {});
-    const started = await (telemetry === undefined ? start(runs) : telemetry.inSpan(name, () => start(runs)));
-    await tell(runs, started, flags);
+    const remote = await connectRemote(flags, process.env, () => telemetry?.headers() ?? {});
+    const started = await (telemetry === undefined
+      ? start(remote.runs)
+      : telemetry.inSpan(name, () => start(remote.runs)));
+    await tell(remote, started, flags);
   } finally {
     await telemetry?.shutdown();
   }
 }
 
-async function tell(runs: Runs, started: StartedRun, flags: StartFlags): Promise<void> {
+async function tell(remote: HttpClient, started: StartedRun, flags: StartFlags): Promise<void> {
   const [{ boundSentence }, { followRun }, { print }] = await Promise.all([
     import('../../core/bound/sentence.ts'),
     import('../follow/follow-run.ts'),
     import('../show/print.ts'),
   ]);
   print(flags, started, () => [`${started.run_id} has started. ${boundSentence(started.bound)}`]);
-  if (flags.detach !== true) process.exitCode = await followRun(runs, started.run_id, flags);
+  if (flags.detach !== true) process.exitCode = await followRun(remote, started.run_id, flags);
 }

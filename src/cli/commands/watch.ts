@@ -13,7 +13,7 @@ export function addWatch(program: Command): void {
       ]);
       const remote = await connectRemote(flags);
       if (runId === undefined) await watchAll(remote, flags);
-      else process.exitCode = await followRun(remote.runs, runId, flags);
+      else process.exitCode = await followRun(remote, runId, flags);
     });
 }
 

@@ -1,8 +1,12 @@
 import type { RunEvent } from '../../client/history/run-event.ts';
+import type { HttpClient } from '../../client/http/http-client.ts';
 import type { Runs } from '../../client/secondwind-client.ts';
-import type { PendingQuestion } from '../../protocol/run.ts';
+import type { Json } from '../../protocol/json.ts';
+import type { PendingQuestion, RunStatus } from '../../protocol/run.ts';
 import { EXIT } from '../report-error.ts';
 import { LiveLine } from '../show/live-line.ts';
+import { resultLines } from '../show/result-lines.ts';
+import { terminalWidth } from '../show/table.ts';
 import { oneLine } from '../show/terminal-text.ts';
 import { exitCodeForOutcome } from './exit-code.ts';
 import { narrate, currentActivity } from './narrate.ts';
@@ -14,10 +18,11 @@ export interface FollowFlags {
 }
 
 /**
- * Prints the events of a run as they happen, as text or as JSON lines. Returns when the run has ended, or when it waits for a person
- * and `wait` is not set. The run itself continues either way.
+ * Prints the events of a run as they happen, as text or as JSON lines, and then its result. Returns when the run has ended, or when it
+ * waits for a person and `wait` is not set. The run itself continues then.
  */
-export async function followRun(runs: Runs, runId: string, flags: FollowFlags): Promise<number> {
+export async function followRun(remote: HttpClient, runId: string, flags: FollowFlags): Promise<number> {
+  const { runs } = remote;
   const leaving = new AbortController();
   const left = (): void => leaving.abort();
   process.once('SIGINT', left);
@@ -26,9 +31,14 @@ export async function followRun(runs: Runs, runId: string, flags: FollowFlags): 
   try {
     if (!flags.json) live.show('starting');
     for await (const event of runs.watch(runId, { signal: leaving.signal })) {
-      const line = flags.json ? JSON.stringify({ run_id: runId, ...event }) : narrate(event);
+      const ended = event.event === 'run_ended' ? { result: await readResult(remote, runId) } : {};
+      const line = flags.json ? JSON.stringify({ run_id: runId, ...event, ...ended }) : narrate(event);
       if (line !== null && line !== '') say(line);
-      if (event.event === 'run_ended') return exitCodeForOutcome(event.outcome);
+      if (event.event === 'run_ended') {
+        live.end();
+        if (!flags.json) printResult(runId, ended.result ?? null);
+        return exitCodeForOutcome(event.outcome);
+      }
       const doing = currentActivity(event);
       if (doing !== null && !flags.json) live.show(doing);
       const question = flags.wait ? undefined : await openQuestion(runs, runId, event);
@@ -38,7 +48,7 @@ export async function followRun(runs: Runs, runId: string, flags: FollowFlags): 
         return EXIT.person;
       }
     }
-    if (!leaving.signal.aborted) return await showDeletedRun(runs, runId, flags);
+    if (!leaving.signal.aborted) return await showDeletedRun(remote, runId, flags);
   } finally {
     live.end();
     process.removeListener('SIGINT', left);
@@ -61,9 +71,33 @@ export function printQuestion(runId: string, { options, deadline }: PendingQuest
   );
 }
 
+type Result = NonNullable<RunStatus['result']>;
+
+/** A large output is not part of the status; it is an artifact, which only an operator may read whole. */
+async function readResult({ runs, api }: HttpClient, runId: string): Promise<Result | null> {
+  const { result } = await runs.get(runId);
+  if (!result || result.output !== null || result.artifact_id === null) return result ?? null;
+  try {
+    return { ...result, output: (await api.ask<Json>('GET', `/v1/artifacts/${result.artifact_id}`)).body };
+  } catch {
+    return result;
+  }
+}
+
+function printResult(runId: string, result: Result | null): void {
+  if (result === null) return;
+  const { output, artifact_id } = result;
+  const lines =
+    output === null && artifact_id !== null
+      ? [`The result is large: GET /v1/artifacts/${artifact_id}`]
+      : resultLines(runId, output, terminalWidth());
+  process.stdout.write(`${lines.join('\n')}\n`);
+}
+
 /** A run whose history was deleted has no events, but its status is still known. */
-async function showDeletedRun(runs: Runs, runId: string, flags: FollowFlags): Promise<number> {
-  const status = await runs.get(runId);
+async function showDeletedRun(remote: HttpClient, runId: string, flags: FollowFlags): Promise<number> {
+  const status = await remote.runs.get(runId);
   process.stdout.write(`${flags.json ? JSON.stringify(status) : oneLine(status.why)}\n`);
+  if (!flags.json) printResult(runId, await readResult(remote, runId));
   return exitCodeForOutcome(status.outcome ?? 'system_error');
 }

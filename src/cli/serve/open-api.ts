@@ -7,6 +7,7 @@ import { createClient } from '../../client/create-client.ts';
 import { createCodec } from '../../client/payload-codec.ts';
 import type { Grant } from '../../api/access.ts';
 import type { Encryption } from '../../encryption/encryption.ts';
+import { createRedactor, secretsOf } from '../../core/redaction/redact.ts';
 import type { Registry } from '../../define/registry.ts';
 import type { Store } from '../../store/store.ts';
 import type { Telemetry } from '../../telemetry/start-telemetry.ts';
@@ -41,8 +42,10 @@ export async function openApi(parts: Parts, options: OpenApiOptions): Promise<Ho
   const { env, telemetry, encryption } = options;
   const client = await connectClient({ address, namespace, env, telemetry, encryption });
   parts.add('client', () => client.connection.close());
+  const redact = createRedactor([...secretsOf(process.env), ...options.grants.map(({ token }) => token)]);
   return createApi({
-    ...createClient({ temporal: client, registry, store, searchAttributes }),
+    ...createClient({ temporal: client, registry, store, searchAttributes, redact }),
+    redact,
     store,
     registry,
     tokens: options.grants,

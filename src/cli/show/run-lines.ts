@@ -2,7 +2,7 @@ import { colours } from './colours.ts';
 import type { AskedQuestion, ListedRun, QuestionPage, RunPage } from '../../client/views.ts';
 import type { RunStatus } from '../../protocol/run.ts';
 import { type Column, facts, table, terminalWidth } from './table.ts';
-import { count, duration, minute } from './terminal-text.ts';
+import { count, dollars, duration, minute } from './terminal-text.ts';
 
 const paintState = (text: string, { state, outcome }: ListedRun): string => {
   if (outcome === 'completed') return colours.green(text);
@@ -57,6 +57,7 @@ export function statusLines(status: RunStatus): string[] {
     ['pass', status.loop_id],
     ['at', status.state === 'ended' ? undefined : place],
     ['used', formatUsage(budget)],
+    ['cost', formatCost(status)],
     [
       'failures',
       failures.total === 0 ? 'none' : `${failures.total} (${failures.active} active): ${signals.join(', ')}`,
@@ -80,6 +81,16 @@ function formatUnsaved({ records, outputs, archive }: RunStatus['unsaved']): str
     ...(archive ? ['the archive'] : []),
   ];
   return parts.length === 0 ? undefined : `${parts.join(', ')}: written when Postgres answers`;
+}
+
+/** A run without a model costs nothing. A model without a price costs something that nobody has counted. */
+function formatCost({ budget: { used, limit }, bound }: RunStatus): string | undefined {
+  if (used.cost_micro_usd === 0 && limit.cost_micro_usd === null) {
+    if (used.model_calls === 0) return undefined;
+    if (bound?.cost_micro_usd === null) return 'not known, because the model has no price';
+  }
+  const most = limit.cost_micro_usd === null ? '' : ` of ${dollars(limit.cost_micro_usd)}`;
+  return dollars(used.cost_micro_usd) + most;
 }
 
 function formatUsage({ used, limit }: RunStatus['budget']): string {

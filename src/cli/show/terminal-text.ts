@@ -32,6 +32,22 @@ export function cut(text: string, width: number): string {
   return width <= 0 ? '' : `${kept}…`;
 }
 
+/** Lines of at most so many columns, broken at spaces where there are any. */
+export function wrap(text: string, width: number): string[] {
+  const lines: string[] = [];
+  let rest = text;
+  for (;;) {
+    // A line needs no more than this of a long text, and looking at all of it each time would take too long.
+    const start = rest.slice(0, 2 * width + 2);
+    if (displayWidth(start) <= width) return [...lines, rest];
+    const fits = Math.max(1, cut(start, width + 1).length - 1);
+    const space = rest.lastIndexOf(' ', fits);
+    const end = space > width / 3 ? space : fits;
+    lines.push(rest.slice(0, end).trimEnd());
+    rest = rest.slice(end).trimStart();
+  }
+}
+
 /** `1 pass`, `2 passes`. */
 export const count = (n: number, one: string, many = `${one}s`): string => `${n} ${n === 1 ? one : many}`;
 
@@ -42,6 +58,9 @@ export function duration(seconds: number): string {
   if (whole < 3_600) return `${Math.floor(whole / 60)} min ${whole % 60} s`;
   return `${Math.floor(whole / 3_600)} h ${Math.floor((whole % 3_600) / 60)} min`;
 }
+
+/** `$0.0123`. */
+export const dollars = (microUsd: number): string => `$${(microUsd / 1_000_000).toFixed(4)}`;
 
 /** `2026-11-16 08:05`, which sorts and needs no locale. */
 export const minute = (iso: string | null): string => (iso === null ? '' : iso.slice(0, 16).replace('T', ' '));

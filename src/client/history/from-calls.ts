@@ -6,7 +6,7 @@ import type { CallCancelled, CallFailed, GuidanceRow } from '../../protocol/tool
 import { classifyFailure } from '../../workflows/outcomes.ts';
 import { asCount, type Fields, asFields, type HistoryFailure, asList, asText, textOrNull } from './history-event.ts';
 import type { OpenCall, ProjectionState } from './projection-state.ts';
-import type { AttemptPlace, Fact } from './run-event.ts';
+import type { AttemptPlace, Fact, RecordedOutput } from './run-event.ts';
 
 export type CallInProgress = Extract<OpenCall, { step_id: number }>;
 
@@ -19,7 +19,7 @@ export function projectToolCall(state: ProjectionState, key: string, tool: strin
   const { attempt: _attempt, ...step } = place;
   return [
     ...(place.attempt === 1 ? [{ event: 'step_started' as const, ...step }] : []),
-    { event: 'attempt_started', ...place, wait_ms },
+    { event: 'attempt_started', ...place, wait_ms, input: request['input'] ?? null },
     ...guidanceFacts(place, request),
   ];
 }
@@ -47,8 +47,16 @@ export function projectSuccess(state: ProjectionState, call: CallInProgress, res
       ...(artifact_id === null ? {} : { artifact_id }),
       ...(call.kind === 'reconcile' ? { reconciled: true } : {}),
     },
+    { event: 'attempt_output', step_id: call.step_id, attempt: call.attempt, output: readOutput(answer) },
   ];
 }
+
+const readOutput = (answer: Fields): RecordedOutput => ({
+  value: answer['output'] ?? null,
+  inline: answer['inline'] !== false,
+  artifact_id: textOrNull(answer['artifact_id']) || null,
+  bytes: asCount(answer['bytes']),
+});
 
 export function projectFailure(
   state: ProjectionState,

@@ -44,7 +44,7 @@ function readSubRunOutcome(result: Fields): SubRunOutcome {
 /** Reads the end of a sub-run with the function of core/run, so that the events show what the run decided on. */
 export function projectSubRunEnd(state: ProjectionState, call: CallInProgress, end: SubRunOutcome): Fact[] {
   const told = toStepOutcome(end, state.cancelled);
-  return told.class === 'ok'
-    ? projectSuccess(state, call, { artifact_id: told.artifact_id })
-    : projectOutcome(state, call, told);
+  if (told.class !== 'ok') return projectOutcome(state, call, told);
+  const { output, inline, artifact_id, bytes } = told;
+  return projectSuccess(state, call, { output, inline, artifact_id, bytes });
 }

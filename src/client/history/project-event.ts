@@ -37,9 +37,10 @@ export function projectEvent(
   return { state: next, events: facts.filter(isRunEvent) };
 }
 
-export const isRunEvent = (fact: StampedFact): fact is RunEvent => fact.event !== 'attempt_started';
+export const isRunEvent = (fact: StampedFact): fact is RunEvent =>
+  fact.event !== 'attempt_started' && fact.event !== 'attempt_output';
 
-/** Like `projectEvent`, but also returns the starts of attempts, which only the list of steps needs. */
+/** Like `projectEvent`, but also returns the facts that only the list of steps needs. */
 export function reduce(state: ProjectionState, event: HistoryEvent): { state: ProjectionState; facts: StampedFact[] } {
   // The state is copied once here, so that the functions below may change the copy.
   const next: ProjectionState = { ...state, calls: { ...state.calls }, at: toTime(event.eventTime) ?? state.at };

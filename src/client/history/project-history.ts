@@ -2,12 +2,11 @@ import type { HistoryEvent } from './history-event.ts';
 import { isRunEvent, reduce, type StampedFact } from './project-event.ts';
 import { openProjection } from './projection-state.ts';
 import type { RunEvent } from './run-event.ts';
-import type { ProjectedStep } from '../views.ts';
-import { collectSteps } from './steps.ts';
+import { collectSteps, type RecordedStep } from './steps.ts';
 
 interface ProjectedHistory {
   events: RunEvent[];
-  steps: ProjectedStep[];
+  steps: RecordedStep[];
 }
 
 /** Projects the whole history of a run, with all executions of its continue-as-new chain, oldest first. */

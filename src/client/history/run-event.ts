@@ -106,6 +106,23 @@ export interface RunEnding {
 /** One event of a run. `id` is stable and orders all events of the run. */
 export type RunEvent = { id: string; at: string } & RunFact;
 
-/** The start of an attempt is not a public event, but the list of steps needs it. */
-export type AttemptStarted = { event: 'attempt_started'; wait_ms: number } & AttemptPlace;
-export type Fact = RunFact | AttemptStarted;
+/**
+ * What only the list of steps needs: the start of an attempt with its input, and the output of one that succeeded. These are not public
+ * events, because they hold values as the tool got and gave them.
+ */
+export type AttemptStarted = { event: 'attempt_started'; wait_ms: number; input: Json } & AttemptPlace;
+export interface AttemptOutput {
+  event: 'attempt_output';
+  step_id: number;
+  attempt: number;
+  output: RecordedOutput;
+}
+/** An output as history has it. A large one is only in the store. */
+export interface RecordedOutput {
+  value: Json;
+  inline: boolean;
+  artifact_id: string | null;
+  bytes: number;
+}
+export type StepFact = AttemptStarted | AttemptOutput;
+export type Fact = RunFact | StepFact;

@@ -1,19 +1,24 @@
 import type { StampedFact } from './project-event.ts';
+import type { Json } from '../../protocol/json.ts';
 import type { ProjectedAttempt, ProjectedStep } from '../views.ts';
-import type { AttemptPlace, Fact } from './run-event.ts';
+import type { AttemptPlace, Fact, RecordedOutput } from './run-event.ts';
+
+/** A step with its values as history has them. People see previews of them, which `previewSteps` makes. */
+export type RecordedStep = Omit<ProjectedStep, 'input_artifact_id' | 'attempts'> & { attempts: RecordedAttempt[] };
+export type RecordedAttempt = Omit<ProjectedAttempt, 'output' | 'output_artifact_id'> & { output?: RecordedOutput };
 
 /** Collects the steps of a run with all their attempts, in step order. */
-export function collectSteps(facts: readonly StampedFact[]): ProjectedStep[] {
-  const steps = new Map<number, ProjectedStep>();
+export function collectSteps(facts: readonly StampedFact[]): RecordedStep[] {
+  const steps = new Map<number, RecordedStep>();
   for (const fact of facts) merge(steps, fact, fact.at);
   return [...steps.values()].sort((one, other) => one.step_id - other.step_id);
 }
 
-function merge(steps: Map<number, ProjectedStep>, fact: Fact, at: string): void {
+function merge(steps: Map<number, RecordedStep>, fact: Fact, at: string): void {
   switch (fact.event) {
     case 'attempt_started': {
-      const { attempt, wait_ms } = fact;
-      putAttempt(steps, fact, { attempt, started_at: at, ended_at: null, outcome: 'running', wait_ms });
+      const { attempt, wait_ms, input } = fact;
+      putAttempt(steps, fact, { attempt, started_at: at, ended_at: null, outcome: 'running', wait_ms }, input);
       return;
     }
     case 'attempt_ended': {
@@ -22,6 +27,11 @@ function merge(steps: Map<number, ProjectedStep>, fact: Fact, at: string): void 
       const before = findAttempt(steps, fact.step_id, attempt);
       const began = fact.reconciled && before ? before.started_at : started_at;
       putAttempt(steps, fact, { attempt, started_at: began, ended_at, outcome, wait_ms });
+      return;
+    }
+    case 'attempt_output': {
+      const attempt = findAttempt(steps, fact.step_id, fact.attempt);
+      if (attempt !== undefined) attempt.output = fact.output;
       return;
     }
     case 'failure_recorded': {
@@ -37,16 +47,20 @@ function merge(steps: Map<number, ProjectedStep>, fact: Fact, at: string): void 
   }
 }
 
-const findAttempt = (
-  steps: Map<number, ProjectedStep>,
-  stepId: number,
-  attempt: number,
-): ProjectedAttempt | undefined => steps.get(stepId)?.attempts.find((candidate) => candidate.attempt === attempt);
+const findAttempt = (steps: Map<number, RecordedStep>, stepId: number, attempt: number): RecordedAttempt | undefined =>
+  steps.get(stepId)?.attempts.find((candidate) => candidate.attempt === attempt);
 
-function putAttempt(steps: Map<number, ProjectedStep>, place: AttemptPlace, attempt: ProjectedAttempt): void {
+function putAttempt(
+  steps: Map<number, RecordedStep>,
+  place: AttemptPlace,
+  attempt: RecordedAttempt,
+  input?: Json,
+): void {
   const { loop_id, step_id, phase, tool } = place;
-  const step = steps.get(step_id) ?? { loop_id, step_id, phase, tool, attempts: [] };
+  const step = steps.get(step_id) ?? { loop_id, step_id, phase, tool, input: null, attempts: [] };
   steps.set(step_id, step);
+  // An attempt may get another input than the one before it, if a person changed it: the latest is shown.
+  if (input !== undefined) step.input = input;
   const position = step.attempts.findIndex((known) => known.attempt === attempt.attempt);
   if (position === -1) step.attempts.push(attempt);
   else step.attempts[position] = { ...step.attempts[position], ...attempt };

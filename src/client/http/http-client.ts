@@ -5,7 +5,7 @@ import type { RunResult, RunStatus } from '../../protocol/run.ts';
 import type { RunEvent } from '../history/run-event.ts';
 import type { FollowOptions, Guards, Runs, SecondwindClient, TypedOptions } from '../secondwind-client.ts';
 import { typedResult } from '../typed-result.ts';
-import type { OverrideAnswer, RunEnd, RunPage, StartedRun, StoppedRun } from '../views.ts';
+import type { OverrideAnswer, RunEnd, RunPage, StartedRun, StoppedRun, TranscriptMessage } from '../views.ts';
 import { type AskOptions, type ApiConnection, type HttpOptions, connectApi } from './api-connection.ts';
 import { followStream } from './follow-stream.ts';
 
@@ -106,6 +106,11 @@ function runsOverHttp(api: ApiConnection): Runs {
     },
     steps: async (runId, options) =>
       (await look<{ steps: Awaited<ReturnType<Runs['steps']>> }>(runId, '/steps', options)).steps,
+    transcript: async (runId, page = {}, options = {}) => {
+      type Listing = Listed<'transcript', TranscriptMessage>;
+      const body = await look<Listing>(runId, '/transcript', { ...options, query: { ...page } });
+      return { transcript: body.transcript, next_cursor: body.next_cursor ?? null };
+    },
     failures: async (runId, options) =>
       (await look<{ failures: Awaited<ReturnType<Runs['failures']>> }>(runId, '/failures', options)).failures,
     trace: async (runId, options) =>

@@ -5,11 +5,14 @@ import { workflowIdOfRun } from '../../protocol/ids.ts';
 import { QUERY } from '../../protocol/names.ts';
 import type { ArchivedStep } from '../../protocol/records.ts';
 import type { RunResult } from '../../protocol/run.ts';
+import type { Redact } from '../../core/redaction/redact.ts';
 import type { Store } from '../../store/store.ts';
 import { fetchHistory } from '../history/read-history.ts';
 import { projectHistory } from '../history/project-history.ts';
+import type { RecordedStep } from '../history/steps.ts';
 import type { RunEvent } from '../history/run-event.ts';
 import type { ProjectedStep, ShownGuidance } from '../views.ts';
+import { previewSteps } from './step-previews.ts';
 import { stillUnsaved } from './unsaved.ts';
 
 /** A worker answers a query in milliseconds. Without a worker the query would wait until one starts. */
@@ -82,21 +85,39 @@ export async function runTrace(client: Client, store: Store | undefined, runId: 
 export const runEvents = async (client: Client, runId: string): Promise<RunEvent[]> =>
   projectHistory(await fetchHistory(client, runId), { runId }).events;
 
-/** Reads the steps from history. Once history is deleted, the archive still has the steps, but not their times. */
-export async function runSteps(client: Client, store: Store | undefined, runId: string): Promise<ProjectedStep[]> {
+/**
+ * Reads the steps from history, with previews of their values. Once history is deleted, the archive still has the steps, but not their
+ * times and values.
+ */
+export async function runSteps(
+  client: Client,
+  store: Store | undefined,
+  runId: string,
+  redact: Redact,
+): Promise<ProjectedStep[]> {
   try {
-    return projectHistory(await fetchHistory(client, runId), { runId }).steps;
+    return await previewSteps(await recordedSteps(client, runId), store, redact);
   } catch (error) {
     const kept = error instanceof RunNotFoundError ? await store?.archivedRuns.get(runId) : null;
     if (!kept) throw error;
     const { steps = [] } = kept.summary as { steps?: ArchivedStep[] };
-    return steps.map(({ loop_id, step_id, phase, tool }) => ({ loop_id, step_id, phase, tool, attempts: [] }));
+    return steps.map(({ loop_id, step_id, phase, tool }) => ({
+      loop_id,
+      step_id,
+      phase,
+      tool,
+      input: null,
+      attempts: [],
+    }));
   }
 }
 
+const recordedSteps = async (client: Client, runId: string): Promise<RecordedStep[]> =>
+  projectHistory(await fetchHistory(client, runId), { runId }).steps;
+
 /** Describes the attempts that are still running. */
-export const runningAttempts = (steps: readonly ProjectedStep[]): string[] =>
-  steps.flatMap(({ step_id, tool, attempts }) =>
+export const runningAttempts = async (client: Client, runId: string): Promise<string[]> =>
+  (await recordedSteps(client, runId)).flatMap(({ step_id, tool, attempts }) =>
     attempts
       .filter((attempt) => attempt.outcome === 'running')
       .map(({ attempt }) => `step ${step_id}: ${tool}, attempt ${attempt}`),

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { createRedactor, type Redact, secretsOf } from '../../core/redaction/redact.ts';
 import type { GuardPolicy } from '../../core/guardrails/guard-state.ts';
 import type { Registry } from '../../define/registry.ts';
 import { RunEndedError } from '../../protocol/errors.ts';
@@ -25,6 +26,7 @@ import { runFailures } from './run-failures.ts';
 import { cancelRun, sendMessage } from './run-messages.ts';
 import { runStatus } from './run-status.ts';
 import { isKnownRun, runEvents, runningAttempts, runResult, runSteps, runTrace, shownGuidance } from './run-views.ts';
+import { runTranscript } from './run-transcript.ts';
 import { startRun } from './start-run.ts';
 import { createStatusReader } from './status-reader.ts';
 import {
@@ -46,6 +48,8 @@ export interface TemporalOptions {
   store?: Store;
   /** Called with the reason if a run starts without what earlier runs learnt. */
   onMemoryFailure?: (reason: string) => void;
+  /** Redacts what people read of steps and transcripts. Default: known patterns, and the secrets in this process's environment. */
+  redact?: Redact;
   taskQueue?: string;
   /** False if the Temporal server does not have the search attributes of Secondwind. */
   searchAttributes?: boolean;
@@ -111,6 +115,7 @@ function runsOverTemporal(options: TemporalOptions): Runs {
     onMemoryFailure: options.onMemoryFailure,
   };
   const listing = { client, searchAttributes, store };
+  const redact = options.redact ?? createRedactor(secretsOf(process.env));
   const readStatus = createStatusReader((runId) => runStatus(client, store, runId));
   return {
     start: (request, called = {}) => call(called, () => startRun(starting, request, called)),
@@ -134,12 +139,13 @@ function runsOverTemporal(options: TemporalOptions): Runs {
         const hasStopped = await cancelRun(client, runId, body, Math.min(waitMs, CANCEL_WAIT_MS));
         return hasStopped
           ? { state: 'ended', status: await readStatus(runId) }
-          : { state: 'stopping', waiting_for: runningAttempts(await runSteps(client, store, runId)) };
+          : { state: 'stopping', waiting_for: await runningAttempts(client, runId) };
       }),
     rerun: (runId, _body, called = {}) =>
       call(called, async () => startRun(starting, await readRequest(client, store, runId), called)),
     questions: (page = {}, called) => call(called, () => openQuestions(listing, page)),
-    steps: (runId, called) => call(called, () => runSteps(client, store, runId)),
+    steps: (runId, called) => call(called, () => runSteps(client, store, runId, redact)),
+    transcript: (runId, page = {}, called) => call(called, () => runTranscript({ client, store, redact }, runId, page)),
     failures: (runId, called) => call(called, () => runFailures(client, store, runId)),
     trace: (runId, called) => call(called, () => runTrace(client, store, runId)),
     overrides: (runId, called) =>

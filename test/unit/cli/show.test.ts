@@ -4,9 +4,12 @@ import { describe, expect, it } from 'vitest';
 import { narrate } from '../../../src/cli/follow/narrate.ts';
 import { wantsColours } from '../../../src/cli/show/colours.ts';
 import { LiveLine } from '../../../src/cli/show/live-line.ts';
+import { resultLines } from '../../../src/cli/show/result-lines.ts';
 import { statusLines } from '../../../src/cli/show/run-lines.ts';
+import { stepLines } from '../../../src/cli/show/step-lines.ts';
 import { type Column, table } from '../../../src/cli/show/table.ts';
-import { cut, duration, oneLine, displayWidth } from '../../../src/cli/show/terminal-text.ts';
+import { cut, duration, oneLine, displayWidth, wrap } from '../../../src/cli/show/terminal-text.ts';
+import { transcriptLines } from '../../../src/cli/show/transcript-lines.ts';
 import { openRun } from '../../../src/core/run/state.ts';
 import { statusOf } from '../../../src/core/run/status.ts';
 import { plainRegistry, prepared } from '../../support/fixtures.ts';
@@ -65,6 +68,84 @@ describe('text', () => {
     const plan = { steps: [{ phase: 'work', tool: 'look', input: {} }] };
     const status = statusOf(openRun(prepared({ agent: 'plain', goal: evil, plan }, plainRegistry), 0));
     expect(statusLines(status)).toContainEqual(expect.stringMatching(/^goal {6}x \[2Jy$/));
+  });
+});
+
+describe('what people read of a run', () => {
+  const words = fc.array(fc.string({ unit: 'grapheme', maxLength: 60 }), { maxLength: 40 }).map((all) => all.join(' '));
+  const attempt = { attempt: 1, started_at: '', ended_at: '', outcome: 'ok', wait_ms: 0 } as const;
+
+  it('fits 80 columns and cannot harm a terminal: steps, transcript and result', () => {
+    fc.assert(
+      fc.property(words, (text) => {
+        const step = { loop_id: 'l', step_id: 1, phase: 'p', tool: text, input: { text } };
+        const call = { id: 'c', tool: 'read_page', input: { text } };
+        const lines = [
+          ...stepLines('run-1', [{ ...step, attempts: [{ ...attempt, output: text }] }], 80),
+          ...transcriptLines('run-1', [{ turn: 1, role: 'assistant', content: text, tool_calls: [call] }], 80),
+          ...resultLines('run-1', { text }, 80),
+        ];
+        for (const line of lines) {
+          expect(displayWidth(line)).toBeLessThanOrEqual(80);
+          expect(line).not.toMatch(CONTROL);
+        }
+      }),
+    );
+  });
+
+  it('is whole where there is no terminal, and cut with a hint where there is one', () => {
+    const long = Array.from({ length: 200 }, (_, n) => `line ${n}`).join('\n');
+    const message = { turn: 2, role: 'tool', content: long, tool_call_id: 'c' } as const;
+    expect(transcriptLines('run-1', [message], null)).toHaveLength(201);
+    const shown = transcriptLines('run-1', [message], 80);
+    expect(shown).toHaveLength(32);
+    expect(shown.at(-1)).toContain('170 more lines: secondwind transcript run-1');
+    const result = Array.from({ length: 100 }, (_, n) => n);
+    expect(JSON.parse(resultLines('run-1', result, null).join('\n'))).toEqual(result);
+    expect(resultLines('run-1', result, 80).at(-1)).toMatch(
+      /^… 62 more lines\. The whole result: secondwind status run-1/,
+    );
+  });
+
+  it('is wrapped at spaces, and inside of words that are too long', () => {
+    expect(wrap('one two three', 8)).toEqual(['one two', 'three']);
+    expect(wrap('abcdefghij', 4)).toEqual(['abcd', 'efgh', 'ij']);
+    expect(wrap('', 4)).toEqual(['']);
+  });
+
+  it('lists the steps of each pass under its name', () => {
+    const step = { phase: 'p', tool: 'look', input: {}, attempts: [attempt] };
+    const lines = stepLines(
+      'r',
+      [
+        { ...step, loop_id: 'l', step_id: 1 },
+        { ...step, loop_id: 'l_r1', step_id: 2 },
+      ],
+      null,
+    );
+    expect(lines.filter((line) => line.startsWith('pass '))).toEqual(['pass l', 'pass l_r1']);
+  });
+
+  it('shows what a run cost, and says so if nobody knows', () => {
+    const plan = { steps: [{ phase: 'work', tool: 'look', input: {} }] };
+    const status = statusOf(openRun(prepared({ agent: 'plain', goal: 'g', plan }, plainRegistry), 0));
+    const costLine = (used: number, most: number | null, calls: number) => {
+      const { budget, bound } = status;
+      const told = statusLines({
+        ...status,
+        bound: bound && { ...bound, cost_micro_usd: most },
+        budget: {
+          ...budget,
+          used: { ...budget.used, cost_micro_usd: used, model_calls: calls },
+          limit: { ...budget.limit, cost_micro_usd: most },
+        },
+      });
+      return told.find((line) => line.startsWith('cost'))?.replace(/^cost +/, '');
+    };
+    expect(costLine(12_300, 1_000_000, 2)).toBe('$0.0123 of $1.0000');
+    expect(costLine(12_300, null, 2)).toBe('$0.0123');
+    expect(costLine(0, null, 2)).toBe('not known, because the model has no price');
+    expect(costLine(0, null, 0)).toBeUndefined();
   });
 });
 

@@ -64,6 +64,28 @@ describe('failures', () => {
     expect(steps[0]?.attempts).toHaveLength(1);
   });
 
+  it('a step has the input of its latest attempt and the output of each, and no event has them', () => {
+    const call = (attempt: number, input: object) =>
+      h.payload({ loop_id: 'loop_r', step_id: 1, attempt, phase: 'act', tool: 'look', input });
+    const { events, steps } = projectHistory(
+      h.history(
+        h.started(),
+        h.scheduled('tool.look', call(1, { page: 'old' })),
+        h.failed(2),
+        h.scheduled('tool.look', call(2, { page: 'new' })),
+        h.completed(4, h.payload({ output: { text: 'found' }, inline: true, artifact_id: 'a1', bytes: 16 })),
+      ),
+    );
+    expect(steps).toMatchObject([
+      {
+        input: { page: 'new' },
+        attempts: [{}, { output: { value: { text: 'found' }, inline: true, artifact_id: 'a1', bytes: 16 } }],
+      },
+    ]);
+    expect(steps[0]?.attempts[0]?.output).toBeUndefined();
+    expect(JSON.stringify(events)).not.toMatch(/old|new|found/);
+  });
+
   it('a failure of the planner does not belong to the step with the same number', () => {
     const ofPlanner = { ...h.record(1, 1), attempted_action: { tool_name: 'planner', tool_call_id: 'r:s1:a1' } };
     const { steps } = projectHistory(
