@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { SCHEMAS } from '../schemas/all-schemas.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
+import { quoteFrom } from '../../core/failures/quote.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 
@@ -62,7 +63,10 @@ const getGuidance = tool({
   call: async ({ api }, { content: similar_to, limit = 5, ...query }, signal) => {
     const asked = { query: { ...query, similar_to, limit }, signal };
     const { reflections } = (await api.ask<Reflections>('GET', '/v1/reflections', asked)).body;
-    return { guidance: reflections.map((found) => `- ${found.content}`).join('\n'), lessons: reflections };
+    const rows = reflections.map(
+      ({ content: said }) => `- ${quoteFrom('a lesson in the memory', said, CAP.lessonChars)}`,
+    );
+    return { guidance: rows.join('\n'), lessons: reflections };
   },
 });
 

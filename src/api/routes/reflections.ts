@@ -27,6 +27,14 @@ export const postReflection: Route = {
     const body = await readBody(c, SCHEMAS.ReflectionRequest);
     const given = redactShown(body, c.get('redact'));
     const { agent, scope = agent === undefined ? 'global' : 'agent', changed_behavior, ...lesson } = given;
+    const { role } = c.get('grant');
+    if (scope === 'global' && role !== 'operator') {
+      const next = 'Name an agent and leave scope out, or use an operator token.';
+      throw new Problem(
+        'weaker_role',
+        `A lesson for all agents needs the operator role; the token has the role ${role}. ${next}`,
+      );
+    }
     const error_signature = errorSignature(lesson.error_type, lesson.content);
     // A lesson without effect is worth nothing, and a lesson with the scope of one run ends with that run.
     if (!changed_behavior || scope === 'run') {

@@ -1,3 +1,4 @@
+import { quote } from '../failures/quote.ts';
 import { toOneLine } from './scanned-text.ts';
 import type { Detection, FeedbackContext, FeedbackType } from './types.ts';
 
@@ -63,6 +64,9 @@ function fill(template: string, slots: Slots): string | null {
   return unknown ? null : text;
 }
 
+/** A runner, a server or a tool wrote these words, so they stand in the prompt as a quote. */
+const quoted = (text: string | undefined): string | undefined => (text === undefined ? undefined : quote(text, 500));
+
 function collectSlots(context: FeedbackContext): Slots {
   const { expected, actual, test_name, error_message, remark, requested_change } = context;
   const behaviour =
@@ -72,10 +76,10 @@ function collectSlots(context: FeedbackContext): Slots {
         ? expected
         : `${expected} (the last attempt gave ${actual})`;
   return {
-    error_message,
+    error_message: quoted(error_message),
     framework: context.framework,
-    check: test_name ?? error_message,
-    behaviour,
+    check: quoted(test_name ?? error_message),
+    behaviour: quoted(behaviour),
     remark: remark?.replaceAll('"', "'"),
     requested_change,
     alternatives: context.alternatives,

@@ -1,4 +1,5 @@
-import { cleanName, collapseSpaces } from '../failures/clean-text.ts';
+import { cleanName } from '../failures/clean-text.ts';
+import { quote } from '../failures/quote.ts';
 import type { ActionDifference } from './compare-behaviour.ts';
 
 /**
@@ -79,5 +80,9 @@ function changedArguments({ args_before: before, args_after: after }: Remedy): s
   return changed.length === 0 ? 'other arguments' : changed.join(' and ');
 }
 
-/** The tool's author wrote the text of `ctx.changed`. It is still cut to one short line. */
-const reportedWords = (text: string): string => collapseSpaces(text).slice(0, REPORTED_CHARS);
+/** A tool wrote the text of `ctx.changed`, so it is quoted. */
+const reportedWords = (text: string): string => `what the tool reported as ${quote(text, REPORTED_CHARS)}`;
+
+const LEARNT_FORM = /^If [A-Za-z0-9._-]{1,40} fails with [A-Za-z0-9._-]{1,30}, then what worked was [^\n]{1,1000}\.$/;
+/** Whether a text has the form that `buildLessonText` gives it. */
+export const isLearntText = (text: string): boolean => LEARNT_FORM.test(text);

@@ -2,6 +2,8 @@ import { CAP } from '../../protocol/caps.ts';
 import type { RunLesson } from '../../protocol/lessons.ts';
 import type { Constraints, Guidance, GuidanceRow } from '../../protocol/tools.ts';
 import { collapseSpaces } from '../failures/clean-text.ts';
+import { quote, quoteFrom } from '../failures/quote.ts';
+import { isLearntText } from '../lessons/lesson-text.ts';
 import { deriveConstraints } from '../failures/constraints.ts';
 import type { FailureMemory } from '../failures/folded-failure.ts';
 import { type GuidanceSituation, selectGuidance } from '../failures/guidance.ts';
@@ -116,26 +118,39 @@ function isAboutFailure({ lessons }: RunState, lesson: RunLesson, fingerprint: s
   return asked?.reflection_ids.includes(lesson.reflection_id) === true;
 }
 
-const lessonRow = ({ reflection_id, content }: RunLesson, relevance: number, why: string): GuidanceRow => ({
+const lessonRow = (
+  { reflection_id, content, fingerprint }: RunLesson,
+  relevance: number,
+  why: string,
+): GuidanceRow => ({
   fingerprint: `lesson:${reflection_id}`,
   failure_id: '',
   relevance,
   why: `lesson ${reflection_id}: ${why}`,
-  text: collapseSpaces(content).slice(0, CAP.lessonChars),
+  text: lessonTextFor(content, fingerprint),
   reflection_id,
 });
+
+/**
+ * A lesson that a run wrote has a fixed form made of names and codes, and is shown as it is. Everything else came from
+ * outside (a report, or an edit by a person), so it is quoted.
+ */
+function lessonTextFor(content: string, fingerprint: string | null): string {
+  const isOwn = fingerprint !== null && isLearntText(content);
+  if (isOwn) return collapseSpaces(content).slice(0, CAP.lessonChars);
+  return quoteFrom('reported from outside', content, CAP.lessonChars);
+}
 
 /** A person's correction is the first row: it is about this step and newer than anything the run has learnt. */
 function withCorrection(rows: GuidanceRow[], step: Step, { text, by }: Allowance): GuidanceRow[] {
   const own = lastRecorded(step)?.record;
-  const said = collapseSpaces(text ?? '').slice(0, 400);
   const who = collapseSpaces(by ?? 'a person').slice(0, 60);
   const correction: GuidanceRow = {
     fingerprint: own?.fingerprint ?? '',
     failure_id: own?.failure_id ?? '',
     relevance: 4,
     why: `${who} corrected this step`,
-    text: `If step ${step.step_id} is tried again, then do as ${who} said: "${said}".`,
+    text: `If step ${step.step_id} is tried again, then do as ${quote(who, 60)} said: ${quote(text ?? '', CAP.textChars)}.`,
   };
   return [correction, ...rows];
 }

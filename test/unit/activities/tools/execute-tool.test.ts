@@ -45,7 +45,7 @@ describe('the prompt of an attempt', () => {
     const outcome = await succeeded(asks(), request({}, { attempt: 2, retry_context: grounding }), env);
     const used = outcome.output as string;
     expect(used).toContain('CRITICAL');
-    expect(used).toContain('- no grounding metadata');
+    expect(used).toContain('- "no grounding metadata"');
     expect(used.endsWith('Rate the essay.')).toBe(true);
     expect(env.text(outcome.prompt?.original_id)).toBe('Rate the essay.');
     expect(env.text(outcome.prompt?.enhanced_id)).toBe(used);
