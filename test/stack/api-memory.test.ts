@@ -237,7 +237,8 @@ describe('a lesson', () => {
     agent: 'historian',
     ...more,
   });
-  const post = (body: object) => world.ask('POST', '/v1/reflections', { role: 'reporter', body });
+  const post = (body: object, role: 'reporter' | 'operator' = 'reporter') =>
+    world.ask('POST', '/v1/reflections', { role, body });
 
   it('a lesson is stored once, counted when it comes again, and left out if it changed nothing', async () => {
     const content = 'The date of the bridge on the plaque is wrong; the archive of the town has the right one.';
@@ -295,7 +296,7 @@ describe('a lesson', () => {
       (await world.ask<{ reflections: object[] }>('GET', `/v1/reflections${query}`)).body.reflections;
     expect(await latest(`?signature=${signature}`)).toEqual([]);
     expect((await latest('?error_type=unverified_claim'))[0]).toMatchObject({ id: body['id'], agent: 'historian' });
-    const { body: forAll } = await post(lesson('A lesson for everybody there is.', { agent: undefined }));
+    const { body: forAll } = await post(lesson('A lesson for everybody there is.', { agent: undefined }), 'operator');
     expect(await latest('?limit=2')).toMatchObject([{ id: forAll['id'], agent: null }, { id: body['id'] }]);
     const seen = async (query: Record<string, string>) =>
       (await world.ask('GET', `/v1/reflections/seen?${new URLSearchParams(query).toString()}`)).body;

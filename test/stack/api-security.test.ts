@@ -66,7 +66,7 @@ const BODIES: Record<string, () => object> = {
   'POST /v1/failures/{failure_id}/revisions': () => ({ status: 'superseded', by: 'mallory', reason: 'x' }),
   'POST /v1/feedback/detect': () => ({ text: 'Error: x' }),
   'POST /v1/prompts/refine': () => ({ prompt: 'p', feedback: 'TypeError: x is not a function' }),
-  'POST /v1/reflections': () => ({ ...LESSON, content: 'Another thing altogether, learnt by nobody.' }),
+  'POST /v1/reflections': () => ({ ...LESSON, agent: 'demo', content: 'Another thing altogether, learnt by nobody.' }),
   'POST /v1/reflections/{id}/revisions': () => ({ action: 'retire', by: 'mallory' }),
   'POST /v1/bound': () => ({}),
   'POST /codec/encode': () => ({ payloads: [] }),

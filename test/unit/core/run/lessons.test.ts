@@ -86,7 +86,9 @@ describe('a run that recovers from a failure', () => {
           ? failed('HTTP_503', 'away', { category: 'server_error' })
           : succeeded('there', { changed: 'asked the mirror' }),
     });
-    expect(everyLesson(lived)[0]?.content).toBe('If look fails with HTTP_503, then what worked was what the tool reported as "asked the mirror".');
+    expect(everyLesson(lived)[0]?.content).toBe(
+      'If look fails with HTTP_503, then what worked was what the tool reported as "asked the mirror".',
+    );
   });
 
   it('a lesson never contains a sentence written by a tool, a server or a model', async () => {
