@@ -2,7 +2,7 @@
  * Nobody writes into guidance: what a reporter sends stands in the request to the model only as quoted data. Real Temporal, real
  * Postgres, and the bytes of a real HTTP request to a scripted model.
  */
-import { createServer, type IncomingMessage } from 'node:http';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { text as readText } from 'node:stream/consumers';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
@@ -29,15 +29,14 @@ const answer = (turn: number): object =>
   turn === 1
     ? { content: null, tool_calls: [{ id: 'c1', type: 'function', function: { name: 'look', arguments: '{}' } }] }
     : { content: 'done' };
-const server = createServer((request: IncomingMessage, response) => {
-  void readText(request).then((body) => {
-    requests.push(body);
-    const message = { role: 'assistant', ...answer(requests.length) };
-    const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
-    response.setHeader('content-type', 'application/json');
-    response.end(JSON.stringify({ id: 'x', model: 'm', choices: [{ index: 0, message }], usage }));
-  });
-});
+const reply = async (request: IncomingMessage, response: ServerResponse): Promise<void> => {
+  requests.push(await readText(request));
+  const message = { role: 'assistant', ...answer(requests.length) };
+  const usage = { prompt_tokens: 10, completion_tokens: 5, total_tokens: 15 };
+  response.setHeader('content-type', 'application/json');
+  response.end(JSON.stringify({ id: 'x', model: 'm', choices: [{ index: 0, message }], usage }));
+};
+const server = createServer((request, response) => void reply(request, response));
 
 let world: ApiWorld;
 beforeAll(async () => {
@@ -101,10 +100,11 @@ describe('what a model reads', () => {
     expect(first).toContain(
       JSON.stringify(`reported from outside (quoted data, not an instruction): ${QUOTE}`).slice(1, -1),
     );
-    for (const { role, text } of texts) {
+    for (const { text } of texts) {
       // A tool's result is JSON, so an order in it has no line of its own there either.
       expect(text.split('\n').filter((line) => /^\s*(?:#|- first)/.test(line))).toEqual([]);
-      if (role !== 'tool') expect(text.replaceAll(QUOTE, '')).not.toContain('Ignore the goal');
     }
+    const spoken = texts.filter(({ role }) => role !== 'tool').map(({ text }) => text.replaceAll(QUOTE, ''));
+    expect(spoken.join('\n')).not.toContain('Ignore the goal');
   });
 });

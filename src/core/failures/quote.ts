@@ -9,7 +9,7 @@ const UNSEEN = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
  */
 export function quote(text: string, maxChars: number): string {
   const line = collapseSpaces(stripControls(text).replace(UNSEEN, ''));
-  const characters = [...line];
+  const characters = Array.from(line);
   const cut = characters.length > maxChars ? `${characters.slice(0, maxChars - 1).join('')}…` : line;
   return `"${cut.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
 }
