@@ -1,6 +1,6 @@
 /** Writes the table of docs/redaction.md from the rules: `npx tsx scripts/write-redaction-page.ts`. */
 import { readFileSync, writeFileSync } from 'node:fs';
-import { ALL_RULES } from '../src/core/redaction/rules.ts';
+import { ALL_RULES } from './redaction-rules.ts';
 
 const PAGE = new URL('../docs/redaction.md', import.meta.url);
 const BEGIN = '<!-- rules: written by scripts/write-redaction-page.ts -->';

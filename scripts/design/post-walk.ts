@@ -79,7 +79,7 @@ try {
   );
   const { Parts } = await load<typeof PartsModule>('cli/serve/parts.ts', 'cli/run/parts.ts');
   const { openApi } = await load<typeof OpenApiModule>('cli/serve/open-api.ts', 'cli/run/open-api.ts');
-  const { NO_ENCRYPTION } = await load<typeof EncryptionModule>('encryption/encryption.ts');
+  const { createEncryption } = await load<typeof EncryptionModule>('encryption/encryption.ts');
   const { serveApi } = await load<typeof ServeModule>('api/serve.ts');
 
   const stack = await startStack({ dataDir, searchAttributes: SEARCH_ATTRIBUTE_TYPES });
@@ -100,7 +100,7 @@ try {
     reviewer: undefined,
     log: { error: (fields, message) => console.error(message, fields) },
     env: {},
-    encryption: NO_ENCRYPTION,
+    encryption: createEncryption([]),
     codecOrigins: [],
   });
   const served = await serveApi(app, { host: '127.0.0.1', port: 0 });

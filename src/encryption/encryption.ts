@@ -101,9 +101,6 @@ export function createEncryption(mainKeys: readonly MainKey[], encrypts = true):
   };
 }
 
-/** Nothing is encrypted, and what was encrypted elsewhere cannot be read. */
-export const NO_ENCRYPTION: Encryption = createEncryption([]);
-
 /** A wrapped key opens only as a wrapped key of this main key. */
 const wrapPlace = (main: MainKey): string => `data key ${main.mark}`;
 

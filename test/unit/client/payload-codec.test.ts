@@ -5,7 +5,7 @@
 import { describe, expect, it } from 'vitest';
 import type { Payload } from '@temporalio/common';
 import { createCodec, UNDECODABLE_KEY } from '../../../src/client/payload-codec.ts';
-import { createEncryption, NO_ENCRYPTION } from '../../../src/encryption/encryption.ts';
+import { createEncryption } from '../../../src/encryption/encryption.ts';
 import { EncryptionKeyError } from '../../../src/encryption/errors.ts';
 import { mainKey } from '../../../src/encryption/main-key.ts';
 import { PAYLOAD_MARK } from '../../../src/protocol/payload-marks.ts';
@@ -89,7 +89,7 @@ describe('a payload on its way to Temporal', () => {
     expect(await encode(codec, readable)).toEqual(json('answer'));
     expect(await encode(codec, empty)).toBe(empty);
     const plain = json('plain');
-    expect(await encode(createCodec(NO_ENCRYPTION), plain)).toBe(plain);
+    expect(await encode(createCodec(createEncryption([])), plain)).toBe(plain);
   });
 });
 
@@ -115,7 +115,7 @@ describe('after a change of keys', () => {
     const encrypted = await encode(codecWith(keyA), json('x'));
     const said = /encrypted with the key a, and this process has b\. Add the key a to SECONDWIND_ENCRYPTION_KEYS/;
     await expect(decode(codecWith(keyB), encrypted)).rejects.toThrow(said);
-    await expect(decode(createCodec(NO_ENCRYPTION), encrypted)).rejects.toThrow(/has no keys/);
+    await expect(decode(createCodec(createEncryption([])), encrypted)).rejects.toThrow(/has no keys/);
     await expect(decode(codecWith(keyB), encrypted)).rejects.toThrow(EncryptionKeyError);
   });
 

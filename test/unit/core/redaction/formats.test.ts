@@ -5,7 +5,7 @@
 import { readFileSync } from 'node:fs';
 import { describe, expect, it } from 'vitest';
 import { createMask, createRedactor, redactJson, secretsOf } from '../../../../src/core/redaction/redact.ts';
-import { ALL_RULES } from '../../../../src/core/redaction/rules.ts';
+import { ALL_RULES } from '../../../../scripts/redaction-rules.ts';
 import { secretFormats, spellings } from '../../../support/secret-formats.ts';
 
 const redact = createRedactor();
