@@ -14,6 +14,18 @@ export interface ToolContext {
   constraints: Constraints;
   /** The same for all attempts of the step. Pass it to services that must not do the same work twice. */
   idempotencyKey: string;
+  /**
+   * Grows with every attempt. A receiver that remembers the highest fence of each idempotency key can refuse an older attempt
+   * that arrives late, for example because its worker was frozen.
+   */
+  fence: number;
+  /** The number of the step in the run. */
+  stepId: number;
+  /**
+   * Throws if this attempt is over: its time is up, or its worker was frozen so long that the run has moved on. Call it right
+   * before an effect.
+   */
+  throwIfExpired(): void;
   /** Aborted on cancel, on timeout, and when the worker shuts down. */
   signal: AbortSignal;
   /**
@@ -78,7 +90,7 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   secrets?: readonly string[];
   /** Finds out whether an attempt that gave no answer had its effect. */
   reconcile?: OwnFunction<
-    [input: NoInfer<Input>, context: Pick<ToolContext, 'idempotencyKey' | 'attempt' | 'signal'>],
+    [input: NoInfer<Input>, context: Pick<ToolContext, 'idempotencyKey' | 'fence' | 'stepId' | 'attempt' | 'signal'>],
     Promise<Reconciled<Output>> | Reconciled<Output>
   >;
   /** Does the work of one attempt and returns the output. Throw a `ToolError` to say how it failed; other errors are classified. */

@@ -61,7 +61,7 @@ const opening = ({ prompt, input, rerun }: PlannerView): Message => ({
 });
 
 /** A new pass starts a new conversation, with what the review of the previous pass missed. */
-const again = ({ reason, missed, done = [] }: RerunReason): string =>
+const again = ({ reason, missed, done = [], unknown = [] }: RerunReason): string =>
   [
     `This has been tried before, and it was not good enough (${reason}).`,
     ...(missed.length === 0
@@ -72,6 +72,12 @@ const again = ({ reason, missed, done = [] }: RerunReason): string =>
       : [
           'These are done and stay done; the same call again gets what it gave then:',
           ...done.map((text) => `- ${text}`),
+        ]),
+    ...(unknown.length === 0
+      ? []
+      : [
+          'It is unknown whether these took effect; the same call does not run while that is unknown:',
+          ...unknown.map((text) => `- ${text}`),
         ]),
     'Do it again, and do better.',
   ].join('\n');
@@ -98,7 +104,10 @@ const NOT_RUN = { output: { error: 'not run: the budget of this run leaves no ro
 function toResult(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Pick<ToolMessage, 'output' | 'failed'> {
   switch (step.status) {
     case 'ok':
+      if (step.known !== undefined) return { output: confirmedOutput(step, step.known, outputs) };
       return { output: bounded(findOutput(step, outputs)) };
+    case 'unknown':
+      return { output: { unknown: step.known ?? 'It is unknown whether this call took effect.' }, failed: true };
     case 'failed':
       return { output: { error: step.error_code ?? 'FAILED', message: step.message_preview ?? '' }, failed: true };
     case 'guided':
@@ -120,6 +129,16 @@ const FACTS = {
   skipped: 'skipped: a person left this step out',
   cancelled: 'cancelled: it was stopped before it ended',
 } as const;
+
+/** A person said that the call took effect: the model sees that, what the person wrote, and the output if one is known. */
+function confirmedOutput(step: PlannerStep, known: string, outputs: ReadonlyMap<string, Json>): Json {
+  return step.artifact_id === undefined ? { known } : { known, output: bounded(findOutput(step, outputs)) };
+}
+
+/** What is known of an effect, and what a person wrote about it, stays complete: the model must not guess the rest. */
+const isUnknown = (output: Json): boolean =>
+  typeof output === 'object' && output !== null && !Array.isArray(output) && 'unknown' in output;
+const UNKNOWN_BYTES = 8_000;
 
 function findOutput(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Json {
   if (step.output !== undefined) return step.output;
@@ -190,7 +209,7 @@ function withoutFailedRounds(messages: readonly Message[], view: PlannerView): M
   for (const message of messages.slice(-2 * 16)) {
     if (message.role !== 'tool' || message.failed !== true) continue;
     const input = shortenToBytes(JSON.stringify(calls.get(message.call_id)?.input ?? {}), 200);
-    const line = `${message.tool} ${input}: ${shortenToBytes(JSON.stringify(message.output), 300)}`;
+    const line = `${message.tool} ${input}: ${shortenToBytes(JSON.stringify(message.output), isUnknown(message.output) ? UNKNOWN_BYTES : 300)}`;
     tried.set(line, (tried.get(line) ?? 0) + 1);
   }
   const lines = [...tried].slice(-5).map(([line, times]) => `- ${line}${times > 1 ? ` (${times} times)` : ''}`);

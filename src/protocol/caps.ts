@@ -56,4 +56,8 @@ export const CAP = {
   lessonsInState: 20,
   lessonChars: 400,
   ignoredMessages: 20,
+  /** Distinct calls whose number a run counts for idempotency keys. */
+  countedCalls: 1_000,
+  /** The output that a person gives with the decision `done`, as JSON. */
+  answerOutputChars: 64 * 1024,
 } as const;

@@ -49,5 +49,14 @@ export const failureId = (runId: string, stepId: number, attempt: number, ordina
 export const subRunId = (runId: string, stepId: number, attempt: number): string =>
   `${shortenRunId(runId)}.s${stepId}.a${attempt}`;
 export const questionId = (runId: string, ordinal: number): string => `${shortenRunId(runId)}:q${ordinal}`;
-/** The same for all attempts of a step, so that the receiver can recognize a repeated request. */
-export const idempotencyKey = (runId: string, stepId: number): string => `${runId}:${stepId}`;
+/** The identity of a call: equal for equal tools and inputs. */
+export const callId = (tool: string, inputHash: string): string => `${tool}:${inputHash.slice(0, 32)}`;
+
+/**
+ * What a receiver recognizes a repeated request by. It is the same for all attempts of a step, and for an identical call later
+ * in the family of runs unless one before it is known to be done.
+ */
+export const idempotencyKey = (of: { root_run_id: string; lane: string; call: string; nth: number }): string => {
+  const lane = of.lane === '' ? '' : `~${sha256Hex(of.lane).slice(0, 8)}`;
+  return `${shortenRunId(of.root_run_id)}${lane}:${of.call}:${of.nth}`;
+};

@@ -1,4 +1,4 @@
-import { isRecord } from './json.ts';
+import { isRecord, type Json, findTooDeepPath } from './json.ts';
 import { CAP } from './caps.ts';
 import { suggestName } from './nearest-name.ts';
 import { DECISIONS, type RequestProblem } from './run.ts';
@@ -25,7 +25,11 @@ export interface ChoiceField extends Field {
   type: 'choice';
   choices: readonly string[];
 }
-export type MessageField = FlagField | TextField | ChoiceField;
+export interface JsonField extends Field {
+  type: 'json';
+  maxChars: number;
+}
+export type MessageField = FlagField | TextField | ChoiceField | JsonField;
 
 const flag = (sentence: string) => ({ type: 'flag', optional: true, sentence }) as const;
 const text = (sentence: string) =>
@@ -49,7 +53,13 @@ export const MESSAGE_FIELDS = {
       choices: DECISIONS,
       sentence: 'One of the options of the question.',
     },
-    text: optionalText('What to do instead; required with the decision `correct`.'),
+    text: optionalText('What to do instead; required with the decision `correct`. With any other decision, a note.'),
+    output: {
+      type: 'json',
+      optional: true,
+      maxChars: CAP.answerOutputChars,
+      sentence: 'With the decision `done`: what the call gave. It has to fit the output schema of the tool.',
+    },
     by: name('Who answers, for the audit.'),
   },
   feedback: {
@@ -75,7 +85,9 @@ type ValueOf<Given> = Given extends { type: 'flag' }
   ? boolean
   : Given extends { choices: readonly (infer Choice)[] }
     ? Choice
-    : string;
+    : Given extends { type: 'json' }
+      ? Json
+      : string;
 type OptionalNames<Fields> = {
   [Name in keyof Fields]: Fields[Name] extends { optional: true } ? Name : never;
 }[keyof Fields];
@@ -137,17 +149,36 @@ export function checkFields(
 }
 
 function checkField(field: MessageField, value: unknown): string | null {
-  if (value === undefined || (value === null && field.type === 'text')) return field.optional ? null : 'required';
+  if (value === undefined || (value === null && (field.type === 'text' || field.type === 'json')))
+    return field.optional ? null : 'required';
   switch (field.type) {
     case 'flag':
       return typeof value === 'boolean' ? null : 'expected true or false';
     case 'choice':
       return field.choices.includes(value as string) ? null : `expected one of ${field.choices.join(', ')}`;
+    case 'json':
+      return problemOfJson(value, field.maxChars);
     case 'text':
       if (typeof value !== 'string') return 'expected a text';
       if (!field.mayBeBlank && value.trim() === '') return 'expected a text that is not empty';
       return value.length > field.maxChars ? `expected at most ${field.maxChars} characters` : null;
   }
+}
+
+function lengthAsJson(value: unknown): number | null {
+  try {
+    const text = JSON.stringify(value) as string | undefined;
+    return text?.length ?? null;
+  } catch {
+    return null;
+  }
+}
+
+function problemOfJson(value: unknown, maxChars: number): string | null {
+  if (findTooDeepPath(value) !== null) return `nested deeper than ${CAP.jsonLevels} levels`;
+  const chars = lengthAsJson(value);
+  if (chars === null) return 'expected a JSON value';
+  return chars > maxChars ? `expected at most ${maxChars} characters of JSON` : null;
 }
 
 /** Checks rules that concern several fields together. */
@@ -158,9 +189,14 @@ function checkTogether(message: RunMessage): RequestProblem[] {
         ? []
         : [{ path: '$', message: 'set override_fatigue or override_max_reruns to true' }];
     case 'answer':
-      return message.decision === 'correct' && !message.text
-        ? [{ path: '$.text', message: 'required with the decision correct' }]
-        : [];
+      return [
+        ...(message.decision === 'correct' && !message.text
+          ? [{ path: '$.text', message: 'required with the decision correct' }]
+          : []),
+        ...(message.decision !== 'done' && message.output !== undefined
+          ? [{ path: '$.output', message: 'only with the decision done' }]
+          : []),
+      ];
     case 'feedback':
     case 'cancel_run':
       return [];

@@ -38,6 +38,7 @@ export const ACTIVITY = {
   callModel: 'callModel',
   review: 'review',
   reconcile: 'reconcile',
+  checkOutput: 'checkOutput',
   recall: 'recall',
   notify: 'notify',
   record: 'record',

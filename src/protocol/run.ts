@@ -1,3 +1,4 @@
+import type { EffectsReport, InheritedEffects } from './effects.ts';
 import type { Json } from './json.ts';
 import type { Policy, PolicyPatch } from './schemas/policy.ts';
 import type { Plan } from './schemas/plan.ts';
@@ -5,7 +6,7 @@ import type { StartMemory } from './lessons.ts';
 import type { ToolManifest } from './tools.ts';
 
 /** The version of `RunState`; core/run/upgrades.ts has its history. */
-export const STORY_VERSION = 2;
+export const STORY_VERSION = 3;
 
 /** The most that a run can take, computed before it starts. The run never exceeds any of these numbers. */
 export interface Bound {
@@ -59,6 +60,8 @@ export interface PreparedRun {
   parent_run_id: string | null;
   /** The contribution of earlier runs at the start. */
   memory: StartMemory;
+  /** Of a run that works for another one: what that one knows about effects. */
+  inherited?: InheritedEffects;
 }
 
 /** All agents that a run may start runs of, directly or indirectly. */
@@ -91,7 +94,7 @@ export interface Amounts {
 }
 export type AmountLimits = { [K in keyof Amounts]: number | null };
 
-export const DECISIONS = ['retry', 'skip', 'stop', 'correct', 'approve', 'deny'] as const;
+export const DECISIONS = ['done', 'not_done', 'retry', 'skip', 'stop', 'correct', 'approve', 'deny'] as const;
 export type Decision = (typeof DECISIONS)[number];
 
 export interface PendingQuestion {
@@ -136,6 +139,8 @@ export interface RunResult<Output = Json> {
   failures: { total: number; active: number; by_signal: Record<string, number> };
   /** Data that the store did not have when the run ended. It is written later, so the API answers with what is missing now. */
   unsaved: Unsaved;
+  /** Of a run that worked for another one: what it found out about effects. */
+  effects?: EffectsReport;
   started_at: string;
   ended_at: string;
 }

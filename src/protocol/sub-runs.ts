@@ -1,3 +1,4 @@
+import type { InheritedEffects } from './effects.ts';
 import type { Json } from './json.ts';
 import type { RunResult } from './run.ts';
 import type { Policy } from './schemas/policy.ts';
@@ -20,6 +21,8 @@ export interface Loan {
   grant: Grant | null;
   /** False if the same sub-run has asked before. */
   is_new: boolean;
+  /** What is known about effects; absent without a grant. */
+  effects?: InheritedEffects;
 }
 
 /** The place of a sub-run in its parent. */
@@ -39,10 +42,12 @@ export interface SubRunRequest extends SubRunPlace {
   goal: string;
   input: Json;
   grant: Grant;
+  /** What is known about effects, so that the sub-run repeats none of them. */
+  effects: InheritedEffects;
 }
 
 /** The part of a sub-run's result that its parent needs. */
-export type SubRunResult = Pick<RunResult, 'outcome' | 'why' | 'result' | 'used' | 'questions'>;
+export type SubRunResult = Pick<RunResult, 'outcome' | 'why' | 'result' | 'used' | 'questions' | 'effects'>;
 
 export type SubRunOutcome =
   | { class: 'ended'; result: SubRunResult; duration_ms: number }

@@ -104,6 +104,8 @@ export interface ToolCallRequest {
   /** Set on retries, unless enhancement is off. */
   retry_context?: RetryContext;
   idempotency_key: string;
+  /** Grows with every attempt, so that a receiver can refuse an older attempt that arrives late. */
+  fence: number;
   timeout_ms: number;
   /** How much time the run has left. The call does not wait longer than this for a worker. */
   time_left_ms: number;
@@ -175,6 +177,10 @@ export interface CallFailed extends AttemptDetails {
   sent?: string;
   /** The run's budget has no room for this call. Nothing was sent, and the run ends. */
   over_budget?: 'tokens' | 'cost_micro_usd';
+  /**
+   * How long the attempt may still act, because its worker stopped answering and may only be frozen. Absent if it is over.
+   */
+  may_act_ms?: number;
   /** The cap that the output exceeded. */
   max_bytes?: number;
   /** An argument or a host that the tool's own rules refuse. It becomes a constraint. */
@@ -195,3 +201,15 @@ export type ReconcileOutcome =
   | ({ verdict: 'done' } & Pick<CallSucceeded, 'output' | 'artifact_id' | 'inline' | 'bytes' | 'carried' | 'unsaved'>)
   | { verdict: 'not_done' }
   | { verdict: 'unknown' };
+
+/** An output that a person gave for a call whose effect happened. */
+export interface OutputToCheck {
+  step_id: number;
+  tool: string;
+  output: Json;
+  /** The schema that the plan expects of this step. */
+  output_schema?: Json;
+}
+export type CheckedOutput =
+  | { ok: true; output: Json; artifact_id: string; inline: boolean; bytes: number }
+  | { ok: false; problem: string };

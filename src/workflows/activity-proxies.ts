@@ -6,7 +6,13 @@ import type { RecallQuery, RunLesson } from '../protocol/lessons.ts';
 import type { QuestionNotice } from '../protocol/notices.ts';
 import type { RecordBatch, RunArchive } from '../protocol/records.ts';
 import type { PrepareOutcome, RunRequest } from '../protocol/run.ts';
-import type { CallSucceeded, ReconcileOutcome, ToolCallRequest } from '../protocol/tools.ts';
+import type {
+  CallSucceeded,
+  CheckedOutput,
+  OutputToCheck,
+  ReconcileOutcome,
+  ToolCallRequest,
+} from '../protocol/tools.ts';
 import type { GuardArchive } from '../core/guardrails/loop-guard.ts';
 
 /** A lost worker is noticed after this time. The activity runner sends a heartbeat every second. */
@@ -36,12 +42,23 @@ export interface RuntimeActivities {
   callModel(view: PlannerView): Promise<PlannerChoice>;
   review(view: ReviewView): Promise<Reviewed>;
   reconcile(request: ToolCallRequest): Promise<ReconcileOutcome>;
+  checkOutput(request: OutputToCheck): Promise<CheckedOutput>;
   recall(query: RecallQuery): Promise<RunLesson[]>;
   notify(notice: QuestionNotice): Promise<void>;
   record(batch: RecordBatch): Promise<void>;
   archive(archive: RunArchive, run?: Execution): Promise<void>;
   archiveGuard(archive: GuardArchive): Promise<void>;
 }
+
+/** How long a tool may take to stop after its time is up; the runner leaves it behind after that. */
+const STOP_GRACE_MS = 3_000;
+
+/**
+ * How long an attempt may still act after its worker stopped answering. The worker may only be frozen: when it wakes up, the
+ * attempt acts until its own timeout. It was started at least one heartbeat timeout ago.
+ */
+export const mayActMs = ({ timeout_ms }: ToolCallRequest): number =>
+  Math.max(0, timeout_ms + STOP_GRACE_MS - HEARTBEAT_TIMEOUT_MS);
 
 export function callTool(request: ToolCallRequest): Promise<CallSucceeded> {
   const tools = proxyActivities<Record<string, (request: ToolCallRequest) => Promise<CallSucceeded>>>({
@@ -79,6 +96,8 @@ const storeWrites = {
   retry: { initialInterval: 500, backoffCoefficient: 2, maximumInterval: 5_000, maximumAttempts: 5 },
 } as const;
 export const { record, archive } = proxyActivities<Pick<RuntimeActivities, 'record' | 'archive'>>(storeWrites);
+/** Checking an output that a person gave changes nothing either. */
+export const { checkOutput } = proxyActivities<Pick<RuntimeActivities, 'checkOutput'>>(storeWrites);
 
 /** The archive of a run that has ended waits for the store as long as the store is away; nothing waits for the archive. */
 export const { archive: archivePatiently } = proxyActivities<Pick<RuntimeActivities, 'archive'>>({

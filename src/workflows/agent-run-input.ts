@@ -1,4 +1,5 @@
 import type { RunState } from '../core/run/state.ts';
+import type { InheritedEffects } from '../protocol/effects.ts';
 import type { PreparedRun, RunRequest } from '../protocol/run.ts';
 import type { Grant, SubRunPlace } from '../protocol/sub-runs.ts';
 
@@ -13,8 +14,8 @@ export interface AgentRunOptions {
   hand_over_after_events?: number;
   /** True when the run has borrowed budget from its parent, and returns the unused part at its end. */
   borrowed?: true;
-  /** Set for a sub-run: the budget that it was granted, and its place in the parent run. */
-  sub_run?: { grant: Grant; place: SubRunPlace };
+  /** Set for a sub-run: the budget that it was granted, its place in the parent run, and what is known about effects. */
+  sub_run?: { grant: Grant; place: SubRunPlace; effects?: InheritedEffects };
 }
 
 /**

@@ -9,7 +9,6 @@ import {
   workflowInfo,
 } from '@temporalio/workflow';
 import { computeRunBound } from '../core/bound/compute-bound.ts';
-import { withinGrant } from '../core/bound/within-grant.ts';
 import { buildGuardrailsStatus } from '../core/guardrails/guardrails-status.ts';
 import { buildLoopTrace } from '../core/guardrails/loop-trace.ts';
 import { beginRun, openUnprepared, refuseRun } from '../core/run/begin-run.ts';
@@ -31,7 +30,7 @@ import { isPrepared } from './is-prepared.ts';
 import { acceptMessages } from './messages.ts';
 import { createPublisher } from './publish.ts';
 import { answerQuery } from './readable.ts';
-import { readGrant } from './run-sub-run.ts';
+import { asSubRun } from './run-sub-run.ts';
 
 // oxlint-disable-next-line no-restricted-globals -- in a workflow the SDK's Date is the deterministic clock
 const now = (): number => Date.now();
@@ -107,7 +106,7 @@ async function prepareRun(state: RunState, input: AgentRunInput, onStop: (stop: 
       refuseRun(state, outcome.problems);
       return given;
     }
-    beginRun(state, withinGrant(outcome.prepared, readGrant(input)));
+    beginRun(state, asSubRun(outcome.prepared, input));
     return outcome.search_attributes === true;
   } catch (error) {
     if (!(error instanceof ActivityFailure)) throw error;

@@ -2,6 +2,7 @@ import { defineSignal, defineUpdate, getExternalWorkflowHandle, log, setHandler 
 import type { RunState } from '../core/run/state.ts';
 import { lend, takeBack } from '../core/run/sub-runs.ts';
 import { isId, workflowIdOfRun } from '../protocol/ids.ts';
+import type { EffectsReport } from '../protocol/effects.ts';
 import { isRecord } from '../protocol/json.ts';
 import { BUDGET_MESSAGE } from '../protocol/names.ts';
 import type { RunResult } from '../protocol/run.ts';
@@ -18,9 +19,10 @@ export function lendBudget(state: RunState, now: () => number): void {
     return isId(subRun) ? lend(state, subRun, now()) : { grant: null, is_new: false };
   });
   setHandler(defineSignal<[unknown]>(BUDGET_MESSAGE.giveBack), async (body) => {
-    const { sub_run_id, used, questions } = isRecord(body) ? body : {};
+    const { sub_run_id, used, questions, effects } = isRecord(body) ? body : {};
     if (typeof sub_run_id !== 'string') return;
-    const end = isUse(used) && typeof questions === 'number' ? { used, questions } : null;
+    const report = isEffectsReport(effects) ? { effects } : {};
+    const end = isUse(used) && typeof questions === 'number' ? { used, questions, ...report } : null;
     // A usage that cannot be read is not returned: the whole loan counts as used.
     if (used !== null && end === null) return;
     await ready(state);
@@ -34,12 +36,28 @@ const isUse = (used: unknown): used is SubRunResult['used'] =>
     (name) => Number.isSafeInteger(used[name]) && (used[name] as number) >= 0,
   );
 
-/** Returns unused budget to the parent run. A parent that has already ended does not need it. */
-export async function giveBack({ run }: RunState, { used, questions }: RunResult): Promise<void> {
+const isEffectsReport = (report: unknown): report is EffectsReport =>
+  isRecord(report) &&
+  isRecord(report['done']) &&
+  Object.values(report['done']).every((count) => Number.isSafeInteger(count)) &&
+  Array.isArray(report['unknown']) &&
+  report['unknown'].every(
+    (effect) => isRecord(effect) && ['call', 'key', 'told', 'known'].every((name) => typeof effect[name] === 'string'),
+  ) &&
+  Array.isArray(report['settled']) &&
+  typeof report['fence'] === 'number';
+
+/** Returns unused budget to the parent run, and reports what became of effects. A parent that has already ended does not need it. */
+export async function giveBack({ run }: RunState, { used, questions, effects }: RunResult): Promise<void> {
   if (run.parent_run_id === null) return;
   const parent = getExternalWorkflowHandle(workflowIdOfRun(run.parent_run_id));
   try {
-    await parent.signal(BUDGET_MESSAGE.giveBack, { sub_run_id: run.run_id, used, questions });
+    await parent.signal(BUDGET_MESSAGE.giveBack, {
+      sub_run_id: run.run_id,
+      used,
+      questions,
+      ...(effects !== undefined && { effects }),
+    });
   } catch {
     log.info('parent_has_ended', { parent_run_id: run.parent_run_id });
   }

@@ -4,7 +4,7 @@ import type { PublishedState, RunPorts } from '../core/run/ports.ts';
 import type { RunLesson } from '../protocol/lessons.ts';
 import type { SaveOutcome } from '../protocol/records.ts';
 import * as activities from './activity-proxies.ts';
-import { classifyFailure } from './outcomes.ts';
+import { classifyFailure, HEARTBEAT_LOST } from './outcomes.ts';
 import { runSubRun } from './run-sub-run.ts';
 import { startSavingArchive } from './save-archive.ts';
 
@@ -45,7 +45,11 @@ export function durablePorts(
     now,
     publish,
     until: (holds, ms, why) => condition(holds, ms, { summary: why }),
-    call: (request) => runCancellable(() => activities.callTool(request)),
+    call: async (request) => {
+      const outcome = await runCancellable(() => activities.callTool(request));
+      const isLost = outcome.class === 'failed' && outcome.error_code === HEARTBEAT_LOST;
+      return isLost ? { ...outcome, may_act_ms: activities.mayActMs(request) } : outcome;
+    },
     subRun: (request) =>
       runSubRun(request, now, (stop) => {
         stops.add(stop);
@@ -56,6 +60,12 @@ export function durablePorts(
     reconcile: async (request) => {
       const found = await runCancellable(() => activities.reconcile(request));
       return 'verdict' in found ? found : { verdict: 'unknown' };
+    },
+    checkOutput: async (request) => {
+      const checked = await runCancellable(() => activities.checkOutput(request));
+      if ('ok' in checked) return checked;
+      const why = checked.class === 'failed' ? checked.message_preview : 'the run was cancelled';
+      return { ok: false, problem: `it could not be checked: ${why}` };
     },
     recall: (query) => recallOrNone(memory.recall(query)),
     notify: (notice) => {

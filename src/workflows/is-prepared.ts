@@ -8,13 +8,28 @@ import type { PreparedRun } from '../protocol/run.ts';
  */
 export function isPrepared(value: unknown): value is PreparedRun {
   if (!isRecord(value)) return false;
-  const { run_id, agent, goal, planner, plan, model, reviewer, policy, manifest, loop_id, labels, memory, helpers } =
-    value;
+  const {
+    run_id,
+    agent,
+    goal,
+    planner,
+    plan,
+    model,
+    reviewer,
+    policy,
+    manifest,
+    loop_id,
+    labels,
+    memory,
+    helpers,
+    inherited,
+  } = value;
   return (
     [run_id, agent, goal, loop_id].every((text) => typeof text === 'string' && text !== '') &&
     (planner === 'given' || planner === 'chooses') &&
     (reviewer === 'rules' || reviewer === 'own' || reviewer === 'model') &&
     (helpers === undefined || isRecord(helpers)) &&
+    (inherited === undefined || isInherited(inherited)) &&
     (model === null || typeof model === 'string') &&
     (plan === null || (isRecord(plan) && Array.isArray(plan['steps']))) &&
     isRecord(manifest) &&
@@ -26,3 +41,11 @@ export function isPrepared(value: unknown): value is PreparedRun {
     isCompletePolicy(policy)
   );
 }
+
+const isInherited = (value: unknown): boolean =>
+  isRecord(value) &&
+  typeof value['root_run_id'] === 'string' &&
+  typeof value['lane'] === 'string' &&
+  isRecord(value['done']) &&
+  Array.isArray(value['unknown']) &&
+  typeof value['fence'] === 'number';

@@ -10,6 +10,9 @@ import { isFailureCategory } from '../protocol/failure-categories.ts';
 import { isRecord } from '../protocol/json.ts';
 import type { CallCancelled, CallFailed } from '../protocol/tools.ts';
 
+/** The worker stopped answering while it had the call. It may be dead, or only frozen. */
+export const HEARTBEAT_LOST = 'HEARTBEAT_LOST';
+
 /**
  * Converts the failure of an activity to an outcome. Activities have one attempt, so failures of the platform arrive
  * here too, and each has its own case. Anything that is not a Temporal failure is a bug in the workflow and is
@@ -45,7 +48,7 @@ function classifyTimeout(cause: TimeoutFailure, durationMs: number): CallFailed 
   const reserved = readUse(isRecord(cause.lastHeartbeatDetails) ? cause.lastHeartbeatDetails['reserved'] : null);
   switch (cause.timeoutType) {
     case TimeoutType.HEARTBEAT:
-      return { ...lost('HEARTBEAT_LOST', 'unknown', 'the worker stopped answering', durationMs), ...reserved };
+      return { ...lost(HEARTBEAT_LOST, 'unknown', 'the worker stopped answering', durationMs), ...reserved };
     case TimeoutType.SCHEDULE_TO_START:
       return lost('NO_WORKER', 'not_started', 'no worker took the call', durationMs);
     // The time from scheduling to the end may run out while a worker has the call.

@@ -1,9 +1,10 @@
 import { ChildWorkflowFailure, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild, WorkflowIdReusePolicy, workflowInfo } from '@temporalio/workflow';
+import { withinGrant } from '../core/bound/within-grant.ts';
 import { workflowIdOfRun } from '../protocol/ids.ts';
 import { MEMO, MESSAGE, WORKFLOW_TYPE } from '../protocol/names.ts';
-import type { RunResult } from '../protocol/run.ts';
-import type { Grant, SubRunOutcome, SubRunRequest } from '../protocol/sub-runs.ts';
+import type { PreparedRun, RunResult } from '../protocol/run.ts';
+import type { SubRunOutcome, SubRunRequest } from '../protocol/sub-runs.ts';
 import type { AgentRunInput } from './agent-run-input.ts';
 
 /**
@@ -11,7 +12,7 @@ import type { AgentRunInput } from './agent-run-input.ts';
  * reports what it used. Temporal cancels it only when its parent has ended.
  */
 export async function runSubRun(
-  { sub_run_id, agent, goal, input, grant, ...place }: SubRunRequest,
+  { sub_run_id, agent, goal, input, grant, effects, ...place }: SubRunRequest,
   now: () => number,
   onStop: (stop: () => void) => () => void,
 ): Promise<SubRunOutcome> {
@@ -22,7 +23,7 @@ export async function runSubRun(
     goal,
     input,
     parent_run_id: place.run_id,
-    options: { sub_run: { grant, place } },
+    options: { sub_run: { grant, effects, place } },
   };
   let forget = (): void => {};
   try {
@@ -56,8 +57,15 @@ export async function runSubRun(
   }
 }
 
-/** The budget that the parent run granted. It is accepted only from a parent workflow that is a run. */
-export function readGrant(input: AgentRunInput): Grant | null {
+/**
+ * The run as the sub-run that it is: within the budget that its parent granted, and knowing what its parent knows about
+ * effects. Both are accepted only from a parent workflow that is a run.
+ */
+export function asSubRun(prepared: PreparedRun, input: AgentRunInput): PreparedRun {
   const isChildOfRun = workflowInfo().parent?.workflowId.startsWith(workflowIdOfRun('')) === true;
-  return isChildOfRun ? (input.options?.sub_run?.grant ?? null) : null;
+  const sub = isChildOfRun ? input.options?.sub_run : undefined;
+  if (sub === undefined) return prepared;
+  const run = withinGrant(prepared, sub.grant);
+  // An older build started the sub-run without it.
+  return sub.effects === undefined ? run : { ...run, inherited: sub.effects };
 }

@@ -1,6 +1,7 @@
 import { askPlanner } from '../../src/activities/ask-planner.ts';
 import { askReviewer } from '../../src/activities/review.ts';
 import type { ToolEnvironment } from '../../src/activities/tools/tool-environment.ts';
+import { checkGivenOutput } from '../../src/activities/tools/check-given-output.ts';
 import { executeTool, reconcileTool } from '../../src/activities/tools/execute-tool.ts';
 import type { RunState } from '../../src/core/run/state.ts';
 import type { Registry } from '../../src/define/registry.ts';
@@ -51,6 +52,7 @@ function worldOf(registry: Registry, scenario: Pick<Scenario, 'answers' | 'atOnc
     // A call takes a moment, so what was sent at once is there before it ends, as in the real world.
     call: async (request) => ({ ...(await executeTool(toolOf(request.tool), request, environment)), duration_ms: 1 }),
     reconcile: (request) => reconcileTool(toolOf(request.tool), request, environment),
+    checkOutput: (request) => checkGivenOutput(toolOf(request.tool), request, environment),
     plan: (view) => {
       const agent = registry.agents.get(view.agent);
       return askPlanner(agent?.planner, view, environment, agent?.tools);

@@ -1,4 +1,5 @@
 /** Scenarios as data: each is executed in the simulator and on Temporal, and both must end in the same state. */
+import { sha256Hex } from '../../src/protocol/ids.ts';
 import type { Json } from '../../src/protocol/json.ts';
 import type { RunMessage } from '../../src/protocol/messages.ts';
 import type { RunRequest, RunResult } from '../../src/protocol/run.ts';
@@ -34,6 +35,9 @@ const answer = (decision: string, extra: Record<string, Json> = {}) => ({
   type: 'answer' as const,
   body: { decision, by: 'ada', ...extra },
 });
+
+const NOTHING = { steps: 0, attempts: 0, model_calls: 0, tokens: 0, cost_micro_usd: 0, seconds: 0 };
+const RECEIPT_7 = sha256Hex('{"value":"receipt 7"}');
 
 export const scenarios: Scenario[] = [
   {
@@ -98,8 +102,67 @@ export const scenarios: Scenario[] = [
   {
     name: 'a side effect of unknown outcome that a person lets run again',
     request: given([step('script.pay', { fail: 'timeout', certainty: 'unknown' }, ok())]),
-    answers: { 1: answer('retry') },
-    expect: { outcome: 'completed' },
+    answers: { 1: answer('not_done') },
+    expect: { outcome: 'completed', used: { ...NOTHING, steps: 1, attempts: 2 } },
+  },
+  {
+    name: 'a side effect of unknown outcome that a person confirms, with its output for a later step',
+    request: given([
+      { id: 'paid', ...step('script.pay', { fail: 'timeout', certainty: 'unknown' }) },
+      { phase: 'work', tool: 'script.read', input: { attempts: [{ ok: 'got it' }], more: { $step: 'paid' } } },
+    ]),
+    answers: { 1: answer('done', { text: 'it is on the statement', output: { value: 'receipt 7' } }) },
+    expect: { outcome: 'completed', used: { ...NOTHING, steps: 2, attempts: 2 } },
+  },
+  {
+    name: 'a person who confirms with an output that does not fit, and is asked for it again',
+    request: given([step('script.pay', { fail: 'timeout', certainty: 'unknown' })]),
+    answers: { 1: answer('done', { output: 'a receipt' }), 2: answer('done', { output: { value: 'receipt 7' } }) },
+    expect: {
+      outcome: 'completed',
+      questions: 2,
+      result: { output: { value: 'receipt 7' }, artifact_id: RECEIPT_7, loop_id: 'loop_run-1' },
+    },
+  },
+  {
+    name: 'a side effect of unknown outcome that a person skips: the identical step asks again, and is not run either',
+    request: given([
+      step('script.pay', { fail: 'timeout', certainty: 'unknown' }),
+      step('script.pay', { fail: 'timeout', certainty: 'unknown' }),
+    ]),
+    answers: { 1: answer('skip', { text: 'I checked: it happened' }), 2: answer('skip') },
+    expect: { outcome: 'completed', questions: 2, used: { ...NOTHING, steps: 2, attempts: 1 } },
+  },
+  {
+    name: 'a planner that repeats a payment of unknown outcome, in the next turn and in the next pass',
+    request: {
+      agent: 'repeater',
+      goal: 'pay at any price',
+      policy: { ...QUICK, humans: { deadline_ms: 300, default: 'skip', max_questions: 1 } },
+    },
+    expect: {
+      outcome: 'completed',
+      loops: 2,
+      questions: 1,
+      used: { ...NOTHING, steps: 6, attempts: 3, model_calls: 8 },
+    },
+  },
+  {
+    name: 'a planner whose payment a person leaves open, then says is not done, and then confirms',
+    request: { agent: 'repeater', goal: 'pay at any price', policy: QUICK },
+    answers: { 1: answer('skip'), 2: answer('not_done'), 3: answer('done', { text: 'found it' }) },
+    expect: {
+      outcome: 'completed',
+      loops: 2,
+      questions: 3,
+      used: { ...NOTHING, steps: 5, attempts: 4, model_calls: 7 },
+    },
+  },
+  {
+    name: 'a side effect that is done with an output that breaks its schema, and is never repeated',
+    request: given([step('script.pay', { bad_output: true })]),
+    answers: { 1: answer('done', { output: { value: 'read from the statement' } }) },
+    expect: { outcome: 'completed', used: { ...NOTHING, steps: 1, attempts: 1 } },
   },
   {
     name: 'a side effect of unknown outcome that the tool itself finds done',

@@ -48,6 +48,19 @@ export const scriptedAgents = [
     }),
   }),
   defineAgent({
+    name: 'repeater',
+    tools: scriptedTools,
+    planner: scriptedPlanner(({ turn, loop_id, steps }) => {
+      const pay = { tool: 'script.pay', input: { attempts: [{ fail: 'network', certainty: 'unknown' }] } };
+      // The identical call in the first two turns of each pass, whatever it was told.
+      if (turn <= 2 && !steps.some(({ status }) => status === 'ok')) return { calls: [pay] };
+      const isFirstPass = !/_r\d+$/.test(loop_id);
+      const hasTried = steps.some(({ tool }) => tool !== 'script.pay');
+      if (!hasTried) return { calls: [isFirstPass ? failing('THEN') : working('then')] };
+      return { calls: [], output: steps.map(({ status }) => status) };
+    }),
+  }),
+  defineAgent({
     name: 'stubborn',
     tools: scriptedTools,
     planner: scriptedPlanner(() => ({ calls: [failing('SAME')] })),

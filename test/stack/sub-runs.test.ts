@@ -195,7 +195,7 @@ describe('a run that is started with a parent', { timeout: 60_000 }, () => {
     await world.runs.start({ ...stays, run_id: three });
     await expect(start(four ?? '', parent)).rejects.toMatchObject({
       code: 'bad_request',
-      problems: [{ path: '$.parent_run_id', message: expect.stringContaining('nothing left') }],
+      problems: [{ path: '$.parent_run_id', message: expect.stringContaining('is used up') }],
     });
     for (const id of [one, two, three, parent]) await world.runs.cancel(id ?? '', { by: 'ada' }, { waitMs: 0 });
     await world.runs.result(parent);

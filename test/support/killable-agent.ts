@@ -2,7 +2,7 @@
  * An agent whose tools are slow on purpose. They write to a file that they have started, and wait to be killed or
  * stopped.
  */
-import { appendFileSync } from 'node:fs';
+import { appendFileSync, readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { defineAgent } from '../../src/define/define-agent.ts';
@@ -64,6 +64,23 @@ export function killableAgent(noteFile: string) {
           note('effect', idempotencyKey);
           await sleep(1_500);
           return { done: true };
+        },
+      }),
+      /** Acts late, does not look at its signal, and can find out whether it has acted. */
+      defineTool({
+        ...common,
+        name: 'late.effect',
+        effect: 'side_effect',
+        timeoutMs: 15_000,
+        run: async (_input, { attempt, idempotencyKey }) => {
+          note('begun', idempotencyKey);
+          if (attempt === 1) await sleep(8_000);
+          note('effect', idempotencyKey);
+          return null;
+        },
+        reconcile: (_input, { idempotencyKey }) => {
+          const done = readFileSync(noteFile, 'utf8').includes(`effect ${idempotencyKey}\n`);
+          return done ? { verdict: 'done', output: null } : { verdict: 'not_done' };
         },
       }),
       defineTool({

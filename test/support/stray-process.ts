@@ -68,6 +68,7 @@ const request: ToolCallRequest = {
   guidance: { rows: [], text: '' },
   constraints: {},
   idempotency_key: 'run-1:1',
+  fence: 1,
   timeout_ms: 30_000,
   time_left_ms: 60_000,
   waited_ms: 0,

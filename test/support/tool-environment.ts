@@ -62,6 +62,7 @@ export const request = (input: Json, given: Partial<ToolCallRequest> = {}): Tool
   guidance: { rows: [], text: '' },
   constraints: {},
   idempotency_key: 'run-1:1',
+  fence: 1,
   timeout_ms: 10_000,
   time_left_ms: 60_000,
   waited_ms: 0,

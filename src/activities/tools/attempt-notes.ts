@@ -16,7 +16,7 @@ const MAX_KEPT = 10;
 
 /** Collects what one attempt reports about itself while it runs, and what is observed when it ends. */
 export interface AttemptNotes {
-  context: Omit<ToolContext, 'signal'>;
+  context: Omit<ToolContext, 'signal' | 'throwIfExpired'>;
   log(event: LogEvent): void;
   kept(artifact: KeptArtifact): void;
   /**
@@ -48,6 +48,8 @@ export function createAttemptNotes(tool: Tool, request: ToolCallRequest, env: To
       attempt: request.attempt,
       constraints: request.constraints,
       idempotencyKey: request.idempotency_key,
+      fence: request.fence,
+      stepId: request.step_id,
       heartbeat: (details) => {
         const problem = problemOfDetails(details);
         if (problem !== null) log({ event: 'heartbeat_details_dropped', reason: problem });

@@ -67,7 +67,12 @@ export async function checkOutput(
   return { class: 'ok', ...(await keepOutput(again.output, request, env)) };
 }
 
-async function checkSchemas(tool: Tool, request: ToolCallRequest, answer: Json): Promise<Checked> {
+/** Checks an output against the schema of the tool and, if the plan has one for the step, against that. */
+export async function checkSchemas(
+  tool: Tool,
+  request: Pick<ToolCallRequest, 'output_schema'>,
+  answer: Json,
+): Promise<Checked> {
   const parsed = acceptsAnyJson(tool.output)
     ? { success: true as const, data: answer }
     : await tool.output.safeParseAsync(answer);

@@ -4,13 +4,21 @@ import type { Tool } from '../../define/define-tool.ts';
 import type { Registry } from '../../define/registry.ts';
 import type { Json } from '../../protocol/json.ts';
 import { toolActivity } from '../../protocol/names.ts';
-import type { CallSucceeded, ReconcileOutcome, ToolCallRequest } from '../../protocol/tools.ts';
+import type {
+  CallSucceeded,
+  CheckedOutput,
+  OutputToCheck,
+  ReconcileOutcome,
+  ToolCallRequest,
+} from '../../protocol/tools.ts';
 import { returnOrThrow, type ActivityCall, withHeartbeat } from '../run-in-activity.ts';
 import type { ActivityStore } from '../store-port.ts';
 import { outputInHistory } from '../unsaved-in-history.ts';
 import { createStoreWait } from '../wait-for-store.ts';
 import type { ToolEnvironment } from './tool-environment.ts';
 import { keepLongInput } from './artifacts.ts';
+import { checkGivenOutput } from './check-given-output.ts';
+import { wasFrozenSince } from './freeze-watch.ts';
 import { executeTool, reconcileTool } from './execute-tool.ts';
 
 export interface ToolActivityDeps {
@@ -29,6 +37,7 @@ export function createToolActivities({ registry, store, redact }: ToolActivityDe
     redact,
     now: () => Date.now(),
     waitForStore: createStoreWait(call),
+    wasFrozenSince,
     log: ({ event, ...fields }) => log.info(event, fields),
     loadArtifact: async (id) => {
       const found = await store.artifacts.get(id);
@@ -60,9 +69,14 @@ export function createToolActivities({ registry, store, redact }: ToolActivityDe
     if (tool === undefined) return { verdict: 'unknown' };
     return withHeartbeat((call) => reconcileTool(tool, request, environment(call)));
   };
+  const checkOutput = async (request: OutputToCheck): Promise<CheckedOutput> => {
+    const tool = registry.tools.get(request.tool);
+    if (tool === undefined) return { ok: false, problem: `this worker does not know the tool ${request.tool}` };
+    return withHeartbeat((call) => checkGivenOutput(tool, request, environment(call)));
+  };
   const own = [...registry.tools.values()].filter(({ agent }) => agent === undefined);
   const tools = Object.fromEntries(own.map((tool) => [toolActivity(tool.name), call(tool)]));
-  return { ...tools, reconcile };
+  return { ...tools, reconcile, checkOutput };
 }
 
 const JSON_TYPE = 'application/json';

@@ -1,5 +1,6 @@
 import { readErrorFacts } from '../../core/retry/read-error-facts.ts';
 import type { Tool } from '../../define/define-tool.ts';
+import { ToolError } from '../../define/tool-error.ts';
 import { problemsOf } from '../../define/zod-problems.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { CallOutcome, ReconcileOutcome, ToolCallRequest } from '../../protocol/tools.ts';
@@ -50,8 +51,17 @@ export async function executeTool(tool: Tool, request: ToolCallRequest, env: Too
     return fail(refused, joinProblems(problems), problems);
   }
 
+  const isExpired = (): boolean =>
+    env.now() - startedAt > request.timeout_ms || env.wasFrozenSince?.(startedAt - JUST_BEFORE_MS) === true;
+  if (tool.effect === 'side_effect' && isExpired()) {
+    const over = { category: 'worker_lost', error_code: 'ATTEMPT_EXPIRED', origin: 'infrastructure' } as const;
+    return fail({ ...over, certainty: 'not_started' }, EXPIRED);
+  }
+  const throwIfExpired = (): void => {
+    if (isExpired()) throw new ToolError(EXPIRED, { category: 'timeout', code: 'ATTEMPT_EXPIRED' });
+  };
   const run = await withTimeout(env.signal, request.timeout_ms, (signal) =>
-    tool.run(input.data, { ...notes.context, signal }),
+    tool.run(input.data, { ...notes.context, signal, throwIfExpired }),
   );
   const ended = await judge(run);
   if (ended.class === 'cancelled') return ended;
@@ -67,6 +77,10 @@ export async function executeTool(tool: Tool, request: ToolCallRequest, env: Too
     return checked.class === 'ok' ? { ...checked, duration_ms: Math.max(0, env.now() - startedAt) } : checked;
   }
 }
+
+const EXPIRED = 'this attempt is over: its time is up, or its worker stood still and the run has moved on';
+/** A worker that was frozen may get a call that the server handed to it during that time. */
+const JUST_BEFORE_MS = 1_000;
 
 const textOfRun = (run: Timed<unknown>): string =>
   run.kind === 'returned'
@@ -85,7 +99,13 @@ export async function reconcileTool(
   const { reconcile } = tool;
   const { data } = input;
   const asked = await withTimeout(env.signal, request.timeout_ms, (signal) =>
-    reconcile(data, { idempotencyKey: request.idempotency_key, attempt: request.attempt, signal }),
+    reconcile(data, {
+      idempotencyKey: request.idempotency_key,
+      fence: request.fence,
+      stepId: request.step_id,
+      attempt: request.attempt,
+      signal,
+    }),
   );
   const found = asked.kind === 'returned' ? asked.value : undefined;
   if (found?.verdict === 'not_done') return { verdict: 'not_done' };

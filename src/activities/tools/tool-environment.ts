@@ -20,4 +20,6 @@ export interface ToolEnvironment {
   log(event: LogEvent): void;
   redact: Redact;
   now(): number;
+  /** True if this process stood still since that time, so that the server may have given the attempt up. */
+  wasFrozenSince?(at: number): boolean;
 }

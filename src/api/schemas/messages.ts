@@ -23,6 +23,8 @@ function fieldSchema(field: MessageField): z.ZodType {
   switch (field.type) {
     case 'flag':
       return z.boolean().optional().describe(field.sentence);
+    case 'json':
+      return z.json().optional().describe(field.sentence);
     case 'choice':
       return z.enum(field.choices).describe(field.sentence);
     case 'text': {

@@ -7,6 +7,7 @@ import type { RemoteFlags } from '../ask/connect-remote.ts';
 interface AnswerFlags extends RemoteFlags {
   question?: string;
   text?: string;
+  output?: string;
   by?: string;
 }
 
@@ -14,17 +15,26 @@ export function addAnswer(program: Command): void {
   withPerson(remoteCommand(program, 'answer <run_id>', 'answer the open question of a run'))
     .addArgument(new Argument('<decision>', 'one of the options that the question offers').choices(DECISIONS))
     .option('--question <id>', 'the id of the question (default: the open one)')
-    .option('--text <text>', 'what to do instead; required for `correct`')
+    .option('--text <text>', 'what to do instead, required for `correct`; with any other decision, a note')
+    .option('--output <json>', 'with `done`: the output of the call, as JSON or @file')
     .action(async (runId: string, decision: Decision, flags: AnswerFlags) => {
-      const [{ connectRemote }, { print }, { EXIT }] = await Promise.all([
+      const [{ connectRemote }, { print }, { EXIT }, { readJson }] = await Promise.all([
         import('../ask/connect-remote.ts'),
         import('../show/print.ts'),
         import('../report-error.ts'),
+        import('../read-input.ts'),
       ]);
       const { runs } = await connectRemote(flags);
       const { text } = flags;
+      const output = flags.output === undefined ? undefined : await readJson(flags.output);
       const question_id = flags.question ?? (await openQuestion(runs, runId));
-      const body = { question_id, decision, by: readPerson(flags), ...(text !== undefined && { text }) };
+      const body = {
+        question_id,
+        decision,
+        by: readPerson(flags),
+        ...(text !== undefined && { text }),
+        ...(output !== undefined && { output }),
+      };
       const taken = await runs.answer(runId, body);
       const told = taken.accepted
         ? `Accepted: ${decision}. The run is ${taken.state}.`

@@ -56,7 +56,17 @@ function printProgress(runs: number): (done: number) => void {
 }
 
 function table(simulated: SimulationSummary, seed: number): string[] {
-  const { runs, ended, exceeded_bound: exceeded, outcomes, closest, reached, violations } = simulated;
+  const {
+    runs,
+    ended,
+    exceeded_bound: exceeded,
+    effects,
+    effects_twice: twice,
+    outcomes,
+    closest,
+    reached,
+    violations,
+  } = simulated;
   const column = (text: string | number, width: number): string => String(text).padStart(width);
   const row = (name: string, ...cells: string[]): string => `  ${name.padEnd(18)}${cells.join('')}`;
   const tell = (share: number | null): string =>
@@ -64,6 +74,7 @@ function table(simulated: SimulationSummary, seed: number): string[] {
   return [
     `${runs} ${runs === 1 ? 'run' : 'runs'} from seed ${seed}, ${simulated.runs_per_s} a second: ` +
       `${ended} ended, ${exceeded} passed a figure of the bound.`,
+    `${effects} side effects happened, ${twice} of them twice without a person's \`not_done\`.`,
     '',
     row('outcome', column('runs', 10)),
     ...Object.entries(outcomes)

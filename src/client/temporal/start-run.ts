@@ -13,6 +13,7 @@ import { familyOf } from '../../core/guardrails/loop-ids.ts';
 import { prepareRun } from '../../define/prepare-run.ts';
 import type { Registry } from '../../define/registry.ts';
 import { IdempotencyConflictError, RunExistsError, RunNotFoundError, RunRequestError } from '../../protocol/errors.ts';
+import type { InheritedEffects } from '../../protocol/effects.ts';
 import { hashOfJson, sha256Hex, workflowIdOfRun } from '../../protocol/ids.ts';
 import { BUDGET_MESSAGE, MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../../protocol/names.ts';
 import type { PreparedRun } from '../../protocol/run.ts';
@@ -51,7 +52,7 @@ export async function startRun(
   const requestHash = hashOfJson(request);
 
   const loan = await borrowBudget(client, outcome.prepared);
-  const prepared = loan === null ? outcome.prepared : withinGrant(outcome.prepared, loan.grant);
+  const prepared = loan === null ? outcome.prepared : asSubRun(outcome.prepared, loan);
   const startKey = key === undefined ? undefined : { hash: key, request_hash: requestHash, run_id: ownRunId };
   const names = { run_id: runId, loop_id: prepared.loop_id, key: startKey };
   const reservation = await store?.reservations
@@ -129,8 +130,22 @@ function searchAttributesFor(run: PreparedRun): TypedSearchAttributes {
   return new TypedSearchAttributes(pairs);
 }
 
+/** The answer of a parent that knows no loans. */
+interface NoLoan {
+  grant: undefined;
+  is_new: false;
+  effects?: undefined;
+}
+
+const asSubRun = (prepared: PreparedRun, { grant, effects }: BorrowedBudget): PreparedRun => ({
+  ...withinGrant(prepared, grant),
+  ...(effects !== undefined && { inherited: effects }),
+});
+
 interface BorrowedBudget {
   grant: Grant;
+  /** What the parent knows about effects; undefined from a parent of an earlier version. */
+  effects: InheritedEffects | undefined;
   /** Returns the grant of a start that failed. */
   giveBack(): Promise<void>;
 }
@@ -142,9 +157,9 @@ async function borrowBudget(
 ): Promise<BorrowedBudget | null> {
   if (parent === null) return null;
   const handle = client.workflow.getHandle(workflowIdOfRun(parent));
-  const { grant, is_new } = await handle
+  const { grant, is_new, effects } = await handle
     .executeUpdate<Loan, [string]>(BUDGET_MESSAGE.lend, { args: [run_id] })
-    .catch(async (error: unknown): Promise<Loan | { grant: undefined; is_new: false }> => {
+    .catch(async (error: unknown): Promise<Loan | NoLoan> => {
       // Another kind of workflow, or a run of an earlier version, does not have this update.
       if (error instanceof WorkflowUpdateFailedError) return { grant: undefined, is_new: false };
       if (!(error instanceof WorkflowNotFoundError)) throw error;
@@ -159,6 +174,7 @@ async function borrowBudget(
   }
   return {
     grant,
+    effects,
     giveBack: async () => {
       if (!is_new) return;
       await handle.signal(BUDGET_MESSAGE.giveBack, { sub_run_id: run_id, used: null }).catch(() => undefined);

@@ -1,4 +1,5 @@
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
+import type { UnknownEffect } from '../../protocol/effects.ts';
 import type { RunLesson } from '../../protocol/lessons.ts';
 import type { Amounts, Decision } from '../../protocol/run.ts';
 import type { Json } from '../../protocol/json.ts';
@@ -47,6 +48,8 @@ export interface Step {
   attempts_read: number;
   /** When the backoff ends; null while the step is not backing off. */
   waiting_until: number | null;
+  /** The idempotency key of all its attempts, from the first one on. */
+  key?: string;
   /** A later step has solved this failure, so no lesson is learnt from it any more. */
   answered?: true;
 }
@@ -76,7 +79,7 @@ export interface Attempt {
 
 /** A person's answer that lets a step run once more. */
 export interface Allowance {
-  decision: Extract<Decision, 'retry' | 'correct'>;
+  decision: Extract<Decision, 'retry' | 'correct' | 'not_done'>;
   text: string | null;
   by: string | null;
 }
@@ -86,6 +89,12 @@ export type StepEnd =
   | { kind: 'ok' }
   /** An earlier pass did this side effect, and its output answers the call. */
   | { kind: 'reused'; artifact_id: string; bytes: number }
+  /** A person said that the side effect happened, or an earlier pass did it without a usable output. */
+  | { kind: 'confirmed'; known: string; artifact_id: string | null; bytes: number }
+  /** An identical call may have taken effect, so this one does not run before a person has decided. */
+  | { kind: 'held'; effect: UnknownEffect }
+  /** It is not known whether the side effect happened. `known` is what is known. */
+  | { kind: 'unknown'; known: string }
   | { kind: 'failed'; reason: string }
   | { kind: 'budget'; budget: keyof Amounts }
   | { kind: 'skipped' }
@@ -98,7 +107,16 @@ export type StepEnd =
   /** It repeated itself again after guidance: a person or the policy decides. */
   | { kind: 'stuck'; stall: Stall };
 
-export type StepStatus = 'ok' | 'failed' | 'skipped' | 'denied' | 'timed_out' | 'policy' | 'cancelled' | 'guided';
+export type StepStatus =
+  | 'ok'
+  | 'failed'
+  | 'skipped'
+  | 'denied'
+  | 'timed_out'
+  | 'policy'
+  | 'cancelled'
+  | 'guided'
+  | 'unknown';
 
 /** The step and attempt that a question or a notice is about. */
 export interface Subject {
@@ -133,7 +151,11 @@ export function statusOfStep({ end }: Step): StepStatus {
   switch (end?.kind) {
     case 'ok':
     case 'reused':
+    case 'confirmed':
       return 'ok';
+    case 'unknown':
+    case 'held':
+      return 'unknown';
     case 'skipped':
     case 'cancelled':
       return end.kind;
@@ -156,7 +178,9 @@ export function successOf(step: Step): CallSucceeded | null {
 }
 
 export const artifactOf = (step: Step): string | null =>
-  step.end?.kind === 'reused' ? step.end.artifact_id : (successOf(step)?.artifact_id ?? null);
+  step.end?.kind === 'reused' || step.end?.kind === 'confirmed'
+    ? step.end.artifact_id
+    : (successOf(step)?.artifact_id ?? null);
 
 /** The failure of the last attempt, if it failed. */
 export function lastFailure(step: Step): CallFailed | null {
@@ -174,9 +198,14 @@ export function summarizeFailure(step: Step): { error_code?: string; message_pre
   const failure = lastFailure(step);
   switch (end?.kind) {
     case 'failed':
-      return failure === null ? {} : { error_code: failure.error_code, message_preview: failure.message_preview };
+      return failure === null ? {} : { error_code: failure.error_code, message_preview: describeFailure(failure) };
     case 'skipped':
+      if (failure?.certainty === 'done') {
+        return { error_code: failure.error_code, message_preview: describeFailure(failure) };
+      }
       return failure === null ? {} : { error_code: failure.error_code };
+    case 'unknown':
+      return { error_code: 'EFFECT_UNKNOWN', message_preview: end.known };
     case 'budget':
       return { error_code: 'BUDGET' };
     case 'cancelled':
@@ -187,6 +216,10 @@ export function summarizeFailure(step: Step): { error_code?: string; message_pre
       return {};
   }
 }
+
+/** A planner has to know that an effect happened, or it would repeat the call for the sake of its output. */
+const describeFailure = ({ certainty, message_preview }: CallFailed): string =>
+  certainty === 'done' ? `The call took effect, but its output cannot be used: ${message_preview}` : message_preview;
 
 /** One line for each failed attempt, for a person who has to decide. */
 export const listFailedAttempts = (step: Step): string[] =>

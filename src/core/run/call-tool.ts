@@ -1,10 +1,12 @@
-import { idempotencyKey } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { CallFailed, CallOutcome, RetryContext, ToolCallRequest } from '../../protocol/tools.ts';
 import { type Attempt, buildRetryContext, type Step } from './attempts.ts';
+import { keyOf, nextFence } from './known-effects.ts';
 import { millisecondsLeft } from './ledger.ts';
-import { type ResolvedPointers, resolvePointers } from './pointers.ts';
+import { isCancelled } from './life.ts';
+import { isLiteral, type ResolvedPointers, resolvePointers } from './pointers.ts';
 import { isEffectDone, isEffectUnknown, type Perform } from './run-step.ts';
+import { waitUntilOver } from './settle-effect.ts';
 import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
 import { agentOfStep, runSubRun } from './sub-runs.ts';
@@ -18,7 +20,11 @@ export const callTool =
     if (!resolved.ok) return Promise.resolve(unresolvedPointer(resolved.pointer));
     if (agentOfStep(state, step) !== null) return runSubRun(story, step, attempt, resolved.input);
     const timeLeftMs = Math.max(1, millisecondsLeft(state, ports.now()));
-    const request = requestFor(state, step, attempt, { input: resolved.input, timeLeftMs });
+    const request = requestFor(state, step, attempt, {
+      input: resolved.input,
+      timeLeftMs,
+      fence: nextFence(state, ports.now()),
+    });
     const calling = ports.call(request);
     const canReconcile = state.run.manifest[step.call.tool]?.reconcile === true;
     return canReconcile ? reconcileUnknown(story, step, request, calling) : calling;
@@ -29,16 +35,27 @@ export const callTool =
  * outcome.
  */
 async function reconcileUnknown(
-  { state, ports }: Story,
+  story: Story,
   step: Step,
   request: ToolCallRequest,
   calling: Promise<CallOutcome>,
 ): Promise<CallOutcome> {
+  const { state, ports } = story;
   const outcome = await calling;
   if (outcome.class !== 'failed' || !isReconcilable(state, step, outcome)) return outcome;
+  // A verdict about an attempt that may still act would be worth nothing a moment later.
+  await waitUntilOver(story, step, ports.now() + (outcome.may_act_ms ?? 0));
+  const { may_act_ms: _over, ...known } = outcome;
+  if (isCancelled(state)) return outcome;
   const timeLeftMs = Math.max(1_000, millisecondsLeft(state, ports.now()));
   const timeout_ms = Math.min(toolTimeoutMs(state, step, request.constraints) ?? timeLeftMs, timeLeftMs);
-  const found = await ports.reconcile({ ...request, timeout_ms, time_left_ms: timeLeftMs });
+  const found = await ports.reconcile({
+    ...request,
+    timeout_ms,
+    time_left_ms: timeLeftMs,
+    // Higher than that of the attempt: a receiver that has seen it refuses the attempt if it comes late.
+    fence: nextFence(state, ports.now()),
+  });
   ports.log({ event: 'reconciled', step_id: step.step_id, attempt: request.attempt, verdict: found.verdict });
   switch (found.verdict) {
     case 'done': {
@@ -46,9 +63,9 @@ async function reconcileUnknown(
       return { class: 'ok', ...output, duration_ms: outcome.duration_ms };
     }
     case 'not_done':
-      return { ...outcome, certainty: 'failed' };
+      return { ...known, certainty: 'failed' };
     case 'unknown':
-      return outcome;
+      return known;
   }
 }
 
@@ -60,7 +77,7 @@ function requestFor(
   state: RunState,
   step: Step,
   attempt: Attempt,
-  { input, timeLeftMs }: { input: Json; timeLeftMs: number },
+  { input, timeLeftMs, fence }: { input: Json; timeLeftMs: number; fence: number },
 ): ToolCallRequest {
   const { run, loop } = state;
   const { step_id, call } = step;
@@ -77,10 +94,11 @@ function requestFor(
     input,
     ...(call.output_schema !== undefined && { output_schema: call.output_schema }),
     guidance: attempt.guidance ?? { rows: [], text: '' },
-    ...(isLiteral(state, step) && { literal: true as const }),
+    ...(isLiteral(state, step.call) && { literal: true as const }),
     constraints,
     ...(retry !== null && { retry_context: retry }),
-    idempotency_key: idempotencyKey(run.run_id, step_id),
+    idempotency_key: keyOf(state, step),
+    fence,
     timeout_ms: Math.min(toolTimeoutMs(state, step, constraints) ?? timeLeftMs, timeLeftMs),
     time_left_ms: timeLeftMs,
     waited_ms: attempt.waited_ms,
@@ -99,13 +117,8 @@ export function retryContextFor({ run }: RunState, step: Step): RetryContext | n
   return isOn && step.attempts.length > 1 ? buildRetryContext(step) : null;
 }
 
-/**
- * Input that a model wrote is data and never a pointer, so a model cannot read another run's results by naming them.
- */
-const isLiteral = ({ run }: RunState, { call }: Step): boolean => run.model !== null && call.plan_index === null;
-
 const resolveInput = (state: RunState, step: Step): ResolvedPointers =>
-  isLiteral(state, step) ? { ok: true, input: step.call.input } : resolvePointers(state, step.call.input);
+  isLiteral(state, step.call) ? { ok: true, input: step.call.input } : resolvePointers(state, step.call.input);
 
 const unresolvedPointer = (pointer: string): CallFailed => ({
   class: 'failed',

@@ -1,55 +1,128 @@
-import { hashOfJson } from '../../protocol/ids.ts';
-import type { CallSucceeded } from '../../protocol/tools.ts';
-import type { Step } from './attempts.ts';
-import { pinPointers } from './pointers.ts';
-import { effectOf } from './run-step.ts';
+import type { UnknownEffect } from '../../protocol/effects.ts';
+import type { CallFailed } from '../../protocol/tools.ts';
+import { artifactOf, type Step } from './attempts.ts';
+import {
+  countDone,
+  describeCall,
+  identityOf,
+  isSideEffect,
+  noteUnknown,
+  settleUnknown,
+  unknownEffectOf,
+} from './known-effects.ts';
 import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
 
 /** Keeps the 200 most recent effects and drops older ones. */
 const MOST_KEPT = 200;
-const TOLD_CHARS = 200;
 
 /**
  * Answers a side effect with the output that the same call gave in an earlier pass, so that a rerun does not repeat it.
  * A call that differs in any way runs as usual.
  */
 export function answerFromEarlierPass({ state, ports }: Story, step: Step): void {
-  if (state.effects.length === 0 || !isSideEffect(state, step)) return;
+  const { kept } = state.effects;
+  if (kept.length === 0 || !isSideEffect(state, step)) return;
   const { loop_id } = state.loop;
-  const open = state.effects.filter((effect) => effect.loop_id !== loop_id && effect.answered_in !== loop_id);
+  const open = kept.filter((effect) => effect.loop_id !== loop_id && effect.answered_in !== loop_id);
   if (open.length === 0) return;
-  const input_hash = hashOf(state, step);
-  const done = open.find((effect) => effect.tool === step.call.tool && effect.input_hash === input_hash);
+  const call = identityOf(state, step);
+  const done = open.find((effect) => effect.call === call);
   if (done === undefined) return;
   done.answered_in = loop_id;
-  step.end = { kind: 'reused', artifact_id: done.artifact_id, bytes: done.bytes };
+  const { artifact_id, bytes, known } = done;
+  step.end =
+    artifact_id === null || known !== undefined
+      ? { kind: 'confirmed', known: known ?? DONE_BEFORE, artifact_id, bytes }
+      : { kind: 'reused', artifact_id, bytes };
   ports.log({ event: 'effect_kept', step_id: step.step_id, tool: step.call.tool, done_in: done.loop_id });
+}
+const DONE_BEFORE = 'This call took effect in an earlier pass.';
+
+/** Keeps a call that has the same tool and input as an effect of unknown outcome from running. Returns whether it does. */
+export function holdIfUnknown({ state, ports }: Story, step: Step): boolean {
+  if (step.end !== null && step.end.kind !== 'stuck') return false;
+  const effect = unknownEffectOf(state, step);
+  if (effect === undefined) return false;
+  step.end = { kind: 'held', effect };
+  ports.log({ event: 'call_held', step_id: step.step_id, tool: step.call.tool, key: effect.key });
+  return true;
 }
 
 /**
- * Records a side effect that succeeded. Each one answers one call in each later pass, so two equal effects answer two
- * calls.
+ * Splits a batch so that identical side effects run one after another: the second has to know how the first ended, or both
+ * would have one idempotency key and the receiver would do only one of them.
  */
-export function recordEffect(state: RunState, step: Step, { artifact_id, bytes }: CallSucceeded): void {
+export function separateIdentical(state: RunState, steps: Step[]): { first: Step[]; rest: Step[] } {
+  if (steps.length < 2) return { first: steps, rest: [] };
+  const seen = new Set<string>();
+  const first: Step[] = [];
+  const rest: Step[] = [];
+  for (const step of steps) {
+    const identity = isSideEffect(state, step) ? identityOf(state, step) : null;
+    if (identity !== null && seen.has(identity)) rest.push(step);
+    else first.push(step);
+    if (identity !== null) seen.add(identity);
+  }
+  return { first, rest };
+}
+
+/**
+ * Records a side effect that is done. Each one answers one call in each later pass, so two equal effects answer two calls.
+ * `known` says what is known of it if the tool did not return it itself.
+ */
+export function recordEffect(state: RunState, step: Step, bytes: number, known?: string): void {
+  countDone(state, step);
   const mayComeAgain = state.run.plan !== null || state.run.planner === 'chooses';
   if (!mayComeAgain || !isSideEffect(state, step)) return;
-  state.effects.push({
-    tool: step.call.tool,
-    input_hash: hashOf(state, step),
-    told: `${step.call.tool} ${JSON.stringify(step.call.input)}`.slice(0, TOLD_CHARS),
-    artifact_id,
+  const { kept } = state.effects;
+  kept.push({
+    call: identityOf(state, step),
+    told: describeCall(step),
+    artifact_id: artifactOf(step),
     bytes,
     loop_id: state.loop.loop_id,
     answered_in: null,
+    ...(known !== undefined && { known }),
   });
-  if (state.effects.length > MOST_KEPT) state.effects.shift();
+  if (kept.length > MOST_KEPT) kept.shift();
+}
+
+/** Notes what became of a side effect that did not succeed, as far as it is known. */
+export function recordOpenEffect(
+  state: RunState,
+  step: Step,
+  failure: CallFailed | null,
+  now: number,
+): UnknownEffect | null {
+  if (!isSideEffect(state, step)) return null;
+  if (failure?.certainty === 'unknown') {
+    const said = `${failure.error_code} ${failure.message_preview}`.trim();
+    const known = `It is unknown whether this call took effect. It was started and failed: ${said}.`;
+    const effect = noteUnknown(state, step, known);
+    if (failure.may_act_ms !== undefined) effect.may_act_until = now + failure.may_act_ms;
+    return effect;
+  }
+  if (failure?.certainty === 'done') {
+    recordEffect(state, step, 0, `This call took effect, but its output cannot be used: ${failure.message_preview}`);
+  }
+  return null;
+}
+
+/** A call that was stopped while it was under way may have had its effect. */
+export const recordCancelledEffect = (state: RunState, step: Step): UnknownEffect | null =>
+  isSideEffect(state, step)
+    ? noteUnknown(state, step, 'It is unknown whether this call took effect: it was cancelled while it was running.')
+    : null;
+
+/** A person says that the effect happened. */
+export function confirmUnknown(state: RunState, effect: UnknownEffect | null): void {
+  if (effect !== null) settleUnknown(state, effect);
 }
 
 /** Describes the ten latest effects for a planner that starts a new pass. */
-export const summarizeEffects = (state: RunState): string[] => state.effects.slice(-10).map(({ told }) => told);
+export const summarizeEffects = ({ effects }: RunState): string[] => effects.kept.slice(-10).map(({ told }) => told);
 
-const isSideEffect = (state: RunState, step: Step): boolean =>
-  step.kind === 'tool' && effectOf(state, step) === 'side_effect';
-
-const hashOf = (state: RunState, step: Step): string => hashOfJson(pinPointers(state, step.call.input));
+/** Describes the effects of unknown outcome for a planner that starts a new pass. */
+export const summarizeUnknown = ({ effects }: RunState): string[] =>
+  effects.unknown.slice(-10).map(({ told, known }) => `${told}: ${known}`);

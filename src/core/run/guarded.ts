@@ -2,6 +2,8 @@ import type { Json } from '../../protocol/json.ts';
 import type { CallFailed, CallOutcome, Constraints, Guidance, ToolEffect } from '../../protocol/tools.ts';
 import { lastFailure, type Step, subjectOf } from './attempts.ts';
 import { openBatch } from './batch.ts';
+import { holdIfUnknown } from './effects.ts';
+import { identityOf, isSideEffect, keyOf, nextFence } from './known-effects.ts';
 import { endForBudget, endWith, isOver } from './life.ts';
 import { foldSteps } from './outbox.ts';
 import type { RunPorts } from './ports.ts';
@@ -28,11 +30,15 @@ export interface GuardedAttempt {
   guidance: Guidance;
   constraints: Constraints;
   idempotencyKey: string;
+  /** Grows with every attempt, so that a receiver can refuse an older attempt that arrives late. */
+  fence: number;
 }
 
 /** How a guarded step ended. */
 export type GuardedEnd =
   | { kind: 'ok' }
+  /** A person said that its effect happened, and may have given its output. */
+  | { kind: 'confirmed'; output: Json | undefined }
   /** A person answered `skip`. */
   | { kind: 'skipped' }
   /** The run has ended: a person stopped it, its budget is spent, it failed, or it was cancelled. */
@@ -63,10 +69,14 @@ export function openGuarded(state: RunState, ports: RunPorts) {
           attempt: n,
           guidance: guidance ?? { rows: [], text: '' },
           constraints: constraints ?? {},
-          idempotencyKey: `${state.run.run_id}:${step.step_id}`,
+          idempotencyKey: keyOf(state, step),
+          fence: nextFence(state, ports.now()),
         });
+      const isAlone = (): boolean => isOver(state) || !loop.batch.some((other) => isIdentical(state, other, step));
+      // The second of two identical side effects has to know how the first ended.
+      while (!isAlone()) await ports.until(isAlone, IDENTICAL_WAIT_MS, 'waiting for an identical step');
       loop.batch = [...loop.batch, step];
-      await runStep(story, step, attempt);
+      if (!holdIfUnknown(story, step)) await runStep(story, step, attempt);
       await settleStep(story, step, attempt);
       const end = toGuardedEnd(state, step);
       loop.batch = loop.batch.filter((other) => other !== step);
@@ -88,9 +98,17 @@ export function openGuarded(state: RunState, ports: RunPorts) {
 
 function toGuardedEnd(state: RunState, step: Step): GuardedEnd {
   if (step.end?.kind === 'ok') return { kind: 'ok' };
+  if (step.end?.kind === 'confirmed') {
+    const { artifact_id } = step.end;
+    return { kind: 'confirmed', output: artifact_id === null ? undefined : state.outbox.outputs[artifact_id]?.output };
+  }
   const failure = step.end?.kind === 'failed' ? lastFailure(step) : null;
   return isOver(state) ? { kind: 'over', failure } : { kind: 'skipped' };
 }
+
+const isIdentical = (state: RunState, one: Step, other: Step): boolean =>
+  isSideEffect(state, one) && isSideEffect(state, other) && identityOf(state, one) === identityOf(state, other);
+const IDENTICAL_WAIT_MS = 86_400_000;
 
 const EFFECTS: readonly ToolEffect[] = ['read', 'idempotent', 'side_effect'];
 const stricter = (one: ToolEffect, other: ToolEffect): ToolEffect =>

@@ -1,3 +1,4 @@
+import type { Json } from '../../protocol/json.ts';
 import type { Decision, PendingQuestion, RunLifeState, RunOutcome, RunResult } from '../../protocol/run.ts';
 import type { RunState } from './state.ts';
 
@@ -26,7 +27,7 @@ export interface Ending {
 }
 
 export interface OpenQuestion extends PendingQuestion {
-  answer: { decision: Decision; text: string | null; by: string } | null;
+  answer: { decision: Decision; text: string | null; by: string; output?: Json } | null;
 }
 
 /** True when the run is stopping, closing or ended, so no new work may start. */

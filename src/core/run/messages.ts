@@ -98,7 +98,12 @@ function applyAnswer(state: RunState, message: Extract<RunMessage, { type: 'answ
   if (!question.options.includes(message.decision)) {
     return refused(`this question can be answered with ${question.options.join(', ')}`);
   }
-  question.answer = { decision: message.decision, text: message.text ?? null, by: message.by };
+  question.answer = {
+    decision: message.decision,
+    text: message.text ?? null,
+    by: message.by,
+    ...(message.output !== undefined && { output: message.output }),
+  };
   return { accepted: true, question_id: message.question_id, state: toWireState(state) };
 }
 

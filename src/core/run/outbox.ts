@@ -39,7 +39,10 @@ export function queueRevisions({ outbox }: RunState, revisions: FailureRevision[
 }
 
 /** Keeps an output in the state until the store has it, so that later steps and the result can use it without I/O. */
-export function holdOutput({ outbox }: RunState, { artifact_id: id, output, bytes }: CallSucceeded): void {
+export function holdOutput(
+  { outbox }: RunState,
+  { artifact_id: id, output, bytes }: Pick<CallSucceeded, 'artifact_id' | 'output' | 'bytes'>,
+): void {
   if (outbox.outputs[id] !== undefined) return;
   outbox.outputs[id] = { output, bytes };
   outbox.outputs_bytes += bytes;
@@ -218,6 +221,7 @@ function foldStep(state: RunState, step: Step): void {
     else if (index === last || attempt === learntFrom) kept.push(foldAttempt(attempt, attempt === learntFrom));
   }
   step.attempts = kept;
+  delete step.key;
   step.attempts_read = kept.length;
 }
 

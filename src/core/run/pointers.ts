@@ -1,5 +1,5 @@
 import type { Json } from '../../protocol/json.ts';
-import { artifactOf } from './attempts.ts';
+import { artifactOf, type Call } from './attempts.ts';
 import type { RunState } from './state.ts';
 
 /**
@@ -73,3 +73,8 @@ function artifactOfStep(state: RunState, id: string): string | null {
   const done = state.loop.steps.find(({ call }) => call.plan_index === index);
   return done === undefined ? null : artifactOf(done);
 }
+
+/**
+ * Input that a model wrote is data and never a pointer, so a model cannot read another run's results by naming them.
+ */
+export const isLiteral = ({ run }: RunState, call: Call): boolean => run.model !== null && call.plan_index === null;

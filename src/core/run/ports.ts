@@ -9,8 +9,10 @@ import type {
   CallCancelled,
   CallFailed,
   CallOutcome,
+  CheckedOutput,
   DetectedFeedback,
   Guidance,
+  OutputToCheck,
   RetryContext,
   ReconcileOutcome,
   ToolCallRequest,
@@ -52,6 +54,8 @@ export interface RerunReason {
   missed: string[];
   /** Side effects that have already happened. The same call again is answered with its earlier output. */
   done?: string[];
+  /** Side effects that may have happened. The same call again does not run. */
+  unknown?: string[];
 }
 export interface PlannerStep {
   step_id: number;
@@ -59,11 +63,13 @@ export interface PlannerStep {
   call_id?: string;
   tool: string;
   input: Json;
-  status: 'ok' | 'failed' | 'skipped' | 'denied' | 'timed_out' | 'policy' | 'cancelled' | 'guided';
+  status: 'ok' | 'failed' | 'skipped' | 'denied' | 'timed_out' | 'policy' | 'cancelled' | 'guided' | 'unknown';
   output?: Json;
   artifact_id?: string;
   error_code?: string;
   message_preview?: string;
+  /** What is known of a call that a person confirmed or that did not run, and what the person wrote. */
+  known?: string;
   /** The feedback type that was detected in its output, such as `verification_failure`. */
   detected?: string;
 }
@@ -158,6 +164,8 @@ export interface RunPorts {
   until(condition: () => boolean, ms: number, why: string): Promise<boolean>;
   call(request: ToolCallRequest): Promise<CallOutcome>;
   reconcile(request: ToolCallRequest): Promise<ReconcileOutcome>;
+  /** Checks an output that a person gave for a call of this tool, and stores it if it is large. */
+  checkOutput(request: OutputToCheck): Promise<CheckedOutput>;
   /** Runs another agent from start to end. */
   subRun(request: SubRunRequest): Promise<SubRunOutcome>;
   callModel(view: PlannerView): Promise<PlannerOutcome>;

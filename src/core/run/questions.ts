@@ -19,6 +19,8 @@ export interface QuestionOutcome {
   decision: Decision;
   text: string | null;
   by: string | null;
+  /** What a person gave with `done`. */
+  output?: Json;
 }
 
 /**

@@ -6,6 +6,7 @@ import { countFailures } from '../failures/failure-memory.ts';
 import { buildLoopTrace } from '../guardrails/loop-trace.ts';
 import { rerunCount } from '../guardrails/guard-state.ts';
 import { artifactOf, attemptCount, statusOfStep } from './attempts.ts';
+import { reportEffects } from './known-effects.ts';
 import type { RunState } from './state.ts';
 
 /** Makes the typed result of a run as the archive keeps it: then only lost outputs are unsaved. */
@@ -15,6 +16,7 @@ export function makeResult(state: RunState, now: number): RunResult {
     life.is === 'closing'
       ? life.ending
       : { outcome: 'system_error' as const, reason: 'no_ending', why: 'the run has no ending' };
+  const effects = reportEffects(state);
   return {
     run_id: run.run_id,
     agent: run.agent,
@@ -27,6 +29,7 @@ export function makeResult(state: RunState, now: number): RunResult {
     questions: ledger.questions.asked + ledger.questions.lent,
     failures: countFailures(state.failures),
     unsaved: { records: 0, outputs: state.outbox.lost, archive: false },
+    ...(effects !== undefined && { effects }),
     started_at: isoTime(state.started_at),
     ended_at: isoTime(now),
   };

@@ -12,7 +12,7 @@ import { checkReview, type ReviewReport } from '../guardrails/loop-report.ts';
 import { buildLoopTrace } from '../guardrails/loop-trace.ts';
 import { type Step, statusOfStep } from './attempts.ts';
 import { summarizeForPlanner } from './planner-steps.ts';
-import { summarizeEffects } from './effects.ts';
+import { summarizeEffects, summarizeUnknown } from './effects.ts';
 import { leftOf, limitsOf, millisecondsLeft } from './ledger.ts';
 import { endWith, isCancelled, isOver } from './life.ts';
 import { keepUnsavedRecords } from './outbox.ts';
@@ -57,7 +57,14 @@ function startNextLoop(
   earlier.steps = [...earlier.steps, ...archivedSteps(state)].slice(-CAP.pastSteps);
   keepUnsavedRecords(state, loop.steps);
   const done = summarizeEffects(state);
-  const rerun = { of: loop.loop_id, reason: decision.rerun_reason, missed, ...(done.length > 0 && { done }) };
+  const unknown = summarizeUnknown(state);
+  const rerun = {
+    of: loop.loop_id,
+    reason: decision.rerun_reason,
+    missed,
+    ...(done.length > 0 && { done }),
+    ...(unknown.length > 0 && { unknown }),
+  };
   state.loop = openLoop(decision.new_loop_id, rerun);
   state.life = { is: 'running' };
 }

@@ -2,7 +2,7 @@ import { liftStalls, type Stall } from '../failures/loop-watch.ts';
 import { type Call, personMs, type Step, subjectOf } from './attempts.ts';
 import { openBatch } from './batch.ts';
 import { callTool } from './call-tool.ts';
-import { answerFromEarlierPass } from './effects.ts';
+import { answerFromEarlierPass, holdIfUnknown, separateIdentical } from './effects.ts';
 import { readyCalls } from './given-plan.ts';
 import { turnsLeft } from './ledger.ts';
 import { endForBudget, endWith, isOver } from './life.ts';
@@ -105,16 +105,18 @@ async function runBatch(story: Story, steps: Step[]): Promise<void> {
   const { state } = story;
   const { loop } = state;
   loop.batch = steps;
-  // A call that may repeat an equal call under way waits for that one. Each wave has at least one step.
+  // A call that may repeat an equal call under way waits for that one, and so does an identical side effect. Each wave
+  // has at least one step.
   for (let waiting = steps; waiting.length > 0;) {
-    const { now, later } = admit(state, waiting);
+    const { first, rest } = separateIdentical(state, waiting);
+    const { now, later } = admit(state, first);
     await runWave(
       story,
       now,
-      waiting.filter((step) => !later.includes(step)),
+      first.filter((step) => !later.includes(step)),
     );
     clearCallsUnderWay(state);
-    waiting = isOver(state) ? [] : later;
+    waiting = isOver(state) ? [] : [...later, ...rest].toSorted((one, other) => one.step_id - other.step_id);
   }
   loop.batch = [];
   foldSteps(state, steps);
@@ -131,7 +133,10 @@ function dropOldSteps(state: RunState): void {
 async function runWave(story: Story, admitted: Step[], wave: Step[]): Promise<void> {
   const { state } = story;
   const perform = callTool(story);
-  for (const step of admitted) answerFromEarlierPass(story, step);
+  for (const step of admitted) {
+    answerFromEarlierPass(story, step);
+    holdIfUnknown(story, step);
+  }
   for (const step of admitted) if (needsApproval(state, step)) await requestApproval(story, step);
   const toRun = isOver(state) ? [] : admitted.filter((step) => step.end === null);
   const [only] = toRun;

@@ -1,3 +1,4 @@
+import type { UnknownEffect } from '../../protocol/effects.ts';
 import { escalate, type Escalation, type FailureToDecide } from '../failures/escalation.ts';
 import { findFailure } from '../failures/failure-memory.ts';
 import type { Stall } from '../failures/loop-watch.ts';
@@ -16,16 +17,16 @@ import {
   listFailedAttempts,
 } from './attempts.ts';
 import { unreservedAttempts } from './batch.ts';
-import { describeUnknownEffect } from './describe-unknown-effect.ts';
-import { recordEffect } from './effects.ts';
+import { holdIfUnknown, recordCancelledEffect, recordEffect, recordOpenEffect } from './effects.ts';
 import { readEvaluation } from './evaluations.ts';
-import { turnsLeft } from './ledger.ts';
+import { questionsLeft, turnsLeft } from './ledger.ts';
 import { keepOpenFailure, keepRecalled, learnFromSuccess, readLessonUses } from './lessons.ts';
 import { endForBudget, type Ending, endWith, isOver } from './life.ts';
 import { holdOutput, noteCarriedOutput } from './outbox.ts';
 import { type QuestionOutcome, askHuman } from './questions.ts';
 import { recordHumanAnswer, occurrencesOf, recordProgress, readFailures, recordCorrection } from './read-failures.ts';
-import { effectOf, isEffectUnknown, type Perform, runStep } from './run-step.ts';
+import { effectOf, isEffectDone, isEffectUnknown, type Perform, runStep } from './run-step.ts';
+import { leaveOpen, settleEffect } from './settle-effect.ts';
 import { allowStalledCall, stallEscalation } from './stalls.ts';
 import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
@@ -43,10 +44,21 @@ export async function settleStep(story: Story, step: Step, perform: Perform): Pr
     switch (end.kind) {
       case 'ok':
       case 'reused':
+      case 'confirmed':
         return keepSuccess(state, step);
       case 'skipped':
       case 'refused':
+      case 'unknown':
         return keep(state, step);
+      case 'held': {
+        // A sub-run that worked beside this step may have settled the effect meanwhile.
+        const isOpen = state.effects.unknown.some(({ key }) => key === end.effect.key);
+        const allowed = isOpen ? await settleHeld(story, step, end.effect) : undefined;
+        if (allowed === null) return;
+        step.end = null;
+        await runStep(story, step, perform, allowed);
+        break;
+      }
       case 'guided':
         return keepGuided(state, step, end.stall);
       case 'cancelled':
@@ -54,7 +66,8 @@ export async function settleStep(story: Story, step: Step, perform: Perform): Pr
       case 'stuck': {
         const allowed = await settleStall(story, step, end.stall);
         if (allowed === null) return;
-        await runStep(story, step, perform, allowed);
+        // A person who lets a stalled call run has not said what became of an identical call of unknown outcome.
+        if (!holdIfUnknown(story, step)) await runStep(story, step, perform, allowed);
         break;
       }
       case 'budget':
@@ -100,7 +113,11 @@ async function settleFailure(
 ): Promise<Allowance | null> {
   const { state, ports } = story;
   const failure = lastFailure(step);
-  if (failure === null || isOver(state)) return keepFailure(state, step);
+  const effect = recordOpenEffect(state, step, failure, step.attempts.at(-1)?.at ?? ports.now());
+  if (failure === null || isOver(state)) {
+    if (effect !== null) leaveOpen(step, effect, null);
+    return keepFailure(state, step);
+  }
   const record = step.attempts.at(-1)?.record;
   const next = decideNext(state, {
     kind: record?.observed_outcome.kind ?? 'exception',
@@ -117,6 +134,9 @@ async function settleFailure(
     keepFailure(state, step);
     endWith(state, { outcome: 'system_error', reason: failure.error_code, why: next.why });
     return null;
+  }
+  if (isEffectUnknown(state, step, failure) || isEffectDone(state, step, failure)) {
+    return settleOpenEffect(story, step, effect);
   }
   const answer = await askAboutFailure(story, step, next.why);
   if (isOver(state)) return keepFailure(state, step);
@@ -147,16 +167,46 @@ function askAboutFailure(story: Story, step: Step, why: string): Promise<Questio
   const failure = lastFailure(step);
   const { phase, tool } = step.call;
   const what = step.kind === 'planner' ? 'The planner' : `Step ${step.step_id} (${phase}, ${tool})`;
-  const isUnsure = failure !== null && isEffectUnknown(story.state, step, failure);
   const said = failure === null ? '' : `${failure.error_code} ${failure.message_preview}`;
   return askHuman(story, {
-    text: isUnsure
-      ? `${what} ${describeUnknownEffect(failure)}. Try it again?`
-      : `${what} failed (${said}): ${why}. What should happen?`,
+    text: `${what} failed (${said}): ${why}. What should happen?`,
     fingerprint: step.attempts.at(-1)?.record?.fingerprint,
     tried: listFailedAttempts(step),
     options: step.kind === 'planner' ? ['retry', 'stop'] : ['retry', 'correct', 'skip', 'stop'],
   });
+}
+
+/** Asks a person what became of a side effect. Returns the permission to run it again, or null. */
+async function settleOpenEffect(story: Story, step: Step, effect: UnknownEffect | null): Promise<Allowance | null> {
+  const { state } = story;
+  const record = step.attempts.at(-1)?.record;
+  const settled = await settleEffect(story, step, effect);
+  if (settled.kind === 'run') {
+    if (record !== undefined) recordHumanAnswer(state, record.fingerprint);
+    return settled.allowed;
+  }
+  if (step.end?.kind === 'confirmed') keepSuccess(state, step);
+  else keepFailure(state, step);
+  if (settled.kind === 'stop') {
+    const { reason, why } = endingAfter(settled.answer, step.step_id);
+    const open = effect === null ? '' : `; it is unknown whether step ${step.step_id} (${step.call.tool}) took effect`;
+    endWith(state, { outcome: 'finalized', reason, why: why + open });
+  }
+  return null;
+}
+
+/**
+ * Answers a call that is identical to an effect of unknown outcome with what is known. A person is asked again while
+ * questions are left, and may let it run. Returns the permission to run, or null.
+ */
+async function settleHeld(story: Story, step: Step, effect: UnknownEffect): Promise<Allowance | null> {
+  const { state } = story;
+  if (isOver(state) || questionsLeft(state) === 0) {
+    leaveOpen(step, effect, null);
+    keep(state, step);
+    return null;
+  }
+  return settleOpenEffect(story, step, effect);
 }
 
 /**
@@ -255,7 +305,7 @@ function keepSuccess(state: RunState, step: Step): void {
     if (outcome.inline) holdOutput(state, outcome);
     if (outcome.carried !== undefined) noteCarriedOutput(state);
     if (outcome.unsaved) state.outbox.lost += 1;
-    recordEffect(state, step, outcome);
+    recordEffect(state, step, outcome.bytes);
     learnFromSuccess(state, step);
   }
   keep(state, step);
@@ -264,7 +314,9 @@ function keepSuccess(state: RunState, step: Step): void {
 /** Keeps a cancelled step if it had begun. A side effect that had begun may have happened, so its effect is unknown. */
 function keepCancelled(state: RunState, step: Step): void {
   if (attemptCount(step) === 0) return;
-  if (effectOf(state, step) === 'side_effect') step.end = { kind: 'cancelled', effect_unknown: true };
+  // An attempt that failed before the cancel is over; only one that was stopped on its way may have had its effect.
+  const wasStopped = step.attempts.at(-1)?.outcome?.class !== 'failed';
+  if (wasStopped && recordCancelledEffect(state, step) !== null) step.end = { kind: 'cancelled', effect_unknown: true };
   keep(state, step);
 }
 

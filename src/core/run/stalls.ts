@@ -46,7 +46,8 @@ export function allowStalledCall(state: RunState, step: Step): void {
 /** Counts a call that ran. A stall is recorded once; the second stall of its kind ends the run. */
 export function noteCall(story: Story, step: Step): void {
   const { state } = story;
-  if (!isWatched(state) || attemptCount(step) === 0) return;
+  // A call that was held did not run, but a planner that makes it again and again does repeat itself.
+  if (!isWatched(state) || (attemptCount(step) === 0 && step.end?.kind !== 'unknown')) return;
   const outcome = loopOutcome(step);
   if (outcome === null) return;
   const after = afterCall(state.loop.watch, loopCall(state, step), outcome, state.run.policy.loops);
@@ -113,8 +114,9 @@ const loopCall = ({ run }: RunState, { call }: Step): LoopCall => ({
 function loopOutcome(step: Step): LoopOutcome | null {
   const artifactId = artifactOf(step);
   if (artifactId !== null) return { ok: true, result_hash: artifactId, probe_hash: successOf(step)?.probe_hash };
-  const hasFailed = step.end?.kind === 'failed' || step.end?.kind === 'skipped';
+  const hasFailed = step.end?.kind === 'failed' || step.end?.kind === 'skipped' || step.end?.kind === 'unknown';
   const failure = hasFailed ? lastFailure(step) : null;
+  if (step.end?.kind === 'unknown' && failure === null) return { ok: false, fingerprint: 'EFFECT_UNKNOWN' };
   if (failure === null) return null;
   const fingerprint = step.attempts.at(-1)?.record?.fingerprint ?? failure.error_code;
   return { ok: false, fingerprint, probe_hash: failure.probe_hash };

@@ -1,3 +1,4 @@
+import type { UnknownEffect } from '../../protocol/effects.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { FeedbackEntry, LearntLesson, LessonUse, RunLesson, StepEvaluation } from '../../protocol/lessons.ts';
 import type { FeedbackMessage } from '../../protocol/messages.ts';
@@ -9,6 +10,7 @@ import { emptyFailureMemory, type FailureMemory } from '../failures/folded-failu
 import { type LoopWatch, createLoopWatch } from '../failures/loop-watch.ts';
 import { type GuardState, openFamily } from '../guardrails/guard-state.ts';
 import type { Step } from './attempts.ts';
+import { openEffects } from './known-effects.ts';
 import { type Ledger, openLedger } from './ledger.ts';
 import type { Life } from './life.ts';
 import type { RerunReason } from './ports.ts';
@@ -28,8 +30,8 @@ export interface RunState {
   lessons: KnownLessons;
   loop: LoopState;
   earlier: EarlierLoops;
-  /** Side effects that succeeded. A later pass gets their output instead of repeating them. */
-  effects: DoneEffect[];
+  /** Which effects have happened, and which may have. */
+  effects: KnownEffects;
   people: PeopleMessages;
   /** The guardrails of this run's family of loops: counts, overrides, and the decision after each loop. */
   guard: GuardState;
@@ -87,16 +89,32 @@ export interface KeptFeedback extends Omit<FeedbackMessage, 'type'> {
   at: number;
 }
 
+/** What the run knows about effects. Sub-runs get the first three with their start and report their own. */
+export interface KnownEffects {
+  /** How many identical calls this run and its sub-runs have done, by call. */
+  done: Record<string, number>;
+  /** Effects that may have happened. An identical call does not run. */
+  unknown: UnknownEffect[];
+  /** Keys of effects that were unknown and that a person settled. */
+  settled: string[];
+  /** The highest fence that was handed out. */
+  fence: number;
+  /** Side effects that are done. A later pass gets their output instead of repeating them. */
+  kept: DoneEffect[];
+}
+
 export interface DoneEffect {
-  tool: string;
-  input_hash: string;
-  /** A short description of the call for the planner. */
+  call: string;
+  /** The call in short, for a planner. */
   told: string;
-  artifact_id: string;
+  /** Null if no output is known. */
+  artifact_id: string | null;
   bytes: number;
   /** The loop that did it, and the latest loop in which it answered a call. */
   loop_id: string;
   answered_in: string | null;
+  /** What is known of it, if the tool did not return it itself. */
+  known?: string;
 }
 
 /** Data that waits to be written to the store. */
@@ -143,7 +161,7 @@ export function openRun(run: PreparedRun, now: number): RunState {
     lessons: { known: run.memory.lessons, asked: [] },
     loop: openLoop(run.loop_id),
     earlier: { steps: [], best: null },
-    effects: [],
+    effects: openEffects(run),
     people: { feedback: [], refined_goal: null, closed_questions: [], ignored: [] },
     guard: openRunFamily(run, now),
     outbox: emptyOutbox(0),

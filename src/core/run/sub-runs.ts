@@ -6,6 +6,7 @@ import type { Grant, Loan, SubRunOutcome, SubRunResult } from '../../protocol/su
 import type { CallFailed, CallOutcome, CallSucceeded, Guidance } from '../../protocol/tools.ts';
 import { type Attempt, attemptCount, type Step } from './attempts.ts';
 import { unreservedAttempts } from './batch.ts';
+import { mergeEffects, shareEffects } from './known-effects.ts';
 import { leftOf, limitsOf, millisecondsLeft, questionsLeft } from './ledger.ts';
 import { isCancelled, isOver } from './life.ts';
 import type { RunState } from './state.ts';
@@ -44,13 +45,23 @@ export async function runSubRun(story: Story, step: Step, attempt: Attempt, inpu
     agent,
     ...asked,
     grant,
+    effects: shareEffects(state, laneFor(state, step, attempt)),
   });
   if (outcome.class === 'not_started') returnUnused(state, grant, NOTHING_USED);
-  if (outcome.class === 'ended') returnUnused(state, grant, outcome.result);
+  if (outcome.class === 'ended') {
+    returnUnused(state, grant, outcome.result);
+    mergeEffects(state, outcome.result.effects);
+  }
   const stepOutcome = toStepOutcome(outcome, isCancelled(state));
   const person_ms = outcome.class === 'ended' ? waitedForPeople(outcome) : 0;
   return person_ms === 0 || stepOutcome.class === 'cancelled' ? stepOutcome : { ...stepOutcome, person_ms };
 }
+
+/** A sub-run that works beside other steps gets a lane of its own; one that works alone continues this run's keys. */
+const laneFor = (state: RunState, step: Step, attempt: Attempt): string | null =>
+  state.loop.batch.some((other) => other !== step && other.end === null)
+    ? subRunId(state.run.run_id, step.step_id, attempt.n)
+    : null;
 
 /** Reads goal and input of the sub-run from the step's input; guidance is added to the goal where it fits. */
 function parseInput(input: Json, { text }: Guidance): { goal: string; input: Json } | { problem: string } {
@@ -94,24 +105,27 @@ function grantFor(state: RunState, step: Step | null, seconds: number): Grant {
  */
 export function lend(state: RunState, subRun: string, now: number): Loan {
   const before = state.ledger.loans.find(({ sub_run_id }) => sub_run_id === subRun);
-  if (before !== undefined) return { grant: before.grant, is_new: false };
+  if (before !== undefined) return { grant: before.grant, is_new: false, effects: shareEffects(state, subRun) };
   if (isOver(state)) return NO_LOAN;
   const seconds = Math.floor(millisecondsLeft(state, now) / 1_000);
   const grant = grantFor(state, null, seconds);
   if (seconds < 1 || isEmptyGrant(grant)) return NO_LOAN;
   drawGrant(state, grant);
   state.ledger.loans.push({ sub_run_id: subRun, grant });
-  return { grant, is_new: true };
+  // The step that started it is under way, so it never works alone.
+  return { grant, is_new: true, effects: shareEffects(state, subRun) };
 }
 const NO_LOAN: Loan = { grant: null, is_new: false };
 
 /** Takes back the unused part of a loan. A second call for the same run changes nothing. */
-export function takeBack(state: RunState, subRun: string, end: Pick<SubRunResult, 'used' | 'questions'> | null): void {
+export function takeBack(state: RunState, subRun: string, end: SubRunEnd | null): void {
   const loan = state.ledger.loans.find(({ sub_run_id }) => sub_run_id === subRun);
   if (loan === undefined) return;
   state.ledger.loans = state.ledger.loans.filter((one) => one !== loan);
   returnUnused(state, loan.grant, end ?? NOTHING_USED);
+  mergeEffects(state, end?.effects);
 }
+type SubRunEnd = Pick<SubRunResult, 'used' | 'questions' | 'effects'>;
 
 const isEmptyGrant = ({ budget }: Grant): boolean => budget.max_steps === 0 || budget.max_attempts === 0;
 

@@ -3,8 +3,9 @@ import { STORY_VERSION } from '../../protocol/run.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { CallOutcome } from '../../protocol/tools.ts';
 import { defined } from '../../protocol/defined.ts';
+import { callId } from '../../protocol/ids.ts';
 import type { Step, StepEnd, StepStatus } from './attempts.ts';
-import type { RunState } from './state.ts';
+import type { DoneEffect, RunState } from './state.ts';
 
 /**
  * Upgrades of a state that an execution of an older build handed over. Each entry converts a state of the previous
@@ -12,9 +13,11 @@ import type { RunState } from './state.ts';
  *
  * 1: first version.
  * 2: one list of attempts for each step, one life, one ledger.
+ * 3: effects are counted and may be unknown; before it was a list of those that are done.
  */
 const UPGRADES: Record<number, (state: Versioned) => Versioned> = {
   2: fromVersion1,
+  3: fromVersion2,
 };
 
 interface Versioned {
@@ -61,7 +64,7 @@ interface Version1 extends Versioned {
   questions_lent?: number;
   loans?: RunState['ledger']['loans'];
   answered_questions: string[];
-  effects?: RunState['effects'];
+  effects?: DoneEffect2[];
   guard: RunState['guard'];
   feedback: RunState['people']['feedback'];
   outbox: Omit<RunState['outbox'], 'unsaved'> & { records: FailureRecord[] };
@@ -88,7 +91,7 @@ interface Result1 {
 function fromVersion1(state: Versioned): Versioned {
   const old = state as Version1;
   const { dearest, results, ...loop } = old.loop;
-  const upgraded: RunState = {
+  const upgraded: Version2 = {
     story_version: 2,
     run: old.run,
     life: { is: 'running' },
@@ -122,6 +125,26 @@ function fromVersion1(state: Versioned): Versioned {
   return upgraded;
 }
 
+interface Version2 extends Omit<RunState, 'effects'> {
+  effects: DoneEffect2[];
+}
+
+interface DoneEffect2 extends Omit<DoneEffect, 'call' | 'artifact_id' | 'known'> {
+  tool: string;
+  input_hash: string;
+  artifact_id: string;
+}
+
+/** Each kept effect of version 2 was done once. Effects of unknown outcome were not kept. */
+function fromVersion2(state: Versioned): Versioned {
+  const old = state as Version2;
+  const kept = old.effects.map(({ tool, input_hash, ...effect }) => ({ call: callId(tool, input_hash), ...effect }));
+  const done: Record<string, number> = {};
+  for (const { call } of kept) done[call] = (done[call] ?? 0) + 1;
+  const upgraded: RunState = { ...old, effects: { done, unknown: [], settled: [], fence: 0, kept } };
+  return upgraded;
+}
+
 function upgradeStep(result: Result1, at: number): Step {
   const { step_id, plan_index, phase, tool, input, call_id, turn, attempts: n } = result;
   const outcome = upgradeOutcome(result);
@@ -146,6 +169,8 @@ function upgradeEnd({ status, artifact_id, attempts, error_code }: Result1): Ste
     case 'failed':
       return error_code === 'BUDGET' ? { kind: 'budget', budget: 'attempts' } : { kind: 'failed', reason: 'unknown' };
     case 'skipped':
+    // Version 1 did not have it.
+    case 'unknown':
       return { kind: 'skipped' };
     case 'cancelled':
       return { kind: 'cancelled' };

@@ -18,6 +18,7 @@ export function buildEnvironment<Input>(
     ...(typeof asked?.set === 'function' ? asked.set(input) : asked?.set),
     SECONDWIND_ATTEMPT: String(extras.attempt),
     SECONDWIND_IDEMPOTENCY_KEY: extras.idempotencyKey,
+    SECONDWIND_FENCE: String(extras.fence),
     SECONDWIND_REPORT_DIR: extras.reportDir,
     SECONDWIND_GUIDANCE_FILE: extras.guidanceFile,
     ...(extras.promptFile === '' ? {} : { SECONDWIND_PROMPT_FILE: extras.promptFile }),

@@ -111,6 +111,7 @@ async function requestFor<Input, Output>(
     maxOutputBytes: definition.maxOutputBytes ?? DEFAULT_STREAM_BYTES,
     isolation: await allowedIsolation(definition.ownNamespace !== false, context),
     signal: context.signal,
+    beforeStart: () => context.throwIfExpired(),
   };
   return { request, reportDir: extras.reportDir };
 }
@@ -121,13 +122,14 @@ async function prepareExtras<Input, Output>(
   context: ToolContext,
   folder: AttemptFolder,
 ): Promise<CommandExtras> {
-  const { attempt, idempotencyKey, constraints } = context;
+  const { attempt, idempotencyKey, fence, constraints } = context;
   const asked = definition.prompt;
   const provider = asked?.provider === undefined ? {} : { provider: asked.provider };
   const prompt = asked === undefined ? '' : await context.enhance(asked.text(input), provider);
   return {
     attempt,
     idempotencyKey,
+    fence,
     constraints,
     guidanceFile: await folder.write('guidance.txt', context.guidance.text),
     prompt,

@@ -6,6 +6,8 @@ import type { Constraints } from '../../protocol/tools.ts';
 export interface CommandExtras {
   attempt: number;
   idempotencyKey: string;
+  /** Grows with every attempt, so that a receiver can refuse an older one. Also in `SECONDWIND_FENCE`. */
+  fence: number;
   constraints: Constraints;
   /** Path of a file with the guidance; the file is empty if there is none. Also in `SECONDWIND_GUIDANCE_FILE`. */
   guidanceFile: string;

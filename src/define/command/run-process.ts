@@ -13,6 +13,8 @@ export interface ProcessRequest {
   maxOutputBytes: number;
   isolation: Isolation;
   signal: AbortSignal;
+  /** Called right before the program starts. If it throws, nothing is started. */
+  beforeStart(): void;
 }
 
 export interface ProcessEnd {
@@ -38,7 +40,12 @@ const DRAIN_MS = 300;
 export async function runProcess(request: ProcessRequest): Promise<ProcessEnd> {
   const [name = '', ...args] = request.argv;
   const program = await findProgram(name, request.cwd, request.env['PATH']);
-  request.signal.throwIfAborted();
+  try {
+    request.signal.throwIfAborted();
+    request.beforeStart();
+  } catch (error) {
+    throw Object.assign(error instanceof Error ? error : new Error(String(error)), { certainty: 'not_started' });
+  }
   const { isolation } = request;
   const inNamespace = isolation.kind === 'pid_namespace';
   const [command = program, ...rest] = inNamespace ? isolation.wrap([program, ...args]) : [program, ...args];

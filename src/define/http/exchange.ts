@@ -22,6 +22,8 @@ export interface Limits {
   /** The certainty of the failure when the answer is too large: the server has done its work by then. */
   ifTooLarge: Certainty;
   signal: AbortSignal;
+  /** Called right before the request leaves. If it throws, nothing is sent. */
+  beforeSending(): void;
 }
 export interface Received {
   status: number;
@@ -60,7 +62,14 @@ export function exchange(to: Destination, sent: Sent, limits: Limits): Promise<R
     const stop = (): void => fail(new Error('the request was told to stop', { cause: limits.signal.reason }));
     request.once('socket', (socket) => {
       socket.once(secure ? 'secureConnect' : 'connect', () => {
+        // The request is held back until there is a connection, so that this check is the last thing before it leaves.
+        try {
+          limits.beforeSending();
+        } catch (error) {
+          return fail(error instanceof Error ? error : new Error(String(error)));
+        }
         connected = true;
+        request.end(sent.body);
       });
     });
     // The request can emit several errors, also after the answer.
@@ -73,7 +82,6 @@ export function exchange(to: Destination, sent: Sent, limits: Limits): Promise<R
     request.once('response', (response) => void readAnswer(response, limits).then(succeed, fail));
     if (limits.signal.aborted) return stop();
     limits.signal.addEventListener('abort', stop, { once: true });
-    request.end(sent.body);
   });
 }
 

@@ -110,8 +110,9 @@ export function httpTool<Input, Output>(definition: HttpToolDefinition<Input, Ou
       cut: constraints.max_output_bytes !== undefined && output === undefined,
       ifTooLarge: certaintyAfterSuccess(definition.effect),
       signal,
+      beforeSending: () => context.throwIfExpired(),
     };
-    const sent = buildRequest(asked, context.idempotencyKey);
+    const sent = buildRequest(asked, context);
     const answer = await followRedirects(withoutUser(asked.url), sent, { allowPrivate, constraints, resolve }, limits);
     assertSuccess(answer, definition.effect, refusals);
     return readHttpOutput(answer, context, { json: output !== undefined, effect: definition.effect });
@@ -144,7 +145,7 @@ function beforeSending<T>(tool: string, make: () => T): T {
 /** Headers that Node sets for the connection. A tool cannot set them. */
 const RESERVED_HEADERS = new Set(['host', 'connection', 'content-length', 'transfer-encoding', 'upgrade', 'expect']);
 
-function buildRequest(asked: HttpRequest, idempotencyKey: string): Sent {
+function buildRequest(asked: HttpRequest, { idempotencyKey, fence }: ToolContext): Sent {
   const method = (asked.method ?? 'GET').toUpperCase();
   const given = Object.entries(asked.headers ?? {}).map(([name, value]): [string, string] => [
     name.toLowerCase(),
@@ -164,7 +165,7 @@ function buildRequest(asked: HttpRequest, idempotencyKey: string): Sent {
     'accept-encoding': 'identity',
     'user-agent': 'secondwind',
     ...(asked.json === undefined ? {} : { 'content-type': 'application/json' }),
-    ...(isRead(method) ? {} : { 'idempotency-key': idempotencyKey }),
+    ...(isRead(method) ? {} : { 'idempotency-key': idempotencyKey, 'secondwind-fence': String(fence) }),
     ...(user === null ? {} : { authorization: user }),
     ...Object.fromEntries(given.filter(([name]) => !RESERVED_HEADERS.has(name))),
   };

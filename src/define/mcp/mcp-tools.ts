@@ -205,8 +205,9 @@ interface McpCall {
 async function callTool(
   { server, connection, info, effect, timeoutMs }: McpCall,
   input: Record<string, unknown>,
-  { signal, idempotencyKey, constraints }: ToolContext,
+  { signal, idempotencyKey, constraints, throwIfExpired }: ToolContext,
 ): Promise<McpOutput> {
+  throwIfExpired();
   let result: McpResult;
   try {
     result = await connection.callTool(info, input, { signal, idempotencyKey, timeoutMs });

@@ -20,7 +20,15 @@ import type { QuestionNotice } from '../../protocol/notices.ts';
 import type { RecordBatch, RunArchive } from '../../protocol/records.ts';
 import type { PreparedRun, RunResult } from '../../protocol/run.ts';
 import type { SubRunOutcome, SubRunRequest } from '../../protocol/sub-runs.ts';
-import type { CallCancelled, CallOutcome, ReconcileOutcome, ToolCallRequest } from '../../protocol/tools.ts';
+import type {
+  CallCancelled,
+  CallOutcome,
+  CheckedOutput,
+  OutputToCheck,
+  ReconcileOutcome,
+  ToolCallRequest,
+} from '../../protocol/tools.ts';
+import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
 import { VirtualClock } from './clock.ts';
 import { seededRandom } from './seeded-random.ts';
 
@@ -29,11 +37,15 @@ export interface World {
   /** Returns how a call ends. `duration_ms` of the outcome passes in virtual time. */
   call(request: ToolCallRequest): CallOutcome | Promise<CallOutcome>;
   reconcile?(request: ToolCallRequest): ReconcileOutcome | Promise<ReconcileOutcome>;
+  /** Checks an output that a person gave with `done`; without it every output fits. */
+  checkOutput?(request: OutputToCheck): CheckedOutput | Promise<CheckedOutput>;
   /** Returns how another agent's run ends. `duration_ms` passes in virtual time. */
   subRun?: (request: SubRunRequest) => SubRunOutcome | Promise<SubRunOutcome>;
   plan?: (view: PlannerView) => PlannerOutcome | Promise<PlannerOutcome>;
   review?: (view: ReviewView, send: Send) => ReviewReport | Promise<ReviewOutcome>;
   /** Called whenever the run publishes a new state. People can react now or later. */
+  /** Sees every line that the run logs. */
+  log?(event: RunLogEvent): void;
   react?(shown: PublishedState, send: Send): void;
   /** False if the store is unavailable. */
   storeIsUp?(): boolean;
@@ -51,6 +63,8 @@ export interface SimulationOptions {
   /** Continues from this state, as after a continue-as-new, instead of opening the run. */
   from?: RunState;
   /** Called with the serialized state at each continue-as-new. */
+  /** Changes the state before each turn of a planner and whenever the run shows a new state, so that a test can break what a rule relies on. */
+  disturb?: ((state: RunState) => void) | undefined;
   onHandOver?: (state: string) => void;
 }
 
@@ -168,6 +182,7 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
     reconcile: async (request) => {
       return asked(async () => (await world.reconcile?.(request)) ?? { verdict: 'unknown' });
     },
+    checkOutput: async (request) => asked(() => world.checkOutput?.(request) ?? fitting(request)),
     subRun: async (request) => {
       const { subRun } = world;
       if (subRun === undefined)
@@ -178,6 +193,7 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
     callModel: async (view) => {
       const { plan } = world;
       if (plan === undefined) throw new TypeError('The simulated world has no `plan`, but the agent has a planner.');
+      options.disturb?.(simulated.state);
       return take<PlannerOutcome>(await asked(() => plan(view)), { class: 'cancelled', duration_ms: 0 });
     },
     review: async (view) => {
@@ -208,8 +224,14 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
     archiveLater: async (archive) => {
       simulated.archivesLater.push(archive);
     },
-    publish: (shown) => world.react?.(shown, send),
-    log: (event) => simulated.logs.push(event),
+    publish: (shown) => {
+      options.disturb?.(simulated.state);
+      world.react?.(shown, send);
+    },
+    log: (event) => {
+      simulated.logs.push(event);
+      world.log?.(event);
+    },
     shouldHandOver: () => handOverShare > 0 && random() < handOverShare,
   };
 
@@ -247,6 +269,11 @@ async function live(state: RunState, ports: RunPorts, clock: VirtualClock, isAtW
   const ended = end as { how: 'ended' | 'hand_over' } | { error: unknown };
   if ('error' in ended) throw ended.error;
   return ended.how;
+}
+
+function fitting({ output }: OutputToCheck): CheckedOutput {
+  const text = canonicalJson(output);
+  return { ok: true, output, inline: true, artifact_id: sha256Hex(text), bytes: text.length };
 }
 
 function endOf(state: RunState): RunResult {

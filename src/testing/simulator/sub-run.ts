@@ -7,7 +7,7 @@ import { type Simulated, simulateRun, type World } from './simulate-run.ts';
 
 /** Simulates a sub-run from its request to its end, in virtual time. Its world may depend on the request. */
 export async function simulateSubRun(
-  { sub_run_id, agent, goal, input, run_id, grant }: SubRunRequest,
+  { sub_run_id, agent, goal, input, run_id, grant, effects }: SubRunRequest,
   registry: Registry,
   worldOf: (run: PreparedRun) => World,
 ): Promise<{ outcome: SubRunOutcome; simulated: Simulated | null }> {
@@ -17,7 +17,7 @@ export async function simulateSubRun(
     const why = asked.problems.map(({ path, message }) => `${path}: ${message}`).join('; ');
     return { outcome: { class: 'not_started', why, duration_ms: 0 }, simulated: null };
   }
-  const run = withinGrant(asked.prepared, grant);
+  const run = { ...withinGrant(asked.prepared, grant), inherited: effects };
   const simulated = await simulateRun(run, { world: worldOf(run) });
   const { result } = simulated;
   const duration_ms = Date.parse(result.ended_at) - Date.parse(result.started_at);

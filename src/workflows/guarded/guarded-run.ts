@@ -111,6 +111,8 @@ export async function guardedRun<T>(options: GuardedOptions, work: (guarded: Gua
       }
     });
     if (end.kind === 'over') throw stopped(whyOver(state.life));
+    // What a person gives as the output of a step is taken as it is: the workflow has no schema for it.
+    if (end.kind === 'confirmed') return end.output as typeof value;
     return end.kind === 'ok' ? value : undefined;
   };
 

@@ -148,7 +148,9 @@ describe('a command', () => {
       const env = { allow: ['SECONDWIND_TEST_ALLOWED'], set: { MORE: 'more' } };
       const names = (await output(script('env', { env }))).stdout.split('\n').map((line) => line.split('=')[0] ?? '');
       const harmless = ['PATH', 'HOME', 'LANG', 'TZ', 'TMPDIR'].filter((name) => process.env[name] !== undefined);
-      const own = ['ATTEMPT', 'IDEMPOTENCY_KEY', 'REPORT_DIR', 'GUIDANCE_FILE'].map((name) => `SECONDWIND_${name}`);
+      const own = ['ATTEMPT', 'IDEMPOTENCY_KEY', 'FENCE', 'REPORT_DIR', 'GUIDANCE_FILE'].map(
+        (name) => `SECONDWIND_${name}`,
+      );
       // A shell sets these by itself.
       const ofShells = new Set(['', 'PWD', 'OLDPWD', 'SHLVL', '_']);
       expect(names.filter((name) => !ofShells.has(name)).sort()).toEqual(
@@ -536,7 +538,7 @@ describe('a worker that is killed', () => {
       const tool = commandTool({ name: 't', effect: 'read', input: z.unknown(), argv: () => ['sh', '-c', 'while :; do sleep 1; done', ${JSON.stringify(marker)}] });
       const nothing = () => undefined;
       setTimeout(() => process.kill(process.pid, 'SIGKILL'), 1500);
-      await tool.run({}, { guidance: { rows: [], text: '' }, attempt: 1, constraints: {}, idempotencyKey: 'k', signal: new AbortController().signal,
+      await tool.run({}, { guidance: { rows: [], text: '' }, attempt: 1, constraints: {}, idempotencyKey: 'k', fence: 1, stepId: 1, throwIfExpired: nothing, signal: new AbortController().signal,
         heartbeat: nothing, changed: nothing, enhance: async (text) => text, log: nothing, keep: async () => null });`;
     const args = ['--input-type=module', '-e', code];
     // Killed, it cannot tidy up: what it leaves goes with the test's own folder.

@@ -43,6 +43,8 @@ function allowedBy(field: MessageField): Arbitrary<unknown> {
       return boolean();
     case 'choice':
       return constantFrom(...field.choices);
+    case 'json':
+      return jsonValue({ maxDepth: 3 });
     case 'text': {
       const text = string({ minLength: 1, maxLength: field.maxChars }).filter((given) => given.trim() !== '');
       const longest = constantFrom('x'.repeat(field.maxChars));
@@ -61,7 +63,12 @@ const anyType = constantFrom(...TYPES);
 /** The path of the rule about several fields that this body breaks, when each field is good by itself. */
 function brokenRule(type: MessageType, body: Record<string, unknown>): string[] {
   if (type === 'override') return body['override_fatigue'] || body['override_max_reruns'] ? [] : ['$'];
-  return type === 'answer' && body['decision'] === 'correct' && !body['text'] ? ['$.text'] : [];
+  if (type !== 'answer') return [];
+  const hasOutput = body['output'] !== undefined && body['output'] !== null;
+  return [
+    ...(body['decision'] !== 'done' && hasOutput ? ['$.output'] : []),
+    ...(body['decision'] === 'correct' && !body['text'] ? ['$.text'] : []),
+  ];
 }
 
 const pathsOf = (problems: { path: string }[]): string[] => [...new Set(problems.map(({ path }) => path))].sort();
@@ -134,6 +141,12 @@ describe('a body', () => {
       'answer',
       { question_id: 'q', decision: 'correct', text: null, by: 'a' },
       '$.text: required with the decision correct',
+    ],
+    ['answer', { question_id: 'q', decision: 'skip', output: 1, by: 'a' }, '$.output: only with the decision done'],
+    [
+      'answer',
+      { question_id: 'q', decision: 'done', output: 'x'.repeat(CAP.answerOutputChars), by: 'a' },
+      '$.output: expected at most 65536 characters of JSON',
     ],
     ['feedback', { text: 'x'.repeat(CAP.textChars + 1), by: 'ada' }, '$.text: expected at most 4000 characters'],
     ['cancel_run', { by: 'x'.repeat(CAP.nameChars + 1) }, '$.by: expected at most 128 characters'],

@@ -17,14 +17,14 @@ type Definition = ToolDefinition<z.infer<typeof input>, z.infer<typeof output>>;
 /** The hostile world as tools, planners and reviewers that any worker can run. The seed travels with every input. */
 export function createHostileAgents(sceneOf: (seed: number) => Scene): Agent[] {
   const run: Definition['run'] = ({ seed }, context) => {
-    const behaviour = drawBehaviour(sceneOf(seed), stepOf(context.idempotencyKey), context.attempt);
+    const behaviour = drawBehaviour(sceneOf(seed), context.stepId, context.attempt);
     if (behaviour.kind === 'ok') return behaviour.output;
     // The output is meant to violate the schema.
     if (behaviour.kind === 'bad_output') return null as unknown as string;
     throw thrown(behaviour);
   };
-  const reconcile: Definition['reconcile'] = ({ seed }, { idempotencyKey, attempt }) => {
-    const verdict = reconcileVerdict(sceneOf(seed), stepOf(idempotencyKey), attempt);
+  const reconcile: Definition['reconcile'] = ({ seed }, { stepId, attempt }) => {
+    const verdict = reconcileVerdict(sceneOf(seed), stepId, attempt);
     return verdict === 'done' ? { verdict, output: 0 } : { verdict };
   };
   const tools = HOSTILE_TOOLS.map(({ reconcile: canTell, ...tool }) =>
@@ -59,8 +59,10 @@ function chosen(scene: Scene, view: PlannerView): Choice {
   return choice;
 }
 
-/** An idempotency key is `<run>:<step>`. */
-const stepOf = (idempotencyKey: string): number => Number(idempotencyKey.split(':').at(-1));
-
 const thrown = ({ category, certainty, code, message, retryAfterMs }: Failing) =>
-  new ToolError(message, { category, certainty, code, ...(retryAfterMs !== undefined && { retryAfterMs }) });
+  new ToolError(message, {
+    category,
+    ...(certainty !== undefined && { certainty }),
+    code,
+    ...(retryAfterMs !== undefined && { retryAfterMs }),
+  });

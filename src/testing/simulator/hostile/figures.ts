@@ -9,8 +9,8 @@ export type Figures = Record<Figure, number>;
 export interface Violation {
   /** Reproduce it with `secondwind simulate --runs 1 --seed <seed>`. */
   seed: number;
-  /** `end`: the run did not end. */
-  figure: Figure | 'end';
+  /** `end`: the run did not end. `effects_twice`: a side effect happened again although nobody said that it was not done. */
+  figure: Figure | 'end' | 'effects_twice';
   used: number;
   bound: number;
   why?: string;

@@ -21,7 +21,7 @@ export function drawReplies(scene: Scene, question: PendingQuestion): SentMessag
   const dice = createDice(scene.seed, DICE.people, numberOf(question));
   const patience = scene.policy.humans.deadline_ms * (1 + scene.policy.humans.chain.length);
   if (people === 'relentless') {
-    const decision = options.includes('retry') ? 'retry' : 'approve';
+    const decision = (['not_done', 'retry'] as const).find((wanted) => options.includes(wanted)) ?? 'approve';
     // At the last moment, so that the run waits as long as it can.
     return [{ afterMs: timely ? 0 : patience - 1, type: 'answer', body: { question_id, decision, by } }];
   }
@@ -35,7 +35,14 @@ export function drawReplies(scene: Scene, question: PendingQuestion): SentMessag
   const answer = (decision: string): SentMessage => ({
     afterMs: at(),
     type: 'answer',
-    body: { question_id, decision, text: 'do it so', by },
+    body: {
+      question_id,
+      decision,
+      text: 'do it so',
+      by,
+      // Some give an output, and some of those outputs do not fit.
+      ...(decision === 'done' && dice.chance(0.5) && { output: dice.pick<Json>([7, 'seven', { seven: 7 }]) }),
+    },
   });
   if (dice.chance(0.2)) messages.push(answer(dice.pick(DECISIONS)));
   messages.push(answer(dice.pick(options)));

@@ -3,7 +3,7 @@ import { TOOL_CATEGORIES } from '../../../core/retry/strategies.ts';
 import { FAILURE_CATEGORIES } from '../../../protocol/failure-categories.ts';
 import type { ChosenCall, PlannerView } from '../../../core/run/ports.ts';
 import { type Dice, createDice } from './dice.ts';
-import { DICE, type Scene, withHelper } from './scene.ts';
+import { askedBy, DICE, type Scene, withHelper } from './scene.ts';
 import { type Failing, failUntilLast } from './tool-behaviour.ts';
 import { HOSTILE_TOOLS } from './tool-table.ts';
 
@@ -38,7 +38,9 @@ export function drawTurn(scene: Scene, view: Pick<PlannerView, 'loop_id' | 'turn
   const calls = Array.from({ length: wanted }, () => {
     const tool = isInvalid ? 'no.such.tool' : dice.pick(usable).name;
     const n = dice.int(1, 2);
-    return withHelper(scene.seed, n + view.turn, scene.character.asks, { tool, input: { seed: scene.seed, n } });
+    // A helper may want what the run that it works for wants too.
+    const seed = dice.chance(0.5) ? askedBy(scene.seed) : scene.seed;
+    return withHelper(scene.seed, n + view.turn, scene.character.asks, { tool, input: { seed, n } });
   });
   return { kind: 'chose', calls, ...spent };
 }

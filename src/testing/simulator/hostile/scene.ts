@@ -121,6 +121,10 @@ export function withHelper<T extends { tool: string; input: { seed: number; n: n
   call: T,
 ): T | { tool: string; input: { goal: string; input: { seed: number } } } {
   if (!asks || !createDice(seed, DICE.helpers, n).chance(0.4)) return call;
-  const helped = 1_000_000_000 + seed * 16 + n;
+  const helped = HELPERS + seed * 16 + n;
   return { tool: ASK_HELPER, input: { goal: goalOf(helped), input: { seed: helped } } };
 }
+
+const HELPERS = 1_000_000_000;
+/** The seed of the run that a helper works for; for any other run its own. */
+export const askedBy = (seed: number): number => (seed < HELPERS ? seed : Math.floor((seed - HELPERS) / 16));

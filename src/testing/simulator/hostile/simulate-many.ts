@@ -3,6 +3,7 @@ import type { RunOutcome } from '../../../protocol/run.ts';
 import type { PolicyPatch } from '../../../protocol/schemas/policy.ts';
 import { type Figure, FIGURES, shareOf, type Violation, findViolations } from './figures.ts';
 import { type SceneResult, runScene } from './run-scene.ts';
+import type { WorldRules } from './world.ts';
 import { drawScene } from './scene.ts';
 
 export interface ManyOptions {
@@ -11,6 +12,8 @@ export interface ManyOptions {
   seed: number;
   /** Used for every run, instead of a drawn policy. */
   policy?: PolicyPatch | undefined;
+  /** Wrong rules, for a test that they are found. */
+  rules?: WorldRules | undefined;
   onProgress?: ((done: number) => void) | undefined;
 }
 
@@ -19,6 +22,10 @@ export interface SimulationSummary {
   runs: number;
   ended: number;
   exceeded_bound: number;
+  /** Side effects that happened in all runs together. */
+  effects: number;
+  /** Of these, how many happened again without a person's `not_done`. */
+  effects_twice: number;
   outcomes: Partial<Record<RunOutcome, number>>;
   runs_per_s: number;
   /** The largest share of its limit that any run used; null if no run had a limit above zero. */
@@ -37,7 +44,7 @@ const AT_ONCE = 16;
  * Simulates many hostile runs and compares each with its limit. The same options give the same result, except for the
  * speed.
  */
-export async function simulateMany({ runs, seed, policy, onProgress }: ManyOptions): Promise<SimulationSummary> {
+export async function simulateMany({ runs, seed, policy, rules, onProgress }: ManyOptions): Promise<SimulationSummary> {
   const startedAt = performance.now();
   const tally = newTally(runs);
   let started = 0;
@@ -46,7 +53,9 @@ export async function simulateMany({ runs, seed, policy, onProgress }: ManyOptio
     while (started < runs) {
       const ownSeed = seed + started;
       started += 1;
-      const lived = await runScene(drawScene(ownSeed, policy)).catch((error: unknown) => notEnded(ownSeed, error));
+      const lived = await runScene(drawScene(ownSeed, policy), rules).catch((error: unknown) =>
+        notEnded(ownSeed, error),
+      );
       if ('figure' in lived) tally.violations.push(lived);
       else count(tally, ownSeed, lived);
       done += 1;
@@ -58,7 +67,7 @@ export async function simulateMany({ runs, seed, policy, onProgress }: ManyOptio
   tally.violations.sort((one, other) => one.seed - other.seed).splice(LISTED_VIOLATIONS);
   return {
     ...tally,
-    ok: tally.ended === runs && tally.exceeded_bound === 0,
+    ok: tally.ended === runs && tally.exceeded_bound === 0 && tally.effects_twice === 0,
     runs_per_s: Math.round(runs / Math.max(seconds, 0.001)),
   };
 }
@@ -71,6 +80,8 @@ const newTally = (runs: number): SimulationSummary => ({
   runs,
   ended: 0,
   exceeded_bound: 0,
+  effects: 0,
+  effects_twice: 0,
   outcomes: {},
   runs_per_s: 0,
   closest: forEachFigure<number | null>(null),
@@ -78,9 +89,16 @@ const newTally = (runs: number): SimulationSummary => ({
   violations: [],
 });
 
-function count(tally: SimulationSummary, seed: number, { result, used, bound }: SceneResult): void {
+function count(
+  tally: SimulationSummary,
+  seed: number,
+  { result, used, bound, effects, effects_twice }: SceneResult,
+): void {
   tally.ended += 1;
   tally.outcomes[result.outcome] = (tally.outcomes[result.outcome] ?? 0) + 1;
+  tally.effects += effects;
+  tally.effects_twice += effects_twice;
+  if (effects_twice > 0) tally.violations.push({ seed, figure: 'effects_twice', used: effects_twice, bound: 0 });
   const violations = findViolations(seed, used, bound);
   if (violations.length > 0) tally.exceeded_bound += 1;
   tally.violations.push(...violations);

@@ -11,7 +11,8 @@ export type Behaviour = { kind: 'ok'; output: number | string } | { kind: 'bad_o
 export interface Failing {
   kind: 'fail';
   category: FailureCategory;
-  certainty: Certainty;
+  /** Undefined: the tool does not state it, as any error that is not a `ToolError`. */
+  certainty: Certainty | undefined;
   code: string;
   message: string;
   retryAfterMs?: number;
@@ -32,7 +33,7 @@ export function drawBehaviour(scene: Scene, stepId: number, attempt: number): Be
   return {
     kind: 'fail',
     category,
-    certainty: dice.pick(['not_started', 'failed', 'failed', 'unknown'] as const),
+    certainty: dice.pick(['not_started', 'failed', 'failed', 'unknown', undefined] as const),
     code: dice.pick(['A', 'B', category.toUpperCase()]),
     message: `it broke ${dice.int(0, 3)}`,
     // Sometimes longer than the policy's longest wait; then the step is given up.
@@ -40,8 +41,18 @@ export function drawBehaviour(scene: Scene, stepId: number, attempt: number): Be
   };
 }
 
+/** Whether the attempt took effect, as far as its tool has one: a success did, and one that failed without a word may have. */
+export function tookEffect(scene: Scene, stepId: number, attempt: number): boolean {
+  const behaviour = drawBehaviour(scene, stepId, attempt);
+  if (behaviour.kind !== 'fail') return true;
+  const isOpen = behaviour.certainty === undefined || behaviour.certainty === 'unknown';
+  return isOpen && createDice(scene.seed, DICE.tool, stepId, attempt, 3).chance(0.5);
+}
+
+/** What the tool finds out about the attempt: the truth, if it can tell. */
 export function reconcileVerdict(scene: Scene, stepId: number, attempt: number): 'done' | 'not_done' | 'unknown' {
-  return createDice(scene.seed, DICE.tool, stepId, attempt, 1).pick(['done', 'not_done', 'unknown'] as const);
+  if (createDice(scene.seed, DICE.tool, stepId, attempt, 1).chance(1 / 3)) return 'unknown';
+  return tookEffect(scene, stepId, attempt) ? 'done' : 'not_done';
 }
 
 /**

@@ -1,4 +1,5 @@
 import type { PlannerOutcome } from '../../../core/run/ports.ts';
+import { decideCertainty } from '../../../core/retry/certainty.ts';
 import { isInfrastructure } from '../../../core/retry/strategies.ts';
 import { sha256Hex } from '../../../protocol/ids.ts';
 import { CAP } from '../../../protocol/caps.ts';
@@ -11,8 +12,19 @@ import { drawReplies, drawUnaskedMessages } from './people.ts';
 import { drawTurn } from './planner-behaviour.ts';
 import { drawReview } from './reviewer-behaviour.ts';
 import { DICE, drawScene, type Scene, seedOfInput } from './scene.ts';
-import { drawBehaviour, type Failing, reconcileVerdict } from './tool-behaviour.ts';
+import { openReceiver, type Receiver } from './receiver.ts';
+import { drawBehaviour, type Failing, reconcileVerdict, tookEffect } from './tool-behaviour.ts';
 import { effectOfTool } from './tool-table.ts';
+
+/** Rules that a test can replace by wrong ones, to show that the simulator finds what they break. */
+export interface WorldRules {
+  /** How the certainty of a failure is decided. */
+  certainty?: typeof decideCertainty;
+  /** False: the receiver takes whatever arrives, however late. */
+  checksFence?: boolean;
+  /** True: a run forgets which effects are unknown. */
+  forgetsUnknown?: boolean;
+}
 
 /** A run as it was observed from outside, so that a wrong ledger is noticed. */
 export interface Observed {
@@ -22,6 +34,8 @@ export interface Observed {
   reviews: number;
   /** When each call was in flight, in running time. */
   busy: [from: number, to: number][];
+  /** Who receives the side effects. */
+  receiver: Receiver;
 }
 
 /** Thrown if a run makes far more calls than it may. Without it, such a run would never end. */
@@ -37,7 +51,8 @@ export function createHostileWorld(
   scene: Scene,
   mostCalls: number,
   registry: Registry,
-  seen: Observed = { calls: 0, turns: 0, turnsMs: 0, reviews: 0, busy: [] },
+  rules: WorldRules = {},
+  seen: Observed = { calls: 0, turns: 0, turnsMs: 0, reviews: 0, busy: [], receiver: openReceiver(rules.checksFence) },
 ): { world: World; seen: Observed } {
   const store = createDice(scene.seed, DICE.store);
   const storeIsBad = store.chance(0.3);
@@ -50,22 +65,46 @@ export function createHostileWorld(
     call: (request) => {
       seen.calls += 1;
       breakOff();
-      const outcome = outcomeOf(scene, request);
+      const outcome = outcomeOf(scene, request, rules);
+      if (effectOfTool(request.tool) === 'side_effect') receive(scene, request, outcome, seen.receiver);
       const startedAt = scene.policy.budget.max_seconds * 1_000 - request.time_left_ms;
-      seen.busy.push([startedAt, startedAt + outcome.duration_ms]);
+      // While a lost attempt may still act, it is under way for the run.
+      const mayActMs = outcome.class === 'failed' ? (outcome.may_act_ms ?? 0) : 0;
+      seen.busy.push([startedAt, startedAt + outcome.duration_ms + mayActMs]);
       return outcome;
     },
     subRun: async (request) => {
+      const { sub_run_id, run_id, effects } = request;
+      seen.receiver.startSubRun(
+        sub_run_id,
+        effects.unknown.map(({ key }) => key),
+      );
       const { outcome, simulated } = await simulateSubRun(request, registry, (run) => {
         const drawn = drawScene(seedOfInput(request.input));
         const helper = { ...drawn, policy: run.policy, character: { ...drawn.character, instant: true, asks: false } };
-        return createHostileWorld(helper, mostCalls, registry, seen).world;
+        return createHostileWorld(helper, mostCalls, registry, rules, seen).world;
       });
+      seen.receiver.endSubRun(sub_run_id, run_id);
       const passed = simulated === null ? [] : findExceededAmounts(simulated);
       if (passed.length > 0) throw new RunawayRunError(`the sub-run ${request.sub_run_id} passed ${passed.join(', ')}`);
       return outcome;
     },
-    reconcile: ({ step_id, attempt }) => reconciled(reconcileVerdict(scene, step_id, attempt)),
+    reconcile: (request) => {
+      const hasHappened = seen.receiver.hasHappened(request);
+      const verdict = reconcileVerdict(scene, request.step_id, request.attempt);
+      // A frozen attempt has not acted yet, whatever it will do.
+      const told = verdict === 'unknown' ? verdict : hasHappened ? 'done' : 'not_done';
+      if (told === 'done') seen.receiver.settle(request.idempotency_key, 'done');
+      return reconciled(told);
+    },
+    checkOutput: ({ output }) =>
+      typeof output === 'number' || typeof output === 'string'
+        ? { ok: true, ...kept(output) }
+        : { ok: false, problem: '$: expected a number or a text' },
+    log: ({ event, decision, key }) => {
+      if (event !== 'effect_answered' || (decision !== 'done' && decision !== 'not_done')) return;
+      seen.receiver.settle(String(key), decision);
+    },
     plan: (view) => {
       seen.turns += 1;
       breakOff();
@@ -101,20 +140,36 @@ function findExceededAmounts({ result }: Simulated): string[] {
   );
 }
 
-function outcomeOf(scene: Scene, request: ToolCallRequest): CallOutcome {
+/** What the call does to the world, which its outcome may not tell. */
+function receive(scene: Scene, request: ToolCallRequest, outcome: CallOutcome, receiver: Receiver): void {
+  const isLate = outcome.class === 'failed' && outcome.may_act_ms !== undefined;
+  if (isLate) receiver.freeze(request);
+  else if (tookEffect(scene, request.step_id, request.attempt)) receiver.apply(request);
+  if (outcome.class === 'failed' && outcome.certainty !== 'done') receiver.leaveOpen(request);
+}
+
+function outcomeOf(scene: Scene, request: ToolCallRequest, rules: WorldRules): CallOutcome {
   const { step_id, attempt, tool, timeout_ms } = request;
   const dice = createDice(scene.seed, DICE.tool, step_id, attempt, 2);
   const duration_ms = scene.character.instant ? 0 : dice.int(0, Math.min(timeout_ms, 20_000));
   const behaviour = drawBehaviour(scene, step_id, attempt);
   if (behaviour.kind === 'ok') return { class: 'ok', ...kept(behaviour.output), duration_ms };
-  return failed(behaviour.kind === 'fail' ? behaviour : badOutput(tool), duration_ms);
+  const effect = effectOfTool(tool);
+  const how = behaviour.kind === 'fail' ? behaviour : badOutput(tool);
+  const certainty = (rules.certainty ?? decideCertainty)(effect, how.certainty, 'failed');
+  const outcome = { ...failed(how, duration_ms), certainty };
+  const mayFreeze = scene.character.deploys && effect === 'side_effect' && certainty === 'unknown';
+  return mayFreeze && dice.chance(0.3) ? { ...outcome, ...FROZEN, may_act_ms: dice.int(0, timeout_ms) } : outcome;
 }
+
+/** The worker is only frozen: its attempt counts as lost, and acts later. */
+const FROZEN = { category: 'worker_lost', error_code: 'HEARTBEAT_LOST', origin: 'infrastructure' } as const;
 
 function failed(how: Failing, duration_ms: number): CallFailed {
   const { category, certainty, code, message, retryAfterMs } = how;
   return {
     class: 'failed',
-    certainty,
+    certainty: certainty ?? 'failed',
     origin: isInfrastructure(category) ? 'infrastructure' : 'tool',
     category,
     error_code: code,
@@ -127,7 +182,7 @@ function failed(how: Failing, duration_ms: number): CallFailed {
 const badOutput = (tool: string): Failing => ({
   kind: 'fail',
   category: 'contract_violation',
-  certainty: effectOfTool(tool) === 'side_effect' ? 'unknown' : 'failed',
+  certainty: effectOfTool(tool) === 'side_effect' ? 'done' : 'failed',
   code: 'INVALID_OUTPUT',
   message: '$: expected something else',
 });

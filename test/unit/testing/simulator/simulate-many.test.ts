@@ -97,7 +97,7 @@ describe('the dice', () => {
     const behaviours = scenes.flatMap((scene) => [1, 2, 3].map((step) => drawBehaviour(scene, step, 1)));
     const failures = behaviours.filter((behaviour) => behaviour.kind === 'fail');
     expect(new Set(failures.map(({ category }) => category)).size).toBe(FAILURE_CATEGORIES.length);
-    expect(new Set(failures.map(({ certainty }) => certainty)).size).toBe(3);
+    expect(new Set(failures.map(({ certainty }) => certainty)).size).toBe(4);
     expect(new Set(behaviours.map(({ kind }) => kind)).size).toBe(3);
   });
 });

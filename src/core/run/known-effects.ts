@@ -1,0 +1,156 @@
+import { CAP } from '../../protocol/caps.ts';
+import type { EffectsReport, InheritedEffects, UnknownEffect } from '../../protocol/effects.ts';
+import { callId, hashOfJson, idempotencyKey } from '../../protocol/ids.ts';
+import type { PreparedRun } from '../../protocol/run.ts';
+import type { Call, Step } from './attempts.ts';
+import { isLiteral, pinPointers } from './pointers.ts';
+import { effectOf } from './run-step.ts';
+import type { KnownEffects, RunState } from './state.ts';
+
+/**
+ * What a run knows about the calls of its whole family: how many identical calls are done, and which effects are unknown. It
+ * travels to sub-runs when they start and comes back with their results.
+ */
+export const openEffects = ({ inherited }: PreparedRun): KnownEffects => ({
+  done: {},
+  unknown: inherited?.unknown ?? [],
+  settled: [],
+  fence: inherited?.fence ?? 0,
+  kept: [],
+});
+
+/** Identities of calls. A call object never changes, and hashing costs more than everything else here. */
+const identities = new WeakMap<Call, string>();
+
+/** The identity of a call: equal tools and equal inputs, with pointers replaced by what they point to. */
+export function identityOf(state: RunState, step: Step): string {
+  const known = identities.get(step.call);
+  if (known !== undefined) return known;
+  const input_hash = hashOfJson(identifyingInput(state, step));
+  const identity = callId(step.call.tool, input_hash);
+  identities.set(step.call, identity);
+  return identity;
+}
+
+/** A step of a user's own workflow may give no input. Nothing then tells its calls apart, so each is a call of its own. */
+function identifyingInput(state: RunState, { call, step_id }: Step): unknown {
+  const { run } = state;
+  const isGuarded = run.plan === null && run.planner === 'given';
+  if (isGuarded && call.input === null) return { step_id, run_id: run.run_id };
+  return isLiteral(state, call) ? call.input : pinPointers(state, call.input);
+}
+
+export const isSideEffect = (state: RunState, step: Step): boolean =>
+  step.kind === 'tool' && effectOf(state, step) === 'side_effect';
+
+/**
+ * The idempotency key of a step: root run, tool, input, and 1 + the number of identical calls before it that are known to be
+ * done. It is fixed when the step first needs it, so all attempts of the step have the same key.
+ */
+export function keyOf(state: RunState, step: Step): string {
+  if (step.key !== undefined) return step.key;
+  const { run, effects } = state;
+  const identity = identityOf(state, step);
+  const done = (run.inherited?.done[identity] ?? 0) + (effects.done[identity] ?? 0);
+  const { root_run_id = run.run_id, lane = '' } = run.inherited ?? {};
+  step.key = idempotencyKey({ root_run_id, lane, call: identity, nth: 1 + done });
+  return step.key;
+}
+
+/**
+ * A number that grows with every attempt in the family of runs. It follows the clock, so that it also grows if a sub-run was
+ * lost with what it knew.
+ */
+export function nextFence({ effects }: RunState, now: number): number {
+  effects.fence = Math.max(now, effects.fence + 1);
+  return effects.fence;
+}
+
+/** Counts a call that is known to be done. Beyond the cap the call that was first counted longest ago is forgotten. */
+export function countDone(state: RunState, step: Step): void {
+  if (step.kind !== 'tool') return;
+  const { done } = state.effects;
+  const identity = identityOf(state, step);
+  const before = done[identity];
+  done[identity] = (before ?? 0) + 1;
+  if (before === undefined) dropOldest(done);
+}
+
+function dropOldest(done: Record<string, number>): void {
+  const keys = Object.keys(done);
+  for (const key of keys.slice(0, Math.max(0, keys.length - CAP.countedCalls))) delete done[key];
+}
+
+/** A person says that a call which was counted as done had no effect after all. */
+export function uncountDone(state: RunState, step: Step): void {
+  const { done } = state.effects;
+  const identity = identityOf(state, step);
+  if ((done[identity] ?? 0) > 0) done[identity] = (done[identity] ?? 0) - 1;
+}
+
+/** The unknown effect that keeps an identical call from running, or undefined. */
+export function unknownEffectOf(state: RunState, step: Step): UnknownEffect | undefined {
+  if (state.effects.unknown.length === 0 || !isSideEffect(state, step)) return undefined;
+  const identity = identityOf(state, step);
+  return state.effects.unknown.find(({ call }) => call === identity);
+}
+
+/** Notes that the effect of this step may have happened. A second note about the same attempt changes nothing. */
+export function noteUnknown(state: RunState, step: Step, known: string): UnknownEffect {
+  const key = keyOf(state, step);
+  const before = state.effects.unknown.find((effect) => effect.key === key);
+  if (before !== undefined) return before;
+  const effect = { call: identityOf(state, step), key, told: describeCall(step), known };
+  state.effects.unknown.push(effect);
+  return effect;
+}
+
+/** The effect is not unknown any more: a person said that it happened, or that it did not. */
+export function settleUnknown({ effects }: RunState, { key }: UnknownEffect): void {
+  effects.unknown = effects.unknown.filter((effect) => effect.key !== key);
+  if (!effects.settled.includes(key)) effects.settled.push(key);
+}
+
+const TOLD_CHARS = 200;
+export const describeCall = ({ call }: Step): string =>
+  `${call.tool} ${JSON.stringify(call.input)}`.slice(0, TOLD_CHARS);
+
+/** What a sub-run has to know. One that works beside other steps gets a lane, so that equal calls do not share a key. */
+export function shareEffects({ run, effects }: RunState, lane: string | null): InheritedEffects {
+  const { inherited } = run;
+  const done = { ...inherited?.done };
+  for (const [call, count] of Object.entries(effects.done)) done[call] = (done[call] ?? 0) + count;
+  return {
+    root_run_id: inherited?.root_run_id ?? run.run_id,
+    lane: lane ?? inherited?.lane ?? '',
+    done,
+    unknown: effects.unknown,
+    fence: effects.fence,
+  };
+}
+
+/** What this run found out, for the run that it works for; undefined if it works for none. */
+export function reportEffects({ run, effects }: RunState): EffectsReport | undefined {
+  if (run.inherited === undefined) return undefined;
+  const inherited = new Set(run.inherited.unknown.map(({ key }) => key));
+  return {
+    done: effects.done,
+    unknown: effects.unknown.filter(({ key }) => !inherited.has(key)),
+    settled: effects.settled.filter((key) => inherited.has(key)),
+    fence: effects.fence,
+  };
+}
+
+/** Takes in what a sub-run reports. */
+export function mergeEffects({ effects }: RunState, report: EffectsReport | undefined): void {
+  if (report === undefined) return;
+  for (const [call, count] of Object.entries(report.done)) effects.done[call] = (effects.done[call] ?? 0) + count;
+  dropOldest(effects.done);
+  const keys = new Set(effects.unknown.map(({ key }) => key));
+  effects.unknown = [
+    ...effects.unknown.filter(({ key }) => !report.settled.includes(key)),
+    ...report.unknown.filter(({ key }) => !keys.has(key)),
+  ];
+  for (const key of report.settled) if (!effects.settled.includes(key)) effects.settled.push(key);
+  effects.fence = Math.max(effects.fence, report.fence);
+}

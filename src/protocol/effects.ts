@@ -1,0 +1,36 @@
+/** A side effect that may have happened. While it is here, an identical call does not run. */
+export interface UnknownEffect {
+  /** The identity of the call: tool and input, as `callId` hashes them. */
+  call: string;
+  /** The idempotency key of the attempt. If a person says that it was not done, the next identical call uses it again. */
+  key: string;
+  /** The call in short, for planners and people. */
+  told: string;
+  /** What is known of it, and what people wrote about it: the answer to an identical call. */
+  known: string;
+  /** Until when the lost attempt may still act. The call does not run again before. */
+  may_act_until?: number;
+}
+
+/** What a sub-run gets from the run that it works for. */
+export interface InheritedEffects {
+  /** The run that all the others work for. It is part of every idempotency key. */
+  root_run_id: string;
+  /** Keeps the keys of sub-runs apart that work beside other steps; empty if this sub-run is the only work under way. */
+  lane: string;
+  /** How many identical calls are known to be done, by call. */
+  done: Record<string, number>;
+  unknown: UnknownEffect[];
+  /** The highest fence that was handed out. */
+  fence: number;
+}
+
+/** What a sub-run reports about effects when it ends: its own, and those of the runs that worked for it. */
+export interface EffectsReport {
+  done: Record<string, number>;
+  /** Effects that became unknown. */
+  unknown: UnknownEffect[];
+  /** Keys of inherited unknown effects that a person has settled. */
+  settled: string[];
+  fence: number;
+}
