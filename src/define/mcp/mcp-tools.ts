@@ -205,9 +205,10 @@ interface McpCall {
 async function callTool(
   { server, connection, info, effect, timeoutMs }: McpCall,
   input: Record<string, unknown>,
-  { signal, idempotencyKey, constraints, throwIfExpired }: ToolContext,
+  context: ToolContext,
 ): Promise<McpOutput> {
-  throwIfExpired();
+  const { signal, idempotencyKey, constraints } = context;
+  context.throwIfExpired();
   let result: McpResult;
   try {
     result = await connection.callTool(info, input, { signal, idempotencyKey, timeoutMs });

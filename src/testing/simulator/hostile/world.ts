@@ -103,7 +103,7 @@ export function createHostileWorld(
         : { ok: false, problem: '$: expected a number or a text' },
     log: ({ event, decision, key }) => {
       if (event !== 'effect_answered' || (decision !== 'done' && decision !== 'not_done')) return;
-      seen.receiver.settle(String(key), decision);
+      if (typeof key === 'string') seen.receiver.settle(key, decision);
     },
     plan: (view) => {
       seen.turns += 1;
