@@ -11,7 +11,7 @@ import { createCodec } from '../src/client/payload-codec.ts';
 import { defineAgent } from '../src/define/define-agent.ts';
 import { defineTool } from '../src/define/define-tool.ts';
 import { createRegistry } from '../src/define/registry.ts';
-import { createEncryption, type Encryption, NO_ENCRYPTION } from '../src/encryption/encryption.ts';
+import { createEncryption, type Encryption } from '../src/encryption/encryption.ts';
 import { mainKey } from '../src/encryption/main-key.ts';
 import { type Stack, startStack } from '../src/stack/start-stack.ts';
 import { migrateToLatest } from '../src/store/migrate.ts';
@@ -50,7 +50,7 @@ async function measureCodec(times: number): Promise<Figures> {
     return ((performance.now() - began) * 1000) / times;
   };
   await micros(encrypting);
-  return { payload_plain_us: await micros(NO_ENCRYPTION), payload_encrypted_us: await micros(encrypting) };
+  return { payload_plain_us: await micros(createEncryption([])), payload_encrypted_us: await micros(encrypting) };
 }
 
 interface Side {
@@ -66,7 +66,7 @@ async function measureRuns(quick: boolean): Promise<Figures> {
   try {
     await migrateToLatest(stack.databaseUrl);
     const bundlePath = await bundleWorkflows(folder);
-    const plain = await openSide(stack, bundlePath, 'plain', NO_ENCRYPTION);
+    const plain = await openSide(stack, bundlePath, 'plain', createEncryption([]));
     const encrypted = await openSide(stack, bundlePath, 'encrypted', encrypting);
     const count = 20;
     const rounds = quick ? 4 : 40;

@@ -14,7 +14,7 @@ import { connectClient } from '../src/client/connect.ts';
 import { createClient } from '../src/client/create-client.ts';
 import type { Runs } from '../src/client/secondwind-client.ts';
 import { createRegistry } from '../src/define/registry.ts';
-import { NO_ENCRYPTION } from '../src/encryption/encryption.ts';
+import { createEncryption } from '../src/encryption/encryption.ts';
 import { workflowIdOfRun } from '../src/protocol/ids.ts';
 import { MESSAGE, SEARCH_ATTRIBUTE_TYPES } from '../src/protocol/names.ts';
 import type { RunRequest } from '../src/protocol/run.ts';
@@ -153,7 +153,7 @@ async function main(): Promise<void> {
   try {
     await migrateToLatest(stack.databaseUrl);
     const registry = createRegistry(scriptedAgents);
-    const store = createStore({ databaseUrl: stack.databaseUrl, encryption: NO_ENCRYPTION });
+    const store = createStore({ databaseUrl: stack.databaseUrl, encryption: createEncryption([]) });
     const { temporalAddress: address, namespace } = stack;
     const connection = await NativeConnection.connect({ address });
     const workflowBundlePath = await bundleWorkflows(folder);
@@ -164,9 +164,9 @@ async function main(): Promise<void> {
       store,
       taskQueue: TASK_QUEUE,
       workflowBundlePath,
-      encryption: NO_ENCRYPTION,
+      encryption: createEncryption([]),
     });
-    const client = await connectClient({ address, namespace, encryption: NO_ENCRYPTION });
+    const client = await connectClient({ address, namespace, encryption: createEncryption([]) });
     const options = { temporal: client, registry, store, taskQueue: TASK_QUEUE };
     const runsWith: World['runsWith'] = (workflow) => createClient({ ...options, workflow }).runs;
     const world = { client, runs: runsWith({}), runsWith };
