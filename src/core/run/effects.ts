@@ -1,15 +1,7 @@
 import type { UnknownEffect } from '../../protocol/effects.ts';
 import type { CallFailed } from '../../protocol/tools.ts';
 import { artifactOf, type Step } from './attempts.ts';
-import {
-  countDone,
-  describeCall,
-  identityOf,
-  isSideEffect,
-  noteUnknown,
-  settleUnknown,
-  unknownEffectOf,
-} from './known-effects.ts';
+import { countDone, describeCall, identityOf, isSideEffect, noteUnknown, unknownEffectOf } from './known-effects.ts';
 import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
 
@@ -114,11 +106,6 @@ export const recordCancelledEffect = (state: RunState, step: Step): UnknownEffec
   isSideEffect(state, step)
     ? noteUnknown(state, step, 'It is unknown whether this call took effect: it was cancelled while it was running.')
     : null;
-
-/** A person says that the effect happened. */
-export function confirmUnknown(state: RunState, effect: UnknownEffect | null): void {
-  if (effect !== null) settleUnknown(state, effect);
-}
 
 /** Describes the ten latest effects for a planner that starts a new pass. */
 export const summarizeEffects = ({ effects }: RunState): string[] => effects.kept.slice(-10).map(({ told }) => told);
