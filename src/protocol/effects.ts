@@ -28,7 +28,7 @@ export interface InheritedEffects {
 /** What a sub-run reports about effects when it ends: its own, and those of the runs that worked for it. */
 export interface EffectsReport {
   done: Record<string, number>;
-  /** Effects that became unknown. */
+  /** Effects that became unknown, or unknown again, and inherited ones about which more is known. */
   unknown: UnknownEffect[];
   /** Keys of inherited unknown effects that a person has settled. */
   settled: string[];

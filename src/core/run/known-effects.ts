@@ -13,7 +13,8 @@ import type { KnownEffects, RunState } from './state.ts';
  */
 export const openEffects = ({ inherited }: PreparedRun): KnownEffects => ({
   done: {},
-  unknown: inherited?.unknown ?? [],
+  // Copies, so that what this run adds to them is seen as new when it reports.
+  unknown: (inherited?.unknown ?? []).map((effect) => ({ ...effect })),
   settled: [],
   fence: inherited?.fence ?? 0,
   kept: [],
@@ -102,6 +103,8 @@ export function noteUnknown(state: RunState, step: Step, known: string): Unknown
   if (before !== undefined) return before;
   const effect = { call: identityOf(state, step), key, told: describeCall(step), known };
   state.effects.unknown.push(effect);
+  // A person said that it was not done, it ran again, and now it is unknown again.
+  state.effects.settled = state.effects.settled.filter((settled) => settled !== key);
   return effect;
 }
 
@@ -132,25 +135,26 @@ export function shareEffects({ run, effects }: RunState, lane: string | null): I
 /** What this run found out, for the run that it works for; undefined if it works for none. */
 export function reportEffects({ run, effects }: RunState): EffectsReport | undefined {
   if (run.inherited === undefined) return undefined;
-  const inherited = new Set(run.inherited.unknown.map(({ key }) => key));
+  const inherited = new Map(run.inherited.unknown.map((effect) => [effect.key, effect]));
+  const isNews = ({ key, known, may_act_until }: UnknownEffect): boolean => {
+    const before = inherited.get(key);
+    return before === undefined || before.known !== known || before.may_act_until !== may_act_until;
+  };
   return {
     done: effects.done,
-    unknown: effects.unknown.filter(({ key }) => !inherited.has(key)),
+    unknown: effects.unknown.filter(isNews),
     settled: effects.settled.filter((key) => inherited.has(key)),
     fence: effects.fence,
   };
 }
 
-/** Takes in what a sub-run reports. */
+/** Takes in what a sub-run reports. What it says about an effect replaces what was known before. */
 export function mergeEffects({ effects }: RunState, report: EffectsReport | undefined): void {
   if (report === undefined) return;
   for (const [call, count] of Object.entries(report.done)) effects.done[call] = (effects.done[call] ?? 0) + count;
   dropOldest(effects.done);
-  const keys = new Set(effects.unknown.map(({ key }) => key));
-  effects.unknown = [
-    ...effects.unknown.filter(({ key }) => !report.settled.includes(key)),
-    ...report.unknown.filter(({ key }) => !keys.has(key)),
-  ];
-  for (const key of report.settled) if (!effects.settled.includes(key)) effects.settled.push(key);
+  const told = new Set([...report.settled, ...report.unknown.map(({ key }) => key)]);
+  effects.unknown = [...effects.unknown.filter(({ key }) => !told.has(key)), ...report.unknown];
+  effects.settled = [...effects.settled.filter((key) => !told.has(key)), ...report.settled];
   effects.fence = Math.max(effects.fence, report.fence);
 }

@@ -2,6 +2,7 @@ import type { UnknownEffect } from '../../protocol/effects.ts';
 import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { Decision } from '../../protocol/run.ts';
+import { isoTime } from '../../protocol/time.ts';
 import type { CallFailed, CheckedOutput } from '../../protocol/tools.ts';
 import { type Allowance, lastFailure, listFailedAttempts, type Step } from './attempts.ts';
 import { describeUnknownEffect } from './describe-unknown-effect.ts';
@@ -33,7 +34,7 @@ export type EffectAnswer =
 export async function settleEffect(story: Story, step: Step, effect: UnknownEffect | null): Promise<EffectAnswer> {
   const { state } = story;
   const answer = await askHuman(story, {
-    text: questionAbout(step, effect),
+    text: questionAbout(step, effect, story.ports.now()),
     fingerprint: step.attempts.at(-1)?.record?.fingerprint,
     tried: listFailedAttempts(step),
     options: OPTIONS,
@@ -174,14 +175,21 @@ function undoRecorded(state: RunState, step: Step): void {
   effects.kept = effects.kept.filter((_kept, index) => index !== last);
 }
 
-function questionAbout(step: Step, effect: UnknownEffect | null): string {
+function questionAbout(step: Step, effect: UnknownEffect | null, now: number): string {
   const what = `Step ${step.step_id} (${step.call.phase}, ${step.call.tool})`;
   const failure: CallFailed | null = lastFailure(step);
   if (effect === null) {
     return `${what} took effect, but its output cannot be used (${failure?.error_code} ${failure?.message_preview}). What should happen? Answer \`done\` with an output if you know it.`;
   }
   if (step.end?.kind === 'held') {
-    return `${what} makes a call that may have taken effect before. ${effect.known} Did it happen?`;
+    return `${what} makes a call that may have taken effect before. ${effect.known} Did it happen?${warnOfLateAct(effect, now)}`;
   }
-  return `${what} ${failure === null ? 'was stopped' : describeUnknownEffect(failure)}. Did it happen?`;
+  const how = failure === null ? 'was stopped' : describeUnknownEffect(failure);
+  return `${what} ${how}. Did it happen?${warnOfLateAct(effect, now)}`;
+}
+
+/** A frozen worker may act after a person has looked, so the person has to know until when. */
+function warnOfLateAct({ may_act_until: until = 0 }: UnknownEffect, now: number): string {
+  if (until <= now) return '';
+  return ` The lost attempt may still act until ${isoTime(until)}, so look after that before you answer \`not_done\`.`;
 }

@@ -25,6 +25,7 @@ interface Lived {
   requests: ToolCallRequest[];
   steps: PlannerStep[];
   options: string[][];
+  questions: string[];
   result: Awaited<ReturnType<typeof liveChoosing>>['result'];
   state: Awaited<ReturnType<typeof liveChoosing>>['state'];
   atMs: number[];
@@ -39,6 +40,7 @@ async function live(
 ): Promise<Lived> {
   const requests: ToolCallRequest[] = [];
   const options: string[][] = [];
+  const questions: string[] = [];
   const atMs: number[] = [];
   let steps: PlannerStep[] = [];
   let startedAt = 0;
@@ -59,13 +61,14 @@ async function live(
       react: ({ question }, send) => {
         if (question === null || options.length >= Number(question.question_id.split(':q')[1])) return;
         options.push(question.options);
+        questions.push(question.text);
         const answer = answers[options.length - 1];
         if (answer === undefined) return;
         send(10, 'answer', { question_id: question.question_id, by: 'ada', ...answer });
       },
     },
   });
-  return { requests, steps, options, result, state, atMs };
+  return { requests, steps, options, questions, result, state, atMs };
 }
 const keys = ({ requests }: Lived): string[] => requests.map(({ idempotency_key }) => idempotency_key);
 const nth = ({ requests }: Lived): number[] =>
@@ -101,6 +104,13 @@ describe('the question about an effect of unknown outcome', () => {
     const { atMs } = await live([[pay]], [lost({ may_act_ms: 30_000 })], [{ decision: 'not_done' }]);
     // The person answered after 10 ms, which the time budget leaves out.
     expect(atMs[1]).toBeGreaterThanOrEqual(30_000 - 20);
+  });
+
+  it('the question says until when a worker that may only be frozen can still act', async () => {
+    const lived = await live([[pay]], [lost({ may_act_ms: 30_000 })], [{ decision: 'skip' }]);
+    const until = lived.state.effects.unknown[0]?.may_act_until ?? 0;
+    expect(lived.questions).toEqual([expect.stringContaining(`may still act until ${new Date(until).toISOString()}`)]);
+    expect((await live([[pay]], [lost()], [{ decision: 'skip' }])).questions[0]).not.toContain('may still act');
   });
 
   it('stop ends the run and says that the outcome is unknown', async () => {
@@ -215,8 +225,13 @@ describe('what a sub-run knows', () => {
   const askClerk = { tool: 'clerk', input: { goal: 'pay the bill' } };
 
   /** The boss makes these calls in its turns; the clerk makes one payment in each of its runs. */
-  async function liveWithClerk(turns: { tool: string; input: Json }[][], outcomes: CallOutcome[], decision: string) {
+  async function liveWithClerk(
+    turns: { tool: string; input: Json }[][],
+    outcomes: CallOutcome[],
+    decisions: string | string[],
+  ) {
     const requests: ToolCallRequest[] = [];
+    const asked = new Set<string>();
     let views: PlannerView[] = [];
     const world: World = {
       call: (request) => {
@@ -230,13 +245,17 @@ describe('what a sub-run knows', () => {
       },
       subRun: async (sub) => (await simulateSubRun(sub, registry, () => world)).outcome,
       react: ({ question }, send) => {
-        if (question !== null) send(10, 'answer', { question_id: question.question_id, decision, by: 'ada' });
+        if (question === null || asked.has(question.question_id)) return;
+        const decision = typeof decisions === 'string' ? decisions : (decisions[asked.size] ?? 'stop');
+        asked.add(question.question_id);
+        const text = `about ${question.question_id}`;
+        send(10, 'answer', { question_id: question.question_id, decision, by: 'ada', text });
       },
     };
     const policy = { reruns: { max_reruns: 0 }, humans: { max_questions: 8, default: 'skip' as const } };
     const run = prepared({ agent: 'boss', goal: 'have it paid', run_id: 'run-1', policy }, registry);
-    const { result } = await simulateRun(run, { world });
-    return { requests, views, result };
+    const { result, state } = await simulateRun(run, { world });
+    return { requests, views, result, state };
   }
   const orders = (requests: ToolCallRequest[]) => requests.map(({ idempotency_key: key }) => key);
 
@@ -265,6 +284,20 @@ describe('what a sub-run knows', () => {
     const { requests } = await liveWithClerk([[askClerk], [pay]], [lost()], 'done');
     // The payment of the sub-run is done, so the parent's is a new one with a key of its own.
     expect(orders(requests).map((key) => key.split(':').at(-1))).toEqual(['1', '2']);
+  });
+
+  it('an effect that becomes unknown again in the sub-run, after a not_done, is not repeated by its parent', async () => {
+    const again = lost({ may_act_ms: 60_000 });
+    const turns = [[pay], [askClerk], [pay]];
+    const { requests, state } = await liveWithClerk(turns, [lost(), again], ['skip', 'not_done', 'skip', 'skip']);
+    expect(requests.map(({ run_id }) => run_id)).toEqual(['run-1', 'run-1.s2.a1']);
+    expect(state.effects.unknown).toMatchObject([{ key: orders(requests)[0], may_act_until: expect.any(Number) }]);
+    expect(state.effects.settled).toEqual([]);
+  });
+
+  it('what a person wrote in the sub-run about an effect of its parent is known to the parent', async () => {
+    const { state } = await liveWithClerk([[pay], [askClerk]], [lost()], 'skip');
+    expect(state.effects.unknown).toMatchObject([{ known: expect.stringContaining('"about run-1.s2.a1:q1"') }]);
   });
 
   it('sub-runs that work beside other steps share no key with them', async () => {
