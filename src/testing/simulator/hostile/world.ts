@@ -94,7 +94,7 @@ export function createHostileWorld(
       const verdict = reconcileVerdict(scene, request.step_id, request.attempt);
       // A frozen attempt has not acted yet, whatever it will do.
       const told = verdict === 'unknown' ? verdict : hasHappened ? 'done' : 'not_done';
-      if (told === 'done') seen.receiver.settle(request.idempotency_key, 'done');
+      if (told !== 'unknown') seen.receiver.close(request.idempotency_key);
       return reconciled(told);
     },
     checkOutput: ({ output }) =>
@@ -102,8 +102,9 @@ export function createHostileWorld(
         ? { ok: true, ...kept(output) }
         : { ok: false, problem: '$: expected a number or a text' },
     log: ({ event, decision, key }) => {
-      if (event !== 'effect_answered' || (decision !== 'done' && decision !== 'not_done')) return;
-      if (typeof key === 'string') seen.receiver.settle(key, decision);
+      if (event !== 'effect_answered' || typeof key !== 'string') return;
+      if (decision === 'done') seen.receiver.close(key);
+      if (decision === 'not_done') seen.receiver.denyByPerson(key);
     },
     plan: (view) => {
       seen.turns += 1;
@@ -143,9 +144,8 @@ function findExceededAmounts({ result }: Simulated): string[] {
 /** What the call does to the world, which its outcome may not tell. */
 function receive(scene: Scene, request: ToolCallRequest, outcome: CallOutcome, receiver: Receiver): void {
   const isLate = outcome.class === 'failed' && outcome.may_act_ms !== undefined;
-  if (isLate) receiver.freeze(request);
-  else if (tookEffect(scene, request.step_id, request.attempt)) receiver.apply(request);
-  if (outcome.class === 'failed' && outcome.certainty !== 'done') receiver.leaveOpen(request);
+  const acts = isLate ? 'later' : tookEffect(scene, request.step_id, request.attempt) ? 'now' : 'never';
+  receiver.receive(request, acts, outcome.class !== 'failed' || outcome.certainty === 'done');
 }
 
 function outcomeOf(scene: Scene, request: ToolCallRequest, rules: WorldRules): CallOutcome {
