@@ -12,8 +12,9 @@ const runTests = commandTool({
   effect: 'read',
   input: z.object({}),
   cwd: project,
-  // Failed tests are a result for the agent and not a failure of the tool, so the command always exits with 0.
-  shell: () => 'node --test; echo "exit code $?"',
+  argv: () => ['node', '--test'],
+  // Failed tests are an answer for the agent and not a failure of the tool.
+  accepts: [0, 1],
   timeoutMs: 120_000,
 });
 

@@ -44,6 +44,7 @@ export class ToolError extends Error {
   readonly denied: { argument?: string; host?: string } | undefined;
   readonly max_bytes: number | undefined;
   readonly said: string | undefined;
+  readonly output: string | undefined;
 
   constructor(
     message: string,
@@ -61,6 +62,8 @@ export class ToolError extends Error {
       maxBytes?: number;
       /** The full output of the work, to search for feedback. The message is one line of it. */
       said?: string;
+      /** What the failed work printed. The model or planner that chose the call gets its salient part, up to 8 KB. */
+      output?: string;
       cause?: unknown;
     },
   ) {
@@ -73,6 +76,7 @@ export class ToolError extends Error {
     this.denied = options.denied;
     this.max_bytes = options.maxBytes;
     this.said = options.said;
+    this.output = options.output;
     // A symbol that all copies of this package share, and that no other error carries by chance.
     if (options.certainty !== undefined) Object.assign(this, { [STATED]: { certainty: options.certainty } });
   }

@@ -129,8 +129,11 @@ const countedNow = ({ usage }: ModelAnswer, request: Omit<ModelRequest, 'max_out
 
 const storedOutputs = (view: PlannerView): string[] =>
   view.steps.flatMap(({ status, output, artifact_id }) =>
-    status === 'ok' && output === undefined && artifact_id !== undefined ? [artifact_id] : [],
+    OUTPUT_SHOWN.has(status) && output === undefined && artifact_id !== undefined ? [artifact_id] : [],
   );
+
+/** What a failed call printed is an output too. */
+const OUTPUT_SHOWN: ReadonlySet<string> = new Set(['ok', 'failed', 'unknown']);
 
 async function loadRepair(store: MessageStore, id: string | null): Promise<{ text: string; why: string } | null> {
   if (id === null) return null;

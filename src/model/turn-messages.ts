@@ -5,7 +5,7 @@ import { replaceFailedTail, replaceInvalidOutput } from '../core/transcript/fail
 import { quote } from '../core/failures/quote.ts';
 import { CAP } from '../protocol/caps.ts';
 import { canonicalJson } from '../protocol/ids.ts';
-import type { Json } from '../protocol/json.ts';
+import { isRecord, type Json } from '../protocol/json.ts';
 import { toWellFormed } from '../protocol/well-formed-text.ts';
 
 /** The most bytes of a tool output in the conversation. The whole output is stored as an artifact. */
@@ -107,9 +107,22 @@ function toResult(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Pick<T
       if (step.known !== undefined) return { output: confirmedOutput(step, step.known, outputs) };
       return { output: bounded(findOutput(step, outputs)) };
     case 'unknown':
-      return { output: { unknown: step.known ?? 'It is unknown whether this call took effect.' }, failed: true };
+      return {
+        output: {
+          unknown: step.known ?? 'It is unknown whether this call took effect.',
+          ...printedOutput(step, outputs),
+        },
+        failed: true,
+      };
     case 'failed':
-      return { output: { error: step.error_code ?? 'FAILED', message: step.message_preview ?? '' }, failed: true };
+      return {
+        output: {
+          error: step.error_code ?? 'FAILED',
+          message: step.message_preview ?? '',
+          ...printedOutput(step, outputs),
+        },
+        failed: true,
+      };
     case 'guided':
       return { output: { not_run: step.message_preview ?? 'this call repeats itself' }, failed: true };
     case 'denied':
@@ -120,6 +133,12 @@ function toResult(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Pick<T
       // The model is told which of these it was, because they mean different things.
       return { output: { not_run: FACTS[step.status] }, failed: true };
   }
+}
+
+/** What a failed call printed: a model that ran tests has to see which of them failed. */
+function printedOutput(step: PlannerStep, outputs: ReadonlyMap<string, Json>): { output?: Json } {
+  const isPrinted = step.output !== undefined || step.artifact_id !== undefined;
+  return isPrinted ? { output: findOutput(step, outputs) } : {};
 }
 
 const FACTS = {
@@ -136,8 +155,7 @@ function confirmedOutput(step: PlannerStep, known: string, outputs: ReadonlyMap<
 }
 
 /** What is known of an effect, and what a person wrote about it, stays complete: the model must not guess the rest. */
-const isUnknown = (output: Json): boolean =>
-  typeof output === 'object' && output !== null && !Array.isArray(output) && 'unknown' in output;
+const isUnknown = (output: Json): boolean => isRecord(output) && 'unknown' in output;
 const UNKNOWN_BYTES = 8_000;
 
 function findOutput(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Json {
@@ -206,10 +224,11 @@ function withoutFailedRounds(messages: readonly Message[], view: PlannerView): M
       .flatMap((message) => message.calls.map((call) => [call.call_id, call] as const)),
   );
   const tried = new Map<string, number>();
-  for (const message of messages.slice(-2 * 16)) {
-    if (message.role !== 'tool' || message.failed !== true) continue;
+  const lastRound = messages.findLastIndex((message) => message.role === 'assistant');
+  for (const [index, message] of messages.entries()) {
+    if (index < messages.length - 2 * 16 || message.role !== 'tool' || message.failed !== true) continue;
     const input = shortenToBytes(JSON.stringify(calls.get(message.call_id)?.input ?? {}), 200);
-    const line = `${message.tool} ${input}: ${shortenToBytes(JSON.stringify(message.output), isUnknown(message.output) ? UNKNOWN_BYTES : 300)}`;
+    const line = `${message.tool} ${input}: ${describeFailed(message.output, index > lastRound)}`;
     tried.set(line, (tried.get(line) ?? 0) + 1);
   }
   const lines = [...tried].slice(-5).map(([line, times]) => `- ${line}${times > 1 ? ` (${times} times)` : ''}`);
@@ -219,6 +238,14 @@ function withoutFailedRounds(messages: readonly Message[], view: PlannerView): M
     view.guidance.text,
   ].filter((text) => text !== '');
   return replaceFailedTail(messages, words.join('\n')).messages;
+}
+
+/** Says in one line how a call failed. What it printed stays complete in the last round, because the model acts on it next. */
+function describeFailed(output: Json, isLast: boolean): string {
+  const { output: printed, ...how } = isRecord(output) ? output : { error: output };
+  const said = shortenToBytes(JSON.stringify(how), isUnknown(output) ? UNKNOWN_BYTES : 300);
+  if (printed === undefined || !isLast) return said;
+  return `${said}\n${typeof printed === 'string' ? printed : JSON.stringify(printed)}`;
 }
 
 /** The guidance for this turn. It is not stored, because the next turn has its own. */

@@ -6,6 +6,8 @@ export const CAP = {
    * A tool output up to this size travels in the activity's result. A larger one goes to the store and travels by id.
    */
   inlineOutputBytes: 8 * 1024,
+  /** The salient part of what a failed command printed, for whoever chose the call. */
+  failedOutputBytes: 8 * 1024,
   /** Goal, input and plan of one run together. They are part of the state, so this is part of its cap. */
   runInputBytes: 96 * 1024,
   /** Outputs that only the state holds. If they grow beyond this, they are written to the store early. */

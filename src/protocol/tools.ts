@@ -157,6 +157,14 @@ export interface CallSucceeded extends AttemptDetails {
   /** The store stayed away and the output is too large to travel: the step succeeded, its output is lost. */
   unsaved?: true;
 }
+/** What a failed call printed: the salient part, for whoever chose the call. */
+export interface FailedOutput {
+  /** The id of the text as an artifact. The store gets it with the other outputs of the run. */
+  artifact_id: string;
+  bytes: number;
+  /** Absent once the run holds the text among its outputs. */
+  text?: string;
+}
 export interface CallFailed extends AttemptDetails {
   class: 'failed';
   certainty: Certainty;
@@ -181,6 +189,12 @@ export interface CallFailed extends AttemptDetails {
    * How long the attempt may still act, because its worker stopped answering and may only be frozen. Absent if it is over.
    */
   may_act_ms?: number;
+  output?: FailedOutput;
+  /**
+   * Set if a program ended by itself: a hash of its command line, exit code and output. Two attempts with one hash failed
+   * in the same way, so the failure is deterministic.
+   */
+  result_hash?: string;
   /** The cap that the output exceeded. */
   max_bytes?: number;
   /** An argument or a host that the tool's own rules refuse. It becomes a constraint. */

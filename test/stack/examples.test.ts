@@ -26,7 +26,7 @@ const PARTS: [words: string, turns: ((results: string[]) => ScriptedTurn)[]][] =
     [
       () => ({ calls: [{ tool: 'run_tests', input: {} }] }),
       (results) =>
-        results.at(-1)?.includes('exit code 1') === true
+        /exit_code\W+1\b.*not ok|exit_code\W+1\b.*✖/.test(results.at(-1) ?? '')
           ? {
               calls: [
                 { tool: 'write_source', input: { file: 'sum.mjs', text: 'export const sum = (a, b) => a + b;\n' } },
@@ -34,7 +34,7 @@ const PARTS: [words: string, turns: ((results: string[]) => ScriptedTurn)[]][] =
             }
           : { text: 'There is nothing to mend.' },
       () => ({ calls: [{ tool: 'run_tests', input: {} }] }),
-      (results) => ({ json: { passed: results.at(-1)?.includes('exit code 0') === true, changed: ['sum.mjs'] } }),
+      (results) => ({ json: { passed: /exit_code\W+0\b/.test(results.at(-1) ?? ''), changed: ['sum.mjs'] } }),
     ],
   ],
   [

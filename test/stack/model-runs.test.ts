@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { fetchHistory } from '../../src/client/history/read-history.ts';
 import { defineAgent } from '../../src/define/define-agent.ts';
+import { commandTool } from '../../src/define/command/command-tool.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
 import { ToolError } from '../../src/define/tool-error.ts';
 import { scriptedModel, type ScriptedServer, serveScriptedModel } from '../../src/testing.ts';
@@ -34,7 +35,18 @@ const fetchStock = defineTool({
   },
 });
 
+/** A test suite with one failing test in the middle of an output that does not fit. Its durations differ every time. */
+const runTests = commandTool({
+  name: 'run_tests',
+  effect: 'read',
+  input: z.object({}),
+  shell: () =>
+    `i=0; while [ $i -lt 400 ]; do i=$((i+1)); echo "ok $i - case $i works as it should, $(date +%N)ns"; ` +
+    `if [ $i = 200 ]; then echo "not ok - sums > adds negative numbers"; echo "  expected -5, got -1"; fi; done; exit 1`,
+});
+
 const models = {
+  tests: scriptedModel([{ calls: [{ tool: 'run_tests', input: {} }] }, { text: 'adds negative numbers is broken' }]),
   wrong: scriptedModel([
     { fault: 'wrong_arguments', tool: 'read_page' },
     { calls: [{ tool: 'read_page', input: { page: 1 } }] },
@@ -52,7 +64,7 @@ beforeAll(async () => {
       const server = await serveScriptedModel(model);
       servers.push(server);
       const endpoint = { base_url: server.url, api_key: 'none', model: 'scripted' };
-      return defineAgent({ name, instructions: 'Work.', model: endpoint, tools: [readPage, fetchStock] });
+      return defineAgent({ name, instructions: 'Work.', model: endpoint, tools: [readPage, fetchStock, runTests] });
     }),
   );
   world = await openRunWorld(agents);
@@ -83,6 +95,21 @@ describe('what goes wrong with a call', () => {
     // The question that follows says what was wrong; the next one has moved on.
     const asked = models.wrong.exchanges.map(({ request }) => JSON.stringify(request.messages));
     expect(asked.map((text) => text.includes('INVALID_INPUT'))).toEqual([false, true, true]);
+  });
+
+  it('is the model’s to know when a command fails: the failing test is in its next request', async () => {
+    const run_id = world.newRunId('tests');
+    const policy = { retry: { base_ms: 20 }, reruns: { max_reruns: 0 } };
+    await world.runs.start({ agent: 'tests', goal: 'Do the tests pass?', run_id, policy });
+    // Its only step failed, so the review does not call the run completed.
+    expect(await world.runs.result(run_id)).toMatchObject({ outcome: 'finalized', used: { attempts: 2 } });
+    const [, next] = models.tests.exchanges.map(({ request }) => JSON.stringify(request.messages));
+    expect(next).toContain('not ok - sums > adds negative numbers');
+    expect(next).toContain('expected -5, got -1');
+    // The second attempt failed in the same way, so there is no third one, although the policy allows it.
+    const [step] = await world.runs.steps(run_id);
+    expect(step?.attempts.map(({ outcome }) => outcome)).toEqual(['failed', 'failed']);
+    expect(JSON.stringify(step?.attempts[1]?.output)).toContain('not ok - sums > adds negative numbers');
   });
 
   it('is the run’s to retry when the service is busy: three attempts, and the model hears nothing of it', async () => {

@@ -7,7 +7,7 @@ import { readStatedCertainty } from '../../define/tool-error.ts';
 import type { CallFailed, CallOutcome } from '../../protocol/tools.ts';
 import type { LogEvent, ToolEnvironment } from './tool-environment.ts';
 import { preview } from './shorten-text.ts';
-import { exitCodeOf, readErrorDetails } from './error-details.ts';
+import { exitCodeOf, readErrorDetails, readFailedOutput } from './error-details.ts';
 
 export type BuildFailure = (
   how: Pick<CallFailed, 'category' | 'error_code' | 'certainty'> & Partial<CallFailed>,
@@ -64,5 +64,5 @@ export function buildTimeoutFailure(error: unknown, tool: Tool, timeoutMs: numbe
   const stated = readStatedCertainty(error, tool.name);
   const certainty = decideCertainty(tool.effect, stated, nothingSent ? 'not_started' : 'unknown');
   const message = `${tool.name} gave no answer within ${timeoutMs} ms`;
-  return fail({ category: 'timeout', error_code: 'TIMEOUT', certainty }, message);
+  return fail({ category: 'timeout', error_code: 'TIMEOUT', certainty, ...readFailedOutput(error) }, message);
 }

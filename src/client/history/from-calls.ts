@@ -79,7 +79,15 @@ export function projectOutcome(
   if (category === 'pointer_unresolved')
     state.unresolved = [...state.unresolved, attemptKey(call)].slice(-CAP.outboxRecords);
   const told = { category, error_code: asText(error_code), message_preview: asText(message_preview) };
-  return [{ ...attemptEnd(state, call), outcome: 'failed', failure: { ...told, certainty, origin } }];
+  const ended = { ...attemptEnd(state, call), outcome: 'failed' as const, failure: { ...told, certainty, origin } };
+  return [ended, ...printedFacts(call, asFields(outcome.output))];
+}
+
+/** What a failed call printed is shown as its output. */
+function printedFacts({ step_id, attempt }: CallInProgress, { text, artifact_id, bytes }: Fields): Fact[] {
+  if (typeof text !== 'string') return [];
+  const output = { value: text, inline: true, artifact_id: textOrNull(artifact_id), bytes: asCount(bytes) };
+  return [{ event: 'attempt_output', step_id, attempt, output }];
 }
 
 export const projectCancel = (state: ProjectionState, call: CallInProgress): Fact[] =>

@@ -30,6 +30,8 @@ export interface CommandEnd {
   signal: string | null;
   stderr: string;
   timed_out: boolean;
+  /** Exit codes beside 0 that count as an answer. */
+  accepts?: readonly number[] | undefined;
   /** True when the tool opted into the protocol. */
   protocol: boolean;
   /** The failure report of this attempt, if there is one. */
@@ -62,7 +64,8 @@ export const classifyCommandEnd = (end: CommandEnd): CommandVerdict => {
   const endedByItself = end.signal === null && !end.timed_out;
   const base = { ok: false, exit_code: end.exit_code, overridden_by_report: false } as const;
 
-  if (endedByItself && end.exit_code === 0) {
+  const isAnswer = end.exit_code === 0 || (end.exit_code !== null && end.accepts?.includes(end.exit_code) === true);
+  if (endedByItself && isAnswer) {
     const { report } = end;
     if (report === undefined || report === null) return { ok: true };
     const failure = failedValidation(report.category, report.exit_code);

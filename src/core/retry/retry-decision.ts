@@ -14,6 +14,8 @@ export interface RetryQuestion {
   retry_after_ms?: number | undefined;
   /** The failure itself says that a retry is useless. */
   no_retry?: boolean | undefined;
+  /** An earlier attempt of the same command failed in exactly the same way. */
+  same_failure?: boolean | undefined;
   policy: RetryPolicy;
   /** Identifies run and step, see `waitBeforeRetry`. */
   seed: string;
@@ -22,6 +24,7 @@ export interface RetryQuestion {
 export type NoRetryReason =
   | 'limit_reached'
   | 'never_retried'
+  | 'same_failure'
   | 'unknown_side_effect'
   | 'side_effect_done'
   | 'retry_after_beyond_max_wait';
@@ -44,6 +47,7 @@ export const decideRetry = (question: RetryQuestion): RetryDecision => {
 
   const strategy = strategyOf(category);
   if (strategy.limit === null || question.no_retry === true) return no('never_retried');
+  if (question.same_failure === true) return no('same_failure');
 
   const used = isInfrastructure(category) ? question.infrastructure_used : question.retries_used;
   if (used >= retryLimit(category, policy)) return no('limit_reached');

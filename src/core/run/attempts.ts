@@ -8,6 +8,7 @@ import type {
   CallOutcome,
   CallSucceeded,
   Constraints,
+  FailedOutput,
   Guidance,
   RetryContext,
 } from '../../protocol/tools.ts';
@@ -186,6 +187,20 @@ export const artifactOf = (step: Step): string | null =>
 export function lastFailure(step: Step): CallFailed | null {
   const outcome = step.attempts.at(-1)?.outcome;
   return outcome?.class === 'failed' ? outcome : null;
+}
+
+/** What the last attempt of a step without success printed, for whoever chose the call. */
+export const failedOutputOf = (step: Step): FailedOutput | undefined =>
+  step.end?.kind === 'failed' || step.end?.kind === 'unknown' ? lastFailure(step)?.output : undefined;
+
+/** Drops the text that failed attempts printed from the step. Its artifact id stays. */
+export function dropOutputText({ attempts }: Step): void {
+  for (const attempt of attempts) {
+    const { outcome } = attempt;
+    if (outcome?.class !== 'failed' || outcome.output?.text === undefined) continue;
+    const { artifact_id, bytes } = outcome.output;
+    attempt.outcome = { ...outcome, output: { artifact_id, bytes } };
+  }
 }
 
 /** The last attempt that left a failure record. */

@@ -1,4 +1,5 @@
 import { CAP } from '../../protocol/caps.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { FailureRevision, RecordBatch, TextArtifact } from '../../protocol/records.ts';
 import type { Unsaved } from '../../protocol/run.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
@@ -232,8 +233,9 @@ function foldAttempt(attempt: Attempt, keepsRecord: boolean): Attempt {
   }
   if (outcome?.class === 'failed') {
     const { class: failed, certainty, origin, category, error_code, message_preview, duration_ms } = outcome;
+    const { output, result_hash } = outcome;
     const kept = { class: failed, certainty, origin, category, error_code, message_preview, duration_ms };
-    return { n, at, waited_ms, outcome: kept };
+    return { n, at, waited_ms, outcome: { ...kept, ...defined({ output, result_hash }) } };
   }
   if (outcome?.class !== 'ok') return { n, at, waited_ms, outcome };
   const { artifact_id, bytes, inline, duration_ms, detected } = outcome;

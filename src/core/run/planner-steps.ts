@@ -1,7 +1,15 @@
 import { CAP } from '../../protocol/caps.ts';
 import { defined } from '../../protocol/defined.ts';
 import { isInfrastructure } from '../retry/strategies.ts';
-import { artifactOf, lastFailure, summarizeFailure, statusOfStep, type Step, successOf } from './attempts.ts';
+import {
+  artifactOf,
+  failedOutputOf,
+  lastFailure,
+  summarizeFailure,
+  statusOfStep,
+  type Step,
+  successOf,
+} from './attempts.ts';
 import type { PlannerStep } from './ports.ts';
 import { effectOf } from './run-step.ts';
 import type { RunState } from './state.ts';
@@ -32,7 +40,7 @@ const unseenSteps = ({ run, loop }: RunState): Step[] =>
 
 function plannerStep(state: RunState, step: Step): PlannerStep {
   const { outbox } = state;
-  const artifactId = artifactOf(step);
+  const artifactId = shownOutput(step);
   return defined({
     step_id: step.step_id,
     call_id: step.call.call_id,
@@ -46,6 +54,9 @@ function plannerStep(state: RunState, step: Step): PlannerStep {
     detected: successOf(step)?.detected?.feedback_type,
   });
 }
+
+/** The id of the output that whoever chose the call is shown; after a failure, of what the call printed. */
+const shownOutput = (step: Step): string | null => artifactOf(step) ?? failedOutputOf(step)?.artifact_id ?? null;
 
 /** A model cannot act on lost workers and missing registrations, so it is only told that the tool was not available. */
 export function summarizeForPlanner(state: RunState, step: Step): ReturnType<typeof summarizeFailure> {
@@ -61,7 +72,7 @@ const TOOL_UNAVAILABLE = { error_code: 'TOOL_UNAVAILABLE', message_preview: 'the
 
 /** True when the outputs that a planner has not seen yet may not fit into its view. */
 export function outputsOverflow({ loop, outbox }: RunState): boolean {
-  const ids = new Set(loop.steps.filter(({ step_id }) => step_id > loop.told_step_id).map(artifactOf));
+  const ids = new Set(loop.steps.filter(({ step_id }) => step_id > loop.told_step_id).map(shownOutput));
   let bytes = 0;
   for (const id of ids) bytes += id === null ? 0 : (outbox.outputs[id]?.bytes ?? 0);
   return bytes > CAP.plannerViewChars / 2;

@@ -8,6 +8,7 @@ import {
   type Allowance,
   type Attempt,
   attemptCount,
+  dropOutputText,
   isOneMoreAttempt,
   lastFailure,
   retriesUsed,
@@ -84,6 +85,8 @@ export async function runStep(story: Story, step: Step, perform: Perform, allowe
 /** Starts an attempt with its guidance and constraints, and charges it to the budget. */
 function beginAttempt({ state, ports }: Story, step: Step, waitMs: number, allowed: Allowance | undefined): Attempt {
   state.ledger.used[budgetOf(step)] += 1;
+  // Only the output of the last attempt is shown to whoever chose the call.
+  dropOutputText(step);
   const attempt: Attempt = {
     n: attemptCount(step) + 1,
     at: ports.now(),
@@ -111,9 +114,22 @@ function decisionAfter(state: RunState, step: Step, failure: CallFailed): RetryD
     effect: effectOf(state, step),
     retry_after_ms: failure.retry_after_ms,
     no_retry: failure.no_retry,
+    same_failure: failedAlike(state, step, failure),
     policy: state.run.policy.retry,
     seed: `${state.run.run_id}:${step.step_id}`,
   });
+}
+
+/**
+ * True when the same command failed in the same way before: in an earlier attempt of this step, or in an earlier step of
+ * this pass. Its failure is then deterministic, and only another call can help.
+ */
+function failedAlike({ loop }: RunState, step: Step, { result_hash }: CallFailed): boolean {
+  if (result_hash === undefined) return false;
+  const others = loop.steps.filter(({ call }) => call.tool === step.call.tool);
+  const earlier = [...others, step].flatMap(({ attempts }) => attempts.map(({ outcome }) => outcome));
+  const alike = earlier.filter((outcome) => outcome?.class === 'failed' && outcome.result_hash === result_hash);
+  return alike.length > 1;
 }
 
 /** The backoff that is still due before the next attempt, for a step that its share of the budget had stopped. */

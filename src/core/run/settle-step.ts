@@ -8,6 +8,8 @@ import {
   type Allowance,
   artifactOf,
   attemptCount,
+  dropOutputText,
+  failedOutputOf,
   lastFailure,
   retriesUsed,
   type Step,
@@ -336,6 +338,9 @@ function keepFailure(state: RunState, step: Step): null {
 /** Adds the step to the finished steps of the loop. A planner's turn is not kept as a step. */
 function keep(state: RunState, step: Step): void {
   if (step.kind === 'planner') return;
+  const said = failedOutputOf(step);
+  if (said?.text !== undefined) holdOutput(state, { ...said, output: said.text });
+  dropOutputText(step);
   readEvaluation(state, step);
   state.loop.steps.push(step);
 }

@@ -1,4 +1,7 @@
 import { z } from 'zod';
+import { salientOutput } from '../../core/failures/salient-output.ts';
+import { CAP } from '../../protocol/caps.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { ToolContext } from '../define-tool.ts';
 import { ToolError } from '../tool-error.ts';
 import type { ToolEffect } from '../../protocol/tools.ts';
@@ -7,6 +10,8 @@ import type { ProcessEnd } from './run-process.ts';
 /** The output of a `commandTool` that declares none. */
 export const commandOutputSchema = z.object({
   exit_code: z.int(),
+  /** The failing lines and the end of the output. Set if the code is an accepted one other than 0 and the output is long. */
+  salient: z.string().optional(),
   stdout: z.string(),
   stderr: z.string(),
   /** True if the middle of a stream was left out because it was too long. */
@@ -31,6 +36,7 @@ export async function readCommandOutput(
   if (!stderr.isText) await context.keep('stderr', stderr.raw());
   const output: CommandOutput = {
     exit_code: end.exit_code ?? 0,
+    ...defined({ salient: salientPart(end) }),
     stdout: stdout.text(),
     stderr: stderr.text(),
     truncated: stdout.leftOut + stderr.leftOut > 0,
@@ -38,6 +44,12 @@ export async function readCommandOutput(
     stderr_bytes: stderr.bytes,
   };
   return output;
+}
+
+/** The middle of a long output is cut for a model, so what it says about failures is repeated in short. */
+function salientPart({ exit_code, stdout, stderr }: ProcessEnd): string | undefined {
+  if (exit_code === 0 || stdout.bytes + stderr.bytes <= CAP.failedOutputBytes) return undefined;
+  return salientOutput({ stdout: stdout.text(), stderr: stderr.text() });
 }
 
 function parseStdout({ stdout }: ProcessEnd, how: { effect: ToolEffect; maxOutputBytes: number }): unknown {

@@ -25,7 +25,8 @@ const JSON_GROWTH = 6;
  * Defines a tool that runs a program. `argv` starts it without a shell; `shell` runs a line with `sh -c`. Time and output are
  * limited, and when an attempt ends, every process that it started ends too.
  *
- * Returns the tool. Throws a `TypeError` if it has both `argv` and `shell` or neither, or like `defineTool`.
+ * Returns the tool. Throws a `TypeError` if it has both `argv` and `shell` or neither, if `accepts` cannot be used, or like
+ * `defineTool`.
  *
  * @example
  * ```ts
@@ -48,6 +49,8 @@ export function commandTool<Input, Output>(definition: CommandToolDefinition<Inp
   if ((definition.argv === undefined) === (definition.shell === undefined)) {
     throw new TypeError(`The command tool ${definition.name} needs either argv or shell.`);
   }
+  const problem = findExitCodeProblem(definition);
+  if (problem !== null) throw new TypeError(`The command tool ${definition.name}: ${problem}`);
   return defineTool<Input, Output>({
     ...shared(definition),
     output: outputSchema(definition.output),
@@ -70,6 +73,24 @@ export function commandTool<Input, Output>(definition: CommandToolDefinition<Inp
   });
 }
 
+/** Codes above 125 mean that a shell could not start the command, or that a signal ended it. */
+const HIGHEST_OWN_CODE = 125;
+
+function findExitCodeProblem(
+  how: Pick<CommandOptions<unknown, unknown>, 'accepts' | 'refusals' | 'protocol'>,
+): string | null {
+  const { accepts, refusals = [], protocol = false } = how;
+  if (accepts === undefined) return null;
+  const listed = `accepts [${accepts.join(', ')}]`;
+  const wrong = accepts.find((code) => !Number.isInteger(code) || code < 0 || code > HIGHEST_OWN_CODE);
+  if (wrong !== undefined) return `${listed} has ${wrong}; an exit code is an integer from 0 to ${HIGHEST_OWN_CODE}.`;
+  if (!accepts.includes(0)) return `${listed} has to contain 0, because 0 always counts as an answer.`;
+  const both = accepts.find((code) => refusals.includes(code));
+  if (both !== undefined) return `${both} is in accepts and in refusals; it can mean only one of them.`;
+  if (protocol && accepts.length > 1) return `${listed} cannot be used with protocol, which says what the codes mean.`;
+  return null;
+}
+
 async function runCommand<Input, Output>(
   definition: CommandToolDefinition<Input, Output>,
   input: Input,
@@ -84,6 +105,8 @@ async function runCommand<Input, Output>(
   await throwIfFailed(end, context, {
     effect: definition.effect,
     protocol,
+    command: { argv: request.argv, stdin: textOfStdin(request.stdin) },
+    accepts: definition.accepts ?? [0],
     refusals: definition.refusals ?? [],
     reportDir,
     reportGraceMs: definition.reportGraceMs ?? (definition.reportDir === undefined ? 0 : undefined),
@@ -94,6 +117,9 @@ async function runCommand<Input, Output>(
     maxOutputBytes,
   });
 }
+
+const textOfStdin = (stdin: ProcessRequest['stdin']): string | null =>
+  stdin === undefined ? null : typeof stdin === 'string' ? stdin : Buffer.from(stdin).toString('base64');
 
 /** Everything that comes before the start of the process: what fails here has done nothing. */
 async function requestFor<Input, Output>(
@@ -186,6 +212,7 @@ function shared<Input, Output>(
     stdin: _stdin,
     protocol: _protocol,
     refusals: _refusals,
+    accepts: _accepts,
     prompt: _prompt,
     ...rest
   } = definition;

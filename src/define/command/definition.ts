@@ -48,6 +48,11 @@ export interface CommandOptions<Input, Output> extends Pick<ToolDefinition<Input
   /** True if the command uses the exit codes and failure reports of docs/exit-codes.md. */
   protocol?: boolean;
   /**
+   * Exit codes from 0 to 125 that count as an answer and not as a failure, such as 1 of a test runner whose tests failed. The
+   * output carries the code. Default: `[0]`.
+   */
+  accepts?: readonly number[];
+  /**
    * Exit codes by which this command says that it did nothing; with `protocol` 1 to 4 say so too. After any other code, and
    * after a signal, a side effect counts as unknown.
    */

@@ -1,4 +1,6 @@
+import { hashResult } from '../../core/failures/hash-result.ts';
 import { salientLine } from '../../core/failures/salient-line.ts';
+import { firstFailingLine, salientOutput } from '../../core/failures/salient-output.ts';
 import { classifyCommandEnd, type CommandVerdict } from '../../core/retry/exit-codes.ts';
 import { reportOverride } from '../../core/retry/log-events.ts';
 import { type IgnoredReport, REPORT_GRACE_MS } from '../../core/retry/failure-report.ts';
@@ -11,6 +13,10 @@ import type { ProcessEnd } from './run-process.ts';
 export interface VerdictOptions {
   effect: ToolEffect;
   protocol: boolean;
+  /** What was run, to find out whether a later attempt ran the same. */
+  command: { argv: readonly string[]; stdin: string | null };
+  /** Exit codes that count as an answer. */
+  accepts: readonly number[];
   /** Exit codes that mean "nothing was done". */
   refusals: readonly number[];
   reportDir: string;
@@ -21,22 +27,25 @@ export interface VerdictOptions {
 /** The failure of a command, with the error code for its record. */
 class CommandFailed extends ToolError {
   readonly exit_code: number | null;
+  readonly result_hash: string | undefined;
   constructor(
     message: string,
     verdict: Extract<CommandVerdict, { ok: false }>,
-    options: { missed: string[]; said: string; certainty: Certainty },
+    options: { missed: string[]; said: string; output: string; result_hash: string | undefined; certainty: Certainty },
   ) {
     const { category, error_code: code, retry_after_ms } = verdict;
-    const { missed, said, certainty } = options;
+    const { missed, said, output, certainty } = options;
     super(message, {
       category,
       code,
       certainty,
       said,
+      output,
       ...(missed.length === 0 ? {} : { missed }),
       ...(retry_after_ms === undefined ? {} : { retryAfterMs: retry_after_ms }),
     });
     this.exit_code = verdict.exit_code;
+    this.result_hash = options.result_hash;
   }
 }
 
@@ -45,7 +54,7 @@ export async function throwIfFailed(end: ProcessEnd, context: ToolContext, how: 
   const said = outputText(end);
   if (end.stopped) {
     if (isTimeout(context.signal)) await keepStreams(end, context);
-    throw Object.assign(new Error('the command was told to stop'), { said });
+    throw Object.assign(new Error('the command was told to stop'), { said, output: salientText(end) });
   }
   const { report, ignored } = await findReportFor(end, context, how);
   const verdict = classifyCommandEnd({
@@ -54,6 +63,7 @@ export async function throwIfFailed(end: ProcessEnd, context: ToolContext, how: 
     stderr: end.stderr.text(),
     timed_out: false,
     protocol: how.protocol,
+    accepts: how.accepts,
     report: report?.failure ?? null,
   });
   if (verdict.ok) return;
@@ -65,7 +75,9 @@ export async function throwIfFailed(end: ProcessEnd, context: ToolContext, how: 
   }
   await keepStreams(end, context);
   const certainty = certaintyOf(end, verdict, how);
-  throw new CommandFailed(messageOf(end, verdict, missed), verdict, { missed, said, certainty });
+  const output = salientText(end);
+  const result_hash = isOwnFailure(end, verdict, how) ? hashResult(how.command, verdict.exit_code, output) : undefined;
+  throw new CommandFailed(messageOf(end, verdict, missed), verdict, { missed, said, output, result_hash, certainty });
 }
 
 /** A command ran: only codes that are said to mean "nothing was done" prove that a side effect did not happen. */
@@ -75,6 +87,13 @@ function certaintyOf(end: ProcessEnd, verdict: Extract<CommandVerdict, { ok: fal
   const { exit_code, signal } = end;
   return signal === null && exit_code !== null && how.refusals.includes(exit_code) ? 'failed' : 'unknown';
 }
+
+/**
+ * True if the program itself ended with this code and its output names no cause that passes, such as a network failure. With
+ * the protocol a retry has another prompt, so it is not the same command.
+ */
+const isOwnFailure = (end: ProcessEnd, { category }: { category: string }, how: VerdictOptions): boolean =>
+  !how.protocol && end.signal === null && end.exit_code !== null && category === 'unknown_error';
 
 async function findReportFor(
   end: ProcessEnd,
@@ -91,11 +110,16 @@ async function findReportFor(
 
 const outputText = (end: ProcessEnd): string => `${end.stdout.text()}\n${end.stderr.text()}`;
 
+const salientText = (end: ProcessEnd): string =>
+  salientOutput({ stdout: end.stdout.text(), stderr: end.stderr.text() });
+
 /** One line that is equal for equal failures: what was missing, or the line of the output that names the error. */
 function messageOf(end: ProcessEnd, verdict: Extract<CommandVerdict, { ok: false }>, missed: string[]): string {
   if (missed.length > 0) return `missing: ${missed.join(', ')}`;
   if (verdict.overridden_by_report) return 'the failure report cannot be read';
-  const complaint = salientLine(end.stderr.text()) || salientLine(end.stdout.text());
+  const stdout = end.stdout.text();
+  // Test runners print to stdout, and their first line says nothing about the failure.
+  const complaint = salientLine(end.stderr.text()) || firstFailingLine(stdout) || salientLine(stdout);
   return complaint || (end.signal === null ? `exit code ${end.exit_code}` : `ended by ${end.signal}`);
 }
 

@@ -126,6 +126,66 @@ describe('a command', () => {
     expect((await succeeded(any, request({}))).output).toEqual([1]);
   });
 
+  it('an accepted exit code is an answer that carries the code and the output', async () => {
+    expect(await output(script('echo "1 failed"; exit 1', { accepts: [0, 1] }))).toMatchObject({
+      exit_code: 1,
+      stdout: '1 failed\n',
+    });
+    expect(await output(script('true', { accepts: [0, 1] }))).toMatchObject({ exit_code: 0 });
+    expect(await failed(script('exit 2', { accepts: [0, 1] }), request({}))).toMatchObject({ error_code: 'EXIT_2' });
+    const killed = await failed(script('kill -KILL $$', { accepts: [0, 1] }), request({}));
+    expect(killed).toMatchObject({ certainty: 'unknown' });
+    const paid = script('exit 1', { accepts: [0, 1], effect: 'side_effect' });
+    expect(await output(paid)).toMatchObject({ exit_code: 1 });
+    expect(await failed(script('exit 3', { accepts: [0, 1], effect: 'side_effect' }), request({}))).toMatchObject({
+      certainty: 'unknown',
+    });
+  });
+
+  it('an accepted code of a long output comes with the failing lines in short', async () => {
+    const noise = 'for i in $(seq 2000); do echo "ok $i - works"; done';
+    const tests = script(`${noise}; echo "not ok 7 - adds"; ${noise}; exit 1`, { accepts: [0, 1] });
+    const env = toolEnvironment();
+    const { artifact_id } = await succeeded(tests, request({}), env);
+    expect((JSON.parse(env.text(artifact_id)) as CommandOutput).salient).toContain('not ok 7 - adds');
+    expect(await output(script('echo short; exit 1', { accepts: [0, 1] }))).not.toHaveProperty('salient');
+  });
+
+  it('accepts is refused if it cannot be meant', () => {
+    const accepting = (accepts: number[], rest: Rest = {}) => script('true', { accepts, ...rest });
+    expect(() => accepting([0, 256])).toThrow('256; an exit code is an integer from 0 to 125');
+    expect(() => accepting([0, 1.5])).toThrow('1.5');
+    expect(() => accepting([0, 137])).toThrow('137');
+    expect(() => accepting([1])).toThrow('has to contain 0');
+    expect(() => accepting([0, 1], { refusals: [1] })).toThrow('in accepts and in refusals');
+    expect(() => accepting([0, 1], { protocol: true })).toThrow('cannot be used with protocol');
+    expect(() => accepting([0], { protocol: true })).not.toThrow();
+  });
+
+  it('a failed command tells what it printed, and whether it failed as before', async () => {
+    const noise = 'for i in $(seq 2000); do echo "ok $i - works"; done';
+    const tests = script(`${noise}; echo "not ok 7 - adds"; ${noise}; exit 1`);
+    const [one, other] = [await failed(tests, request({})), await failed(tests, request({}))];
+    expect(one.output?.text).toContain('not ok 7 - adds');
+    expect(Buffer.byteLength(one.output?.text ?? '')).toBeLessThanOrEqual(8 * 1024);
+    expect(one.result_hash).toMatch(/^[0-9a-f]{64}$/);
+    expect(other.result_hash).toBe(one.result_hash);
+    // A signal, a program that does not exist and a cause that passes say nothing about the next attempt.
+    for (const passing of ['kill -KILL $$', 'echo "connection refused" >&2; exit 1']) {
+      expect((await failed(script(passing), request({}))).result_hash).toBeUndefined();
+    }
+    const missing = commandTool({ name: 'tool', effect: 'read', input: z.unknown(), argv: () => ['no-such-program'] });
+    expect((await failed(missing, request({}))).result_hash).toBeUndefined();
+  });
+
+  it('a command that runs out of time tells what it printed so far', async () => {
+    const slow = script('echo "step 1 is done"; exec sleep 60');
+    expect(await failed(slow, request({}, { timeout_ms: 1_000 }))).toMatchObject({
+      error_code: 'TIMEOUT',
+      output: { text: 'step 1 is done' },
+    });
+  });
+
   it('a command may read its stdin or ignore it', async () => {
     const text = 'x'.repeat(300_000);
     expect((await output(script('wc -c', { stdin: () => text }))).stdout.trim()).toBe('300000');

@@ -36,6 +36,18 @@ const expected = (category: FailureCategory, effect: ToolEffect, certainty: Cert
   return NEVER.includes(category) ? { retry: false, reason: 'never_retried' } : { retry: true };
 };
 
+describe('a command that failed in the same way before', () => {
+  test('is not retried, whatever its category allows', () => {
+    expect(ask({ category: 'unknown_error' })).toMatchObject({ retry: true });
+    expect(ask({ category: 'unknown_error', same_failure: true })).toEqual({ retry: false, reason: 'same_failure' });
+  });
+
+  test('is still asked about first if its side effect may have happened', () => {
+    const unknown = { category: 'unknown_error', effect: 'side_effect', certainty: 'unknown' } as const;
+    expect(ask({ ...unknown, same_failure: true })).toEqual({ retry: false, reason: 'unknown_side_effect' });
+  });
+});
+
 describe('every category, effect and certainty', () => {
   const table = FAILURE_CATEGORIES.flatMap((category) =>
     EFFECTS.flatMap((effect) => CERTAINTIES.map((certainty) => ({ category, effect, certainty }))),
