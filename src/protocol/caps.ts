@@ -32,6 +32,8 @@ export const CAP = {
   turnMs: 600_000,
   /** People's feedback in the state, in characters. */
   feedbackChars: 32 * 1024,
+  /** Corrections of people that a run shows in its guidance. The store has all of them. */
+  corrections: 3,
   /** The goal together with the changes that people asked for. */
   refinedGoalChars: 8_000,
   /** Steps of earlier passes that the archive lists. */

@@ -77,6 +77,7 @@ export const OVERRIDE_FIELDS_OF_REPORT = {
   override_fatigue: MESSAGE_FIELDS.override.override_fatigue,
   override_max_reruns: MESSAGE_FIELDS.override.override_max_reruns,
   override_by: { ...MESSAGE_FIELDS.override.override_by, optional: true },
+  override_reason: MESSAGE_FIELDS.override.override_reason,
 } as const satisfies Record<string, MessageField>;
 
 export type MessageType = keyof typeof MESSAGE_FIELDS;

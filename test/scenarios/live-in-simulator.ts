@@ -40,7 +40,7 @@ export function liveInSimulator(
 export const liveOnInSimulator = (state: RunState, registry: Registry): Promise<Simulated> =>
   simulateRun(state.run, { world: worldOf(registry, {}), from: state });
 
-function worldOf(registry: Registry, scenario: Pick<Scenario, 'answers' | 'atOnce'>): World {
+function worldOf(registry: Registry, scenario: Pick<Scenario, 'answers' | 'atOnce' | 'whileAsked'>): World {
   const toolOf = (name: string) => {
     const tool = registry.tools.get(name);
     if (tool === undefined) throw new Error(`no tool ${name}`);
@@ -66,6 +66,7 @@ function worldOf(registry: Registry, scenario: Pick<Scenario, 'answers' | 'atOnc
       started = true;
       if (shown.question === null || !shown.question.question_id.endsWith(`q${asked + 1}`)) return;
       asked += 1;
+      for (const message of scenario.whileAsked?.[asked] ?? []) send(5, message.type, message.body);
       const reply = scenario.answers?.[asked];
       if (reply !== undefined) send(10, reply.type, { question_id: shown.question.question_id, ...reply.body });
     },

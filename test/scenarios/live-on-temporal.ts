@@ -29,8 +29,12 @@ export async function liveOnTemporal(
   const workflow = handOverAfterEvents === undefined ? {} : { hand_over_after_events: handOverAfterEvents };
   await world.clientWith({ workflow }).runs.start({ ...scenario.request, run_id: runId });
   for (const message of scenario.atOnce ?? []) await handle.signal(message.type, message.body);
-  for (const [number, reply] of Object.entries(scenario.answers ?? {})) {
+  const asked = [scenario.answers, scenario.whileAsked].flatMap((messages) => Object.keys(messages ?? {}));
+  for (const number of [...new Set(asked)].toSorted()) {
     const question = await openQuestion(world, runId, Number(number));
+    for (const message of scenario.whileAsked?.[Number(number)] ?? []) await handle.signal(message.type, message.body);
+    const reply = scenario.answers?.[Number(number)];
+    if (reply === undefined) continue;
     const body = { question_id: question, ...reply.body };
     if (Number(number) % 2 === 1) await handle.signal(MESSAGE.answer, body);
     else expect(await world.runs.answer(runId, body as Answer)).toMatchObject({ accepted: true });

@@ -12,6 +12,8 @@ export interface Scenario {
   request: Omit<RunRequest, 'run_id'>;
   /** The message that is sent when the n-th question is open (from 1). The question's id is filled in. */
   answers?: { [question: number]: { type: RunMessage['type']; body: Record<string, Json> } };
+  /** Messages that are sent while the n-th question is open, before its answer. */
+  whileAsked?: { [question: number]: { type: RunMessage['type']; body: unknown }[] };
   /** Messages that are sent right after the start. */
   atOnce?: { type: RunMessage['type']; body: unknown }[];
   expect: Partial<RunResult>;
@@ -37,6 +39,7 @@ const answer = (decision: string, extra: Record<string, Json> = {}) => ({
 });
 
 const NOTHING = { steps: 0, attempts: 0, model_calls: 0, tokens: 0, cost_micro_usd: 0, seconds: 0 };
+const NO_FAILURES = { total: 0, active: 0, by_signal: {} };
 const RECEIPT_7 = sha256Hex('{"value":"receipt 7"}');
 
 export const scenarios: Scenario[] = [
@@ -80,6 +83,17 @@ export const scenarios: Scenario[] = [
     request: given([step('script.put', { fail: 'invalid_input' }, ok())]),
     answers: { 1: answer('correct', { text: 'use the other account' }) },
     expect: { outcome: 'completed' },
+  },
+  {
+    name: 'a person who corrects a call that a planner chose: the planner decides again, and the call is not repeated',
+    request: { agent: 'listener', goal: 'charge it', policy: { ...QUICK, failures: { escalate_at: 1 } } },
+    answers: { 1: answer('correct', { text: 'use the other account' }) },
+    expect: {
+      outcome: 'completed',
+      questions: 1,
+      used: { ...NOTHING, steps: 2, attempts: 2, model_calls: 3 },
+      failures: { total: 2, active: 2, by_signal: { tool_error: 1, human_correction: 1 } },
+    },
   },
   {
     name: 'a person who skips the step',
@@ -302,6 +316,43 @@ export const scenarios: Scenario[] = [
     },
     answers: { 1: answer('retry'), 2: answer('stop') },
     expect: { outcome: 'finalized', reason: 'max_reruns_reached', loops: 2 },
+  },
+  {
+    name: 'a guard that asks, and a person who stops the run although an override has arrived',
+    request: {
+      agent: 'never_content',
+      goal: 'please it',
+      policy: { ...QUICK, reruns: { max_reruns: 0, on_guard: 'ask_human' } },
+    },
+    whileAsked: { 1: [{ type: 'override', body: { override_max_reruns: true, override_by: 'bob' } }] },
+    answers: { 1: answer('stop') },
+    expect: { outcome: 'finalized', reason: 'max_reruns_reached', loops: 1, failures: NO_FAILURES },
+  },
+  {
+    name: 'a guard that asks, and an override that arrives while nobody answers',
+    request: {
+      agent: 'never_content',
+      goal: 'please it',
+      policy: {
+        ...QUICK,
+        reruns: { max_reruns: 0, on_guard: 'ask_human' },
+        humans: { deadline_ms: 2_000, max_questions: 1 },
+      },
+    },
+    whileAsked: {
+      1: [
+        {
+          type: 'override',
+          body: { override_max_reruns: true, override_by: 'bob', override_reason: 'the totals are missing' },
+        },
+      ],
+    },
+    expect: {
+      outcome: 'finalized',
+      reason: 'max_reruns_reached',
+      loops: 2,
+      failures: { total: 1, active: 1, by_signal: { human_correction: 1 } },
+    },
   },
   {
     name: 'a guard that asks, and nobody who answers',

@@ -37,6 +37,15 @@ export const scriptedAgents = [
     }),
   }),
   defineAgent({
+    name: 'listener',
+    tools: scriptedTools,
+    planner: scriptedPlanner(({ guidance, steps }) => {
+      if (steps.some(({ status }) => status === 'ok')) return { calls: [], output: 'done as told' };
+      const isTold = guidance.rows[0]?.text.includes('use the other account') === true;
+      return { calls: [isTold ? working('the other account') : failing('CLOSED')] };
+    }),
+  }),
+  defineAgent({
     name: 'payer',
     tools: scriptedTools,
     planner: scriptedPlanner(({ turn, loop_id }) => {

@@ -15,6 +15,16 @@ export function quote(text: string, maxChars: number): string {
 }
 
 /**
+ * Quotes the text of an operator byte for byte, between lines of marks that the text does not contain, so that the quote
+ * cannot end early.
+ */
+export function quoteExactly(text: string): string {
+  let marks = '"""';
+  while (text.includes(marks)) marks += '"';
+  return `${marks}\n${text}\n${marks}`;
+}
+
+/**
  * Text from outside as a model may read it: who it comes from, that it is data and not an order, and the quote. Everything
  * that a reporter, a tool, a server or another model wrote reaches a model only in this form or as JSON.
  */

@@ -25,6 +25,7 @@ export interface LoopReport {
   override_fatigue?: boolean;
   override_max_reruns?: boolean;
   override_by?: string | null;
+  override_reason?: string | null;
   max_reruns?: number;
   reflection_result?: ReviewReport;
 }

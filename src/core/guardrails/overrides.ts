@@ -9,7 +9,10 @@ export type LiftableLimit = 'max_reruns' | 'fatigue';
 
 export type OverrideRequest = MessageBody<'override'>;
 /** An override inside a report. It applies only to the decision about that loop. */
-export type OverrideFlags = Pick<LoopReport, 'override_fatigue' | 'override_max_reruns' | 'override_by'>;
+export type OverrideFlags = Pick<
+  LoopReport,
+  'override_fatigue' | 'override_max_reruns' | 'override_by' | 'override_reason'
+>;
 
 /**
  * `pending`: waits until its limit is reached; `spent`: let one loop start; `unused`: came with a report whose decision
@@ -92,7 +95,7 @@ function noteAlreadyPending(ledger: OverrideLedger, entry: OverrideEntry): Overr
 }
 
 export function buildEntry(
-  request: OverrideFlags & Pick<OverrideRequest, 'override_reason'>,
+  request: OverrideFlags,
   at: string,
   via: OverrideEntry['via'],
   outcome: OverrideOutcome,

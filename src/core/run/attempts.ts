@@ -127,6 +127,9 @@ export interface Subject {
   attempt: number;
 }
 
+/** The subject of what happens before the first step. */
+export const START: Subject = { step_id: 0, phase: 'start', tool: '', attempt: 0 };
+
 export const openStep = (kind: Step['kind'], stepId: number, call: Call, granted: number): Step => ({
   kind,
   step_id: stepId,
@@ -269,10 +272,6 @@ export function retriesUsed(step: Step, n = attemptCount(step)): RetriesUsed {
 /** True when a person allowed one more attempt after the step had failed. That attempt gets no retries of its own. */
 export const isOneMoreAttempt = (step: Step): boolean =>
   step.attempts.some(({ n, answer }) => n > 1 && answer !== undefined);
-
-/** The correction that a person gave for this step, if any. */
-export const correctionOf = (step: Step): Allowance | undefined =>
-  step.attempts.findLast(({ answer }) => answer?.decision === 'correct')?.answer;
 
 /** Describes the last failure for the prompt of the next attempt. Null before the first failure. */
 export function buildRetryContext(step: Step): RetryContext | null {

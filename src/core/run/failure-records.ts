@@ -1,9 +1,12 @@
+import { CAP } from '../../protocol/caps.ts';
+import { defined } from '../../protocol/defined.ts';
 import { actionId, canonicalJson, failureId, hashOfJson, sha256Hex, toolCallId } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { TextArtifact } from '../../protocol/records.ts';
 import type { FailureRecord, OutcomeKind, SignalType } from '../../protocol/schemas/failure-record.ts';
 import type { Plan } from '../../protocol/schemas/plan.ts';
 import { isoTime } from '../../protocol/time.ts';
+import { toWellFormed } from '../../protocol/well-formed-text.ts';
 import type { CallFailed, Constraints, GuidanceRow, PromptUse } from '../../protocol/tools.ts';
 import { recommendAdjustment } from '../failures/adjustment.ts';
 import { fingerprintOf } from '../failures/fingerprint.ts';
@@ -12,7 +15,15 @@ import type { Attempt, Step, Subject } from './attempts.ts';
 import type { RunState } from './state.ts';
 
 /** Numbers the records that share a step and an attempt, so that no two records have the same id. */
-const ORDINAL = { attempt: 0, correction: 1, pressure: 2, stall: 50, feedback: 10_000, turn: 1_000_000 } as const;
+const ORDINAL = {
+  attempt: 0,
+  correction: 1,
+  pressure: 2,
+  stall: 50,
+  override: 100,
+  feedback: 10_000,
+  turn: 1_000_000,
+} as const;
 
 /**
  * Numbers the records of planner turns by the model calls of the whole run, because turns have no step of their own.
@@ -101,6 +112,10 @@ export interface Notice {
   fingerprint?: string;
   /** True for feedback that was sent during the run, and false for an answer about a step. */
   isFeedback?: boolean;
+  /** True for an override that let another pass start. */
+  isOverride?: boolean;
+  /** What a person said. The record points to it as an artifact. */
+  said?: { by: string; text: string };
 }
 
 /**
@@ -112,10 +127,11 @@ export function makeNoticeRecord(
   subject: Subject,
   notice: Notice,
   now: number,
-): { record: FailureRecord; manifest: TextArtifact } {
+): { record: FailureRecord; artifacts: TextArtifact[] } {
   const { run } = state;
-  const { signal_type, kind, error_code, tool_name } = notice;
+  const { signal_type, kind, error_code, tool_name, said } = notice;
   const manifest = noticeManifest(state, subject);
+  const text = said === undefined ? null : textOfPerson(state, subject, said);
   const record: FailureRecord = {
     failure_id: failureId(run.run_id, subject.step_id, subject.attempt, notice.ordinal ?? noticeOrdinal(notice)),
     run_id: run.run_id,
@@ -130,16 +146,32 @@ export function makeNoticeRecord(
       tool_call_id: null,
       input_hash: null,
     },
-    observed_outcome: { kind, error_code, duration_ms: 0 },
+    observed_outcome: defined({
+      kind,
+      error_code,
+      message_preview: said && toWellFormed(`${said.by}: ${said.text}`.slice(0, CAP.messagePreviewChars)),
+      duration_ms: 0,
+    }),
     recommended_adjustment: recommendAdjustment({ signal_type, kind, tool_name, error_code, budget: notice.budget }),
-    context_refs: { manifest_id: manifest.id },
+    context_refs: { manifest_id: manifest.id, ...(text !== null && { artifact_ids: [text.id] }) },
     created_at: isoTime(now),
   };
-  return { record, manifest };
+  return { record, artifacts: text === null ? [manifest] : [manifest, text] };
 }
 
-function noticeOrdinal({ signal_type, index = 0, isFeedback }: Notice): number {
+/** What a person said, in full and with the name, because a record only has a preview. */
+function textOfPerson(
+  { run }: RunState,
+  { step_id }: Subject,
+  { by, text }: { by: string; text: string },
+): TextArtifact {
+  const kept = canonicalJson({ run_id: run.run_id, step_id, by, text });
+  return { id: sha256Hex(kept), text: kept };
+}
+
+function noticeOrdinal({ signal_type, index = 0, isFeedback, isOverride }: Notice): number {
   if (isFeedback === true) return ORDINAL.feedback + index;
+  if (isOverride === true) return ORDINAL.override + index;
   if (signal_type === 'human_correction') return ORDINAL.correction;
   return (signal_type === 'loop_stall' ? ORDINAL.stall : ORDINAL.pressure) + index;
 }

@@ -2,13 +2,14 @@ import { CAP } from '../../protocol/caps.ts';
 import type { RunLesson } from '../../protocol/lessons.ts';
 import type { Constraints, Guidance, GuidanceRow } from '../../protocol/tools.ts';
 import { collapseSpaces } from '../failures/clean-text.ts';
-import { quote, quoteFrom } from '../failures/quote.ts';
+import { quoteFrom } from '../failures/quote.ts';
 import { isLearntText } from '../lessons/lesson-text.ts';
 import { deriveConstraints } from '../failures/constraints.ts';
-import type { FailureMemory } from '../failures/folded-failure.ts';
+import type { FailureMemory, FoldedFailure } from '../failures/folded-failure.ts';
 import { type GuidanceSituation, selectGuidance } from '../failures/guidance.ts';
 import { actionableFailures } from './actionable-failures.ts';
-import { type Allowance, correctionOf, lastRecorded, type Step } from './attempts.ts';
+import { lastRecorded, type Step } from './attempts.ts';
+import { correctedFailure, correctionRows } from './corrections.ts';
 import { hasUnread, memoryWith } from './read-failures.ts';
 import type { RunState } from './state.ts';
 
@@ -23,51 +24,59 @@ export interface AttemptGuidance {
  * from the step's own failures since. It does not use failures of parallel steps, because they arrive in no fixed
  * order.
  */
-export function guidanceFor(state: RunState, step: Step, allowed?: Allowance): AttemptGuidance {
-  // In `observe` mode nothing is shown, because guidance would change the run.
-  if (state.run.policy.mode === 'observe') return {};
-  const correction = allowed?.decision === 'correct' ? allowed : correctionOf(step);
+export function guidanceFor(state: RunState, step: Step): AttemptGuidance {
+  const { guidance_k: k, guidance_max_chars: maxChars } = state.run.policy.failures;
+  const corrections = correctionRows(state, step).slice(0, Math.max(1, k));
+  // In `observe` mode the run adds nothing of its own, because that would change it. A person changes it on purpose.
+  if (state.run.policy.mode === 'observe') return buildGuidance(corrections);
   const knowsFailures = state.failures.total > 0 || hasUnread(step);
-  if (!knowsFailures && correction === undefined && state.lessons.known.length === 0) return {};
+  if (!knowsFailures && state.lessons.known.length === 0) return buildGuidance(corrections);
 
   const memory = actionableFailures(state, step, knowsFailures ? memoryWith(state, step) : state.failures);
-  const { guidance_k: k, guidance_max_chars: maxChars } = state.run.policy.failures;
-  const situation = describeSituation(memory, step);
-  const chosen = knowsFailures ? selectGuidance(memory, situation, { k, maxChars }).rows : [];
+  const situation = describeSituation(memory, step, correctedFailure(state));
+  const unsaid = withoutCorrections(memory, corrections);
+  const chosen = knowsFailures ? selectGuidance(unsaid, situation, { k, maxChars }).rows : [];
   const rows = withLessons(state, step, chosen, situation.fingerprint ?? null);
   const constraints = step.kind === 'planner' ? {} : deriveConstraints(memory, step.call.tool);
   return {
-    ...buildGuidance(
-      correction === undefined ? rows : withCorrection(rows, step, correction).slice(0, Math.max(1, k)),
-      state,
-    ),
+    ...buildGuidance([...corrections, ...rows].slice(0, Math.max(corrections.length, k))),
     ...(Object.keys(constraints).length > 0 && { constraints }),
   };
 }
 
-/** Joins the rows into the text that is shown. The first row always fits; the text is cut to the policy's size. */
-function buildGuidance(rows: GuidanceRow[], { run }: RunState): { guidance?: Guidance } {
-  const [first] = rows;
-  if (first === undefined) return {};
-  const text = rows.map((row) => row.text).join('\n');
-  const most = Math.max(run.policy.failures.guidance_max_chars, first.text.length);
-  return { guidance: { rows, text: text.slice(0, most) } };
+/** Joins the rows into the text that is shown. Each row is whole; what does not fit was left out before. */
+function buildGuidance(rows: GuidanceRow[]): { guidance?: Guidance } {
+  if (rows.length === 0) return {};
+  return { guidance: { rows, text: rows.map((row) => row.text).join('\n') } };
+}
+
+/** A correction that is shown with its text needs no row that only says that there was one. */
+function withoutCorrections(memory: FailureMemory, shown: readonly GuidanceRow[]): FailureMemory {
+  if (shown.length === 0) return memory;
+  const ids = new Set(shown.map(({ failure_id }) => failure_id));
+  return {
+    ...memory,
+    by_fingerprint: memory.by_fingerprint.filter(({ last_failure_id }) => !ids.has(last_failure_id)),
+  };
 }
 
 /**
  * Describes what the guidance should be about. For a planner's turn that is the latest failure, until a step succeeds
- * again.
+ * again. A person's answer does not change that: the answer is about the failure and does not take its place.
  */
-function describeSituation(memory: FailureMemory, step: Step): GuidanceSituation {
+function describeSituation(memory: FailureMemory, step: Step, corrected: string | null): GuidanceSituation {
   const last = lastRecorded(step)?.record;
   const isShown = memory.by_fingerprint.some(({ fingerprint }) => fingerprint === last?.fingerprint);
   const own = step.kind === 'planner' && !isShown ? undefined : last;
   if (own === undefined && step.kind === 'planner') {
     const open = memory.by_fingerprint.filter(
       // A budget warning is not a tool failure and must not hide one.
-      (failure) => failure.status === 'active' && failure.since_progress > 0 && failure.tool_name !== null,
+      ({ status, tool_name, since_progress, fingerprint }) =>
+        status === 'active' && tool_name !== null && (since_progress > 0 || fingerprint === corrected),
     );
-    const latest = open.sort((one, other) => other.last_ordinal - one.last_ordinal)[0];
+    const latest = open.sort(
+      (one, other) => Number(isCorrection(one)) - Number(isCorrection(other)) || other.last_ordinal - one.last_ordinal,
+    )[0];
     if (latest !== undefined) return latest;
   }
   return {
@@ -78,6 +87,8 @@ function describeSituation(memory: FailureMemory, step: Step): GuidanceSituation
     signal_type: own?.signal_type,
   };
 }
+
+const isCorrection = ({ signal_type }: FoldedFailure): boolean => signal_type === 'human_correction';
 
 /** Adds lessons of earlier runs: those about this failure come first, those about the tool after the run's own failures. */
 function withLessons(state: RunState, step: Step, own: GuidanceRow[], fingerprint: string | null): GuidanceRow[] {
@@ -139,18 +150,4 @@ function lessonTextFor(content: string, fingerprint: string | null): string {
   const isOwn = fingerprint !== null && isLearntText(content);
   if (isOwn) return collapseSpaces(content).slice(0, CAP.lessonChars);
   return quoteFrom('reported from outside', content, CAP.lessonChars);
-}
-
-/** A person's correction is the first row: it is about this step and newer than anything the run has learnt. */
-function withCorrection(rows: GuidanceRow[], step: Step, { text, by }: Allowance): GuidanceRow[] {
-  const own = lastRecorded(step)?.record;
-  const who = collapseSpaces(by ?? 'a person').slice(0, 60);
-  const correction: GuidanceRow = {
-    fingerprint: own?.fingerprint ?? '',
-    failure_id: own?.failure_id ?? '',
-    relevance: 4,
-    why: `${who} corrected this step`,
-    text: `If step ${step.step_id} is tried again, then do as ${quote(who, 60)} said: ${quote(text ?? '', CAP.textChars)}.`,
-  };
-  return [correction, ...rows];
 }

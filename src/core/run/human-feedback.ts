@@ -3,7 +3,7 @@ import { CAP } from '../../protocol/caps.ts';
 import { detectFeedback } from '../feedback/detect.ts';
 import { refinePrompt } from '../feedback/refine.ts';
 import { keepLatest } from './outbox.ts';
-import { type Subject, subjectOf } from './attempts.ts';
+import { START, type Subject, subjectOf } from './attempts.ts';
 import { recordNotice } from './read-failures.ts';
 import type { RunState } from './state.ts';
 
@@ -33,7 +33,7 @@ export function applyFeedback(
 
   const isRefined = refineGoal(state, text, index, now);
   const isCorrection = type === 'user_rejection' || type === 'partial_success';
-  if (isCorrection) recordFeedback(state, index, now);
+  if (isCorrection) recordFeedback(state, { text, by }, index, now);
   const effects = [
     ...(isCorrection ? ['recorded as a human_correction'] : []),
     ...(isRefined && state.run.planner === 'chooses' ? ['added to the goal of the next planning turn'] : []),
@@ -66,7 +66,7 @@ function refineGoal(state: RunState, text: string, index: number, now: number): 
   return true;
 }
 
-function recordFeedback(state: RunState, index: number, now: number): void {
+function recordFeedback(state: RunState, said: { text: string; by: string }, index: number, now: number): void {
   const subject = findSubject(state);
   const notice = {
     signal_type: 'human_correction',
@@ -75,6 +75,7 @@ function recordFeedback(state: RunState, index: number, now: number): void {
     tool_name: subject.tool === '' ? null : subject.tool,
     index,
     isFeedback: true,
+    said,
   } as const;
   recordNotice(state, subject, notice, now);
 }
@@ -85,7 +86,7 @@ function recordFeedback(state: RunState, index: number, now: number): void {
  */
 function findSubject({ loop }: RunState): Subject {
   const step = loop.batch.findLast(({ kind }) => kind === 'tool') ?? loop.steps.at(-1);
-  return step === undefined ? { step_id: 0, phase: 'start', tool: '', attempt: 0 } : subjectOf(step);
+  return step === undefined ? START : subjectOf(step);
 }
 
 /**

@@ -14,9 +14,9 @@ export function queueRecord(state: RunState, record: FailureRecord): void {
 }
 
 /** Queues a record that has no attempt to stay with. */
-export function queueNotice(state: RunState, record: FailureRecord, manifest: TextArtifact): void {
+export function queueNotice(state: RunState, record: FailureRecord, artifacts: TextArtifact[]): void {
   state.outbox.records.push(record);
-  state.outbox.artifacts.push(manifest);
+  state.outbox.artifacts.push(...artifacts);
   queueRecord(state, record);
 }
 

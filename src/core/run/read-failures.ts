@@ -119,16 +119,10 @@ export function recordHumanAnswer(state: RunState, fingerprint: string): void {
 
 /** Records an event that is not a failed attempt, in the memory and for the store. */
 export function recordNotice(state: RunState, subject: Subject, notice: Notice, now: number): FailureRecord {
-  const { record, manifest } = makeNoticeRecord(state, subject, notice, now);
+  const { record, artifacts } = makeNoticeRecord(state, subject, notice, now);
   state.failures = addFailure(state.failures, record);
-  queueNotice(state, record, manifest);
+  queueNotice(state, record, artifacts);
   return record;
-}
-
-/** Records that a person corrected the step. */
-export function recordCorrection(state: RunState, subject: Subject, now: number): void {
-  const notice = { signal_type: 'human_correction', kind: 'correction', error_code: 'CORRECTED' } as const;
-  recordNotice(state, subject, { ...notice, tool_name: subject.tool }, now);
 }
 
 /** Records each budget that has newly passed its soft or near mark. */

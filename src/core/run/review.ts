@@ -11,6 +11,7 @@ import type { LoopAnswer } from '../guardrails/loop-answer.ts';
 import { checkReview, type ReviewReport } from '../guardrails/loop-report.ts';
 import { buildLoopTrace } from '../guardrails/loop-trace.ts';
 import { type Step, statusOfStep } from './attempts.ts';
+import { recordOverride } from './corrections.ts';
 import { summarizeForPlanner } from './planner-steps.ts';
 import { summarizeEffects, summarizeUnknown } from './effects.ts';
 import { leftOf, limitsOf, millisecondsLeft } from './ledger.ts';
@@ -184,12 +185,40 @@ async function decide(story: Story, review: ReviewReport): Promise<LoopAnswer | 
   if (state.run.policy.reruns.on_guard === 'ask_human' && canBeOverridden(state.guard, judged.answer)) {
     const answer = await askForOneMore(story, review, judged.answer);
     if (isOver(state)) return null;
-    const flags = { override_fatigue: true, override_max_reruns: true, override_by: answer.by ?? 'policy' };
-    // The guardrails decide again, because an override may have arrived while the person decided.
-    judged = judge(story, review, answer.decision === 'retry' ? flags : {});
+    judged = judgeAfterAnswer(story, review, judged, answer);
   }
   state.guard = judged.state;
+  recordSpentOverrides(story);
   return judged.answer;
+}
+
+type Judged = ReturnType<typeof judge>;
+
+/** The guardrails decide again after the answer, because an override may have arrived while the person decided. */
+function judgeAfterAnswer(story: Story, review: ReviewReport, before: Judged, answer: QuestionOutcome): Judged {
+  const { guard } = story.state;
+  switch (answer.decision) {
+    case 'retry':
+    case 'correct':
+      return judge(story, review, {
+        override_fatigue: true,
+        override_max_reruns: true,
+        override_by: answer.by,
+        override_reason: answer.text,
+      });
+    default:
+      // A person who stops the run stops it, also when somebody else's override has arrived. Without an answer it counts.
+      if (answer.kind !== 'answered') return judge(story, review, {});
+      return { ...before, state: { ...before.state, overrides: guard.overrides } };
+  }
+}
+
+/** Each override that let this pass be followed by another one is recorded as a person's correction, with who and why. */
+function recordSpentOverrides({ state, ports, outbox }: Story): void {
+  const { loop_id } = state.loop;
+  const spent = state.guard.overrides.entries.filter(({ spent_by }) => spent_by === loop_id);
+  for (const { override_by: by, override_reason: text } of spent) recordOverride(state, { by, text }, ports.now());
+  if (spent.length > 0) outbox.start();
 }
 
 function askForOneMore(
@@ -201,7 +230,7 @@ function askForOneMore(
   return askHuman(story, {
     text: `Pass ${story.state.loop.loop_id} has alignment ${alignment} and drift ${drift}, and ${reason} would end the run. Start one more pass?`,
     tried: [],
-    options: ['retry', 'stop'],
+    options: ['retry', 'correct', 'stop'],
   });
 }
 

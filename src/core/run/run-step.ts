@@ -91,7 +91,7 @@ function beginAttempt({ state, ports }: Story, step: Step, waitMs: number, allow
     n: attemptCount(step) + 1,
     at: ports.now(),
     waited_ms: waitMs,
-    ...guidanceFor(state, step, allowed),
+    ...guidanceFor(state, step),
     outcome: null,
     ...(allowed !== undefined && { answer: allowed }),
     ...(state.failures.total > 0 && { may_prove: true as const }),

@@ -14,11 +14,11 @@ import {
   retriesUsed,
   type Step,
   type StepEnd,
-  subjectOf,
   successOf,
   listFailedAttempts,
 } from './attempts.ts';
 import { unreservedAttempts } from './batch.ts';
+import { closeCorrections, recordCorrection } from './corrections.ts';
 import { holdIfUnknown, recordCancelledEffect, recordEffect, recordOpenEffect } from './effects.ts';
 import { readEvaluation } from './evaluations.ts';
 import { questionsLeft, turnsLeft } from './ledger.ts';
@@ -26,10 +26,10 @@ import { keepOpenFailure, keepRecalled, learnFromSuccess, readLessonUses } from 
 import { endForBudget, type Ending, endWith, isOver } from './life.ts';
 import { holdOutput, noteCarriedOutput } from './outbox.ts';
 import { type QuestionOutcome, askHuman } from './questions.ts';
-import { recordHumanAnswer, occurrencesOf, recordProgress, readFailures, recordCorrection } from './read-failures.ts';
+import { recordHumanAnswer, occurrencesOf, recordProgress, readFailures } from './read-failures.ts';
 import { effectOf, isEffectDone, isEffectUnknown, type Perform, runStep } from './run-step.ts';
 import { leaveOpen, settleEffect } from './settle-effect.ts';
-import { allowStalledCall, stallEscalation } from './stalls.ts';
+import { allowStalledCall, forgetStalls, stallEscalation } from './stalls.ts';
 import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
 
@@ -146,8 +146,9 @@ async function settleFailure(
   if (allowed === null) return giveUpStep(state, step, answer);
   if (record !== undefined) recordHumanAnswer(state, record.fingerprint);
   if (allowed.decision === 'correct') {
-    recordCorrection(state, subjectOf(step), ports.now());
+    recordCorrection(state, step, { ...allowed, fingerprint: record?.fingerprint }, ports.now());
     story.outbox.start();
+    if (isChosen(state, step)) return keepFailure(state, step);
   }
   return allowed;
 }
@@ -235,15 +236,21 @@ async function settleStall(story: Story, step: Step, stall: Stall): Promise<Allo
   });
   recordHumanAnswer(state, stall.fingerprint);
   const allowed = isOver(state) ? null : toAllowance(answer);
-  if (allowed !== null) {
-    if (allowed.decision === 'correct') recordCorrection(state, subjectOf(step), ports.now());
+  if (allowed?.decision === 'retry') {
     allowStalledCall(state, step);
     return allowed;
   }
   keepGuided(state, step, stall);
-  if (answer.decision !== 'skip') endWith(state, { outcome: 'finalized', ...endingAfter(answer, step.step_id) });
+  if (allowed?.decision === 'correct') {
+    recordCorrection(state, step, { ...allowed, fingerprint: stall.fingerprint }, ports.now());
+    forgetStalls(state);
+    story.outbox.start();
+  } else if (answer.decision !== 'skip') endWith(state, { outcome: 'finalized', ...endingAfter(answer, step.step_id) });
   return null;
 }
+
+/** A call that the planner chose goes back to the planner with the correction. Only a given plan repeats the call itself. */
+const isChosen = ({ run }: RunState, step: Step): boolean => run.planner === 'chooses' && step.kind === 'tool';
 
 const toAllowance = ({ decision, text, by }: QuestionOutcome): Allowance | null =>
   decision === 'retry' || decision === 'correct' ? { decision, text, by } : null;
@@ -301,7 +308,10 @@ function keepSuccess(state: RunState, step: Step): void {
   if (step.kind === 'planner') return;
   const artifactId = artifactOf(step);
   const isNew = !state.loop.steps.some((other) => artifactOf(other) === artifactId);
-  if (isNew) recordProgress(state);
+  if (isNew) {
+    recordProgress(state);
+    closeCorrections(state);
+  }
   const outcome = successOf(step);
   if (outcome !== null) {
     if (outcome.inline) holdOutput(state, outcome);

@@ -36,6 +36,11 @@ export function admit(state: RunState, steps: Step[]): { now: Step[]; later: Ste
   return { now, later };
 }
 
+/** Starts every count again, because a person told the planner what to do. */
+export function forgetStalls({ loop }: RunState): void {
+  loop.watch = liftStalls(loop.watch);
+}
+
 /** Lets a stalled call run because a person allowed it. Every count starts again. */
 export function allowStalledCall(state: RunState, step: Step): void {
   const lifted = liftStalls(state.loop.watch);

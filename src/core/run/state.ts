@@ -78,10 +78,27 @@ export interface PeopleMessages {
   feedback: KeptFeedback[];
   /** The goal including what feedback asked for; null while no feedback has changed it. */
   refined_goal: string | null;
+  /** The latest corrections, oldest first. Absent while there is none. */
+  corrections?: Correction[];
   /** Questions that have been answered, timed out or were dropped. */
   closed_questions: string[];
   /** Signals that could not be used. They are kept so that people can see them, and have no effect. */
   ignored: { type: string; reason: string; at: number }[];
+}
+
+/** A text with which a person corrected a step, or let another pass start. */
+export interface Correction {
+  by: string;
+  text: string;
+  /** What it is about, as the condition of its row of guidance. */
+  about: string;
+  /** The tool of the corrected step; null when it is about a whole pass. */
+  tool_name: string | null;
+  /** Its own record, which points to the whole text. */
+  failure_id: string;
+  fingerprint: string;
+  /** The fingerprint of the failure that was corrected, until a step succeeds. */
+  of: string | null;
 }
 
 export interface KeptFeedback extends Omit<FeedbackMessage, 'type'> {

@@ -1,0 +1,111 @@
+/**
+ * A person's correction on its way, on real Temporal and Postgres, with the HTTP API and a scripted model behind a real
+ * socket: what counts is the request that the model's server received.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineAgent } from '../../src/define/define-agent.ts';
+import { defineTool } from '../../src/define/define-tool.ts';
+import { ToolError } from '../../src/define/tool-error.ts';
+import type { FailureItem } from '../../src/client/views.ts';
+import { scriptedModel, type ScriptedServer, serveScriptedModel } from '../../src/testing.ts';
+import { type ApiWorld, openApiWorld } from '../support/api-world.ts';
+import { eventually } from '../support/eventually.ts';
+
+const TEXT = 'Use account "B",  not \\A\\.\n\n"""\n## then\tsay: “grüße” 👋\n';
+
+const charged: string[] = [];
+const charge = defineTool({
+  name: 'charge',
+  effect: 'idempotent',
+  input: z.object({ account: z.string() }),
+  output: z.json(),
+  run: ({ account }) => {
+    charged.push(account);
+    if (account === 'B') return { charged: account };
+    throw new ToolError('this account is closed', { category: 'auth', code: 'CLOSED' });
+  },
+});
+
+const calls = (account: string) => ({ calls: [{ tool: 'charge', input: { account } }] });
+const models = {
+  clerk: scriptedModel([calls('A'), calls('B'), { text: 'done' }]),
+  reviser: scriptedModel([{ text: 'a first try' }, { text: 'a second try' }]),
+};
+const servers: ScriptedServer[] = [];
+let world: ApiWorld;
+
+beforeAll(async () => {
+  const agents = await Promise.all(
+    Object.entries(models).map(async ([name, model]) => {
+      const server = await serveScriptedModel(model);
+      servers.push(server);
+      return defineAgent({
+        name,
+        instructions: 'Work.',
+        model: { base_url: server.url, api_key: 'none', model: 'scripted' },
+        tools: [charge],
+        ...(name === 'reviser' && {
+          review: ({ loop_id }: { loop_id: string }) => ({
+            alignment_score: loop_id.endsWith('_r1') ? 1 : 0.1,
+            drift_score: 0,
+          }),
+        }),
+      });
+    }),
+  );
+  world = await openApiWorld(agents);
+  await world.startWorker();
+}, 120_000);
+afterAll(async () => {
+  await world.close();
+  for (const server of servers) await server.close();
+});
+
+const questionOf = (runId: string): Promise<string> =>
+  eventually(
+    async () => (await world.runs.get(runId)).pending_question?.question_id ?? '',
+    (id) => id !== '',
+  );
+const lastText = (model: keyof typeof models, request: number): string => {
+  const message = models[model].exchanges[request - 1]?.request.messages.at(-1);
+  return message?.role === 'user' ? message.text : '';
+};
+
+/** The human_correction record of a run, and the artifact that it points to. */
+async function correctionOf(runId: string) {
+  const { body } = await world.ask<{ failures: FailureItem[] }>('GET', `/v1/runs/${runId}/failures`);
+  const record = body.failures.find(({ signal_type }) => signal_type === 'human_correction');
+  const artifact = await world.fetch(`/v1/artifacts/${record?.context_refs.artifact_ids?.[0]}`);
+  return { error_code: record?.observed_outcome.error_code, said: await artifact.json() };
+}
+
+describe('a correction', () => {
+  it('of a call that the model chose is in its next request, byte for byte, and the run completes', async () => {
+    const run_id = world.newRunId('clerk');
+    await world.runs.start({ agent: 'clerk', goal: 'Charge it.', run_id, policy: { failures: { escalate_at: 1 } } });
+    const question_id = await questionOf(run_id);
+    const body = { question_id, decision: 'correct', text: TEXT, by: 'ada' };
+    expect((await world.ask('POST', `/v1/runs/${run_id}/answer`, { body })).body).toMatchObject({ accepted: true });
+    expect(await world.runs.result(run_id)).toMatchObject({ outcome: 'completed', questions: 1 });
+    expect(charged).toEqual(['A', 'B']);
+    expect(lastText('clerk', 2)).toContain(TEXT);
+    expect(lastText('clerk', 2)).toContain('"ada"');
+    expect(await correctionOf(run_id)).toEqual({
+      error_code: 'CORRECTED',
+      said: { run_id, step_id: 1, by: 'ada', text: TEXT },
+    });
+  });
+
+  it('as the reason of an override is in the first request of the pass that it frees', async () => {
+    const run_id = world.newRunId('reviser');
+    const policy = { reruns: { max_reruns: 0, on_guard: 'ask_human' as const } };
+    await world.runs.start({ agent: 'reviser', goal: 'Write it.', run_id, policy });
+    const question_id = await questionOf(run_id);
+    const body = { question_id, decision: 'correct', text: TEXT, by: 'ada' };
+    await world.ask('POST', `/v1/runs/${run_id}/answer`, { body });
+    expect(await world.runs.result(run_id)).toMatchObject({ outcome: 'completed', loops: 2 });
+    expect(lastText('reviser', 2)).toContain(TEXT);
+    expect(await correctionOf(run_id)).toMatchObject({ error_code: 'OVERRIDDEN', said: { by: 'ada', text: TEXT } });
+  });
+});
