@@ -54,14 +54,14 @@ export function lessonTexts(count: number, seed = 7): LessonToAsk[] {
     const tool = `${one(TOOLS)}.${one(VERBS)}`;
     const argument = one(ARGUMENTS);
     const description = describeFailure(tool, one(CODES));
-    const content = buildLessonText(description, {
-      differences: ['arguments', 'reported'],
-      tool_name: tool,
-      args_before: { [argument]: number() },
-      args_after: { [argument]: number() },
-      constraints: {},
-      reported: Array.from({ length: 6 }, word).join(' '),
-    });
+    const content =
+      buildLessonText(description, {
+        differences: ['arguments', 'reported'],
+        tool_name: tool,
+        arguments: [{ name: argument, value: number(), before: number() }],
+        constraints: {},
+        reported: Array.from({ length: 6 }, word).join(' '),
+      }) ?? '';
     return { error_type: one(['tool_error', 'retrieval_failure', 'contract_violation']), tool, description, content };
   });
 }

@@ -19,12 +19,12 @@ export function createRecallActivities(
   deadlineMs: number = DEADLINE_MS,
 ) {
   return {
-    recall: async ({ run_id, ...query }: RecallQuery): Promise<RunLesson[]> => {
+    recall: async ({ run_id, tenant = null, ...query }: RecallQuery): Promise<RunLesson[]> => {
       if (reflections === undefined) return [];
       try {
         // Postgres gets the deadline too, so that it stops a search whose result is no longer wanted.
         const limits = { limit: MAX_LESSONS, timeout_ms: deadlineMs };
-        const found = await within(deadlineMs, () => reflections.recallForFailure({ ...query, ...limits }));
+        const found = await within(deadlineMs, () => reflections.recallForFailure({ ...query, tenant, ...limits }));
         return found.slice(0, MAX_LESSONS).map(toRunLesson);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);

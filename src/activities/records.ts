@@ -59,7 +59,11 @@ export function createRecordActivities(
       (lesson) => lesson.occurrence_id,
       reflections &&
         (async (lessons) => {
-          for (const lesson of lessons) await reflections.persist(lessonToKeep(redactShown(lesson, redact), batch));
+          const run = { run_id: batch.run_id, agent: batch.agent, tenant: batch.tenant ?? null };
+          for (const lesson of lessons) {
+            const kept = await lessonToKeep(redactShown(lesson, redact), run, store);
+            if (kept !== null) await reflections.persist(kept);
+          }
         }),
     );
     await parts.write(

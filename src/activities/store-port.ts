@@ -40,9 +40,23 @@ export interface MemoryStore {
   reflections: {
     persist(lesson: LessonToKeep): Promise<unknown>;
     recordUses(uses: readonly LessonUse[]): Promise<unknown>;
+    /** Returns those claims that enough different runs agree on. */
+    agreeOn(claimed: {
+      run: {
+        scope: 'agent' | 'global';
+        agent: string;
+        tenant: string | null;
+        run_id: string;
+        goal_hash: string;
+        input_hash: string | null;
+      };
+      fingerprint: string;
+      claims: readonly string[];
+    }): Promise<string[]>;
     recallForFailure(query: {
       scope: 'agent' | 'global';
       agent: string;
+      tenant: string | null;
       error_type: string;
       fingerprint: string;
       description: string;
@@ -63,9 +77,10 @@ export interface MemoryStore {
   };
 }
 
-interface LessonToKeep {
+export interface LessonToKeep {
   scope: 'agent' | 'global';
   agent: string;
+  tenant: string | null;
   error_type: string;
   error_signature: string;
   fingerprint: string;

@@ -8,10 +8,20 @@ export type Role = (typeof ROLES)[number];
 export const isRole = (text: string): text is Role => (ROLES as readonly string[]).includes(text);
 export const mayAct = (has: Role, needs: Role): boolean => ROLES.indexOf(has) >= ROLES.indexOf(needs);
 
-/** A token and its role. */
+/** A token, its role, and the tenant that it acts for; without one it may name any tenant. */
 export interface Grant {
   role: Role;
   token: string;
+  tenant?: string;
+}
+
+/**
+ * The tenant of a request: that of the token, or the one that the request names. Throws a `Problem` if the token acts for
+ * another tenant.
+ */
+export function tenantFor({ tenant: own }: Grant, asked: string | undefined): string | undefined {
+  if (own === undefined || asked === undefined || asked === own) return own ?? asked;
+  throw new Problem('weaker_role', `The token acts for the tenant ${own}. Leave the tenant out, or use another token.`);
 }
 
 export type TokenCheck = (authorization: string | undefined, needs: Role) => Grant;

@@ -1,8 +1,10 @@
 import { z } from 'zod';
+import { defined } from '../protocol/defined.ts';
 import { hashOfJson } from '../protocol/ids.ts';
 import { isRecord, type Json } from '../protocol/json.ts';
 import type { Agent } from './define-agent.ts';
 import type { Constraints, Guidance, ToolEffect, ToolManifestEntry } from '../protocol/tools.ts';
+import { statedValues } from './stated-values.ts';
 
 /** The second argument of a tool's `run`: the attempt, its guidance, and what the worker offers to it. */
 export interface ToolContext {
@@ -148,6 +150,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
       `maxOutputBytes of the tool ${name} must be a whole number of bytes, 1 or more; got ${String(maxOutputBytes)}.`,
     );
   }
+  const inputSchema = schemaOf(definition.input);
   const manifest: ToolManifestEntry = {
     name,
     effect: definition.effect,
@@ -157,7 +160,8 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     approval: definition.approval === true,
     reconcile: definition.reconcile !== undefined,
     evaluates: definition.evaluates === true,
-    schema_hash: hashOfJson({ input: schemaOf(definition.input), output: schemaOf(definition.output) }),
+    schema_hash: hashOfJson({ input: inputSchema, output: schemaOf(definition.output) }),
+    ...defined({ stated: statedValues(inputSchema) }),
   };
   return { ...definition, manifest };
 }

@@ -1,6 +1,7 @@
 import { computeRunBound } from '../core/bound/compute-bound.ts';
 import { isRerunId } from '../core/guardrails/loop-ids.ts';
 import { mergePolicy } from '../core/policy/merge-policy.ts';
+import { defined } from '../protocol/defined.ts';
 import { defaultLoopId, ID_PATTERN } from '../protocol/ids.ts';
 import { findTooDeepPath } from '../protocol/json.ts';
 import { EMPTY_START_MEMORY } from '../protocol/lessons.ts';
@@ -95,6 +96,7 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
     ...(helpers !== undefined && { helpers }),
     loop_id: loopId,
     labels: asked.labels ?? [],
+    ...defined({ tenant: asked.tenant }),
     parent_run_id: asked.parent_run_id ?? null,
     memory: EMPTY_START_MEMORY,
   };

@@ -7,6 +7,8 @@ import { canonicalize } from 'json-canonicalize';
  * writing a record twice has the same effect as writing it once.
  */
 export const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
+/** A tenant has no colon and no slash, so that it can be part of a key. */
+export const TENANT_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export const isId = (text: unknown): text is string => typeof text === 'string' && ID_PATTERN.test(text);
 
 export const sha256Hex = (text: string): string => bytesToHex(sha256(utf8ToBytes(text)));

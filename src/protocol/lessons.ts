@@ -15,12 +15,43 @@ export interface RunLesson {
 export interface RecallQuery {
   run_id: string;
   agent: string;
+  /** Null for a run without a tenant. Absent in a query of an older build. */
+  tenant?: string | null;
   scope: 'agent' | 'global';
   error_type: string;
   fingerprint: string;
   /** The failure in one line, in the words with which a lesson about it begins. */
   description: string;
   similarity_threshold: number;
+}
+
+export type PlainValue = string | number | boolean | null;
+
+/** An argument that had another value in the attempt that worked. */
+export interface ChangedArgument {
+  name: string;
+  value: PlainValue;
+  /** Absent if the failed call did not have the argument, or if the value is not told. */
+  before?: PlainValue;
+}
+
+/** What was different when it worked, in parts. The store makes the text from it once it knows what may be told. */
+export interface LessonRemedy {
+  /** The failure, in the words with which the lesson begins. */
+  failure: string;
+  differences: ('tool' | 'arguments' | 'constraints' | 'prompt' | 'reported')[];
+  tool_name: string;
+  /** Changed arguments whose values the error or the tool's schema explains. */
+  told: ChangedArgument[];
+  /** Changed arguments whose values nothing explains. They are told once enough different runs agree on them. */
+  unexplained: ChangedArgument[];
+  constraints: { max_output_bytes?: number; timeout_ms?: number; page_size?: number };
+  reported: string | null;
+  /** Earlier outputs of the run that its state no longer has, by artifact id. Their values are not told either. */
+  earlier_outputs: string[];
+  /** Of the goal and the input, so that the store can count runs that differ in both. The input may be absent. */
+  goal_hash: string;
+  input_hash: string | null;
 }
 
 /** A lesson that a run has learnt: a failure, and what was different when the retry worked. */
@@ -30,13 +61,16 @@ export interface LearntLesson {
   scope: 'agent' | 'global';
   error_type: string;
   fingerprint: string;
-  content: string;
+  /** Null if there is nothing to tell before further runs agree on a value. */
+  content: string | null;
   context: string;
   query: string;
   iteration: number;
   quality_delta: number;
   tools: string[];
   similarity_threshold: number;
+  /** Absent in lessons of an older build. */
+  remedy?: LessonRemedy;
 }
 
 /** A lesson was shown before an attempt; records whether that attempt succeeded. */

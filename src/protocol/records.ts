@@ -31,6 +31,8 @@ export interface FailureRevision {
 export interface RecordBatch {
   run_id: string;
   agent: string;
+  /** Absent for a run without a tenant. */
+  tenant?: string;
   records: FailureRecord[];
   revisions: FailureRevision[];
   artifacts: TextArtifact[];

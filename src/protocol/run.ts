@@ -30,6 +30,8 @@ export interface RunRequest {
   run_id?: string;
   loop_id?: string;
   labels?: string[];
+  /** Whose run it is. A run sees only lessons of runs with the same tenant. */
+  tenant?: string;
   parent_run_id?: string;
 }
 
@@ -57,6 +59,8 @@ export interface PreparedRun {
   bound: Bound;
   loop_id: string;
   labels: string[];
+  /** Absent for a run without a tenant, which sees only lessons without one. */
+  tenant?: string;
   parent_run_id: string | null;
   /** The contribution of earlier runs at the start. */
   memory: StartMemory;

@@ -39,6 +39,8 @@ export interface SubRunPlace {
 export interface SubRunRequest extends SubRunPlace {
   sub_run_id: string;
   agent: string;
+  /** The tenant of the run that asks; absent if it has none. */
+  tenant?: string;
   goal: string;
   input: Json;
   grant: Grant;

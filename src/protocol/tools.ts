@@ -15,6 +15,8 @@ export interface ToolManifestEntry {
   /** The tool's work is checked, so its steps count in the retry monitors. */
   evaluates: boolean;
   schema_hash: string;
+  /** The limits, defaults and choices that the input schema states, by argument. Absent if it states none. */
+  stated?: Record<string, (string | number | boolean | null)[]>;
   /** Set if another agent does the work, in a sub-run with a share of this run's budget. */
   agent?: string;
 }

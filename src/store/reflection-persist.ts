@@ -4,6 +4,7 @@ import { sql } from 'kysely';
 import type { Kysely, Transaction } from 'kysely';
 import { hasSameRemedy } from '../core/lessons/same-remedy.ts';
 import { CAP } from '../protocol/caps.ts';
+import { TENANT_PATTERN } from '../protocol/ids.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
 import { prepareSearch, scopeKey } from './reflection-scope.ts';
 import type { Tables } from './tables.ts';
@@ -16,6 +17,8 @@ const newReflectionSchema = z
     scope: z.enum(['agent', 'global']),
     /** The agent that learnt it. */
     agent: name.nullable(),
+    /** Whose runs may see it; without one, only runs without a tenant. */
+    tenant: z.string().regex(TENANT_PATTERN).nullish(),
     error_type: name,
     error_signature: name,
     /** The fingerprint of the failure it was learnt from; missing for an imported lesson. */
@@ -64,7 +67,7 @@ export const persistReflection =
     const occurrenceId = cleanText(reflection.occurrence_id ?? randomUUID());
     return db.transaction().execute(async (trx) => {
       // One writer at a time per scope and type, because no unique index can prevent near-identical lessons.
-      const key = scopeKey(reflection.scope, reflection.agent);
+      const key = scopeKey(reflection);
       const errorType = cleanText(reflection.error_type);
       await sql`select pg_advisory_xact_lock(hashtextextended(${`${key}\n${errorType}`}, 3))`.execute(trx);
 
@@ -154,6 +157,7 @@ const insert = async (
     .values({
       scope: reflection.scope,
       agent: reflection.agent === null ? null : cleanText(reflection.agent),
+      tenant: reflection.tenant ?? null,
       error_type: errorType,
       error_signature: cleanText(reflection.error_signature),
       fingerprint: typeof reflection.fingerprint === 'string' ? cleanText(reflection.fingerprint) : null,

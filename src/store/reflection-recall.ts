@@ -5,7 +5,7 @@ import type { Lesson } from '../core/lessons/rank-lessons.ts';
 import { cleanText } from './clean-text.ts';
 import { pageSize } from './cursor.ts';
 import { prepareSearch, readableScopes } from './reflection-scope.ts';
-import type { ReflectionScope } from './reflection-scope.ts';
+import type { Reader } from './reflection-scope.ts';
 import type { Tables } from './tables.ts';
 
 type CurrentRow = Selectable<Tables['reflection_current']>;
@@ -23,12 +23,6 @@ export interface RecalledReflection extends StoredReflection {
   /** 1 for an equal fingerprint or signature, the similarity for a similar lesson, 0 if nothing was compared. */
   score: number;
   reason: 'same_fingerprint' | 'same_signature' | 'similar' | 'recent';
-}
-
-/** Whose lessons are read. */
-export interface Reader {
-  scope: ReflectionScope;
-  agent: string | null;
 }
 
 export interface SimilarQuery extends Reader {
@@ -141,12 +135,16 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
       return rows.map((row) => toRecalled(row, 'recent'));
     },
 
-    /** The latest lessons of all agents, for people who maintain them. Runs do not use it. */
-    listAll: async (query: { error_type?: string; limit?: number } = {}): Promise<RecalledReflection[]> => {
+    /** The latest lessons of all agents, of one tenant if it is given, for people who maintain them. Runs do not use it. */
+    listAll: async (
+      query: { error_type?: string; limit?: number; tenant?: string | null } = {},
+    ): Promise<RecalledReflection[]> => {
       const type = query.error_type === undefined ? sql`` : sql`and r.error_type = ${cleanText(query.error_type)}`;
+      const { tenant } = query;
+      const whose = typeof tenant === 'string' ? sql`and r.tenant = ${cleanText(tenant)}` : sql``;
       const { rows } = await sql<Scored>`
         select r.*, 0 as score from reflection_current as r
-        where not r.retired ${type}
+        where not r.retired ${type} ${whose}
         order by r.id desc
         limit ${pageSize(query.limit)}`.execute(db);
       return rows.map((row) => toRecalled(row, 'recent'));
@@ -229,6 +227,7 @@ const toStored = (row: CurrentRow): StoredReflection => ({
   id: row.id,
   scope: row.scope,
   agent: row.agent,
+  tenant: row.tenant,
   error_type: row.error_type,
   error_signature: row.error_signature,
   fingerprint: row.fingerprint,

@@ -6,14 +6,24 @@ import type { Tables } from './tables.ts';
 
 export type ReflectionScope = 'agent' | 'global';
 
-/** Computes the same as the generated column `scope_key`. */
-export const scopeKey = (scope: ReflectionScope, agent: string | null): string =>
-  scope === 'global' ? 'global' : `agent:${cleanText(agent ?? '')}`;
+/** Whose lessons are read. */
+export interface Reader {
+  scope: ReflectionScope;
+  agent: string | null;
+  /** Without a tenant, only lessons without one are read. */
+  tenant?: string | null | undefined;
+}
 
-/** The scopes that a reader sees: an agent's own, and with `global` also the lessons for all agents. */
-export const readableScopes = (reader: { scope: ReflectionScope; agent: string | null }): string[] => {
-  const own = reader.agent === null ? [] : [scopeKey('agent', reader.agent)];
-  if (reader.scope === 'global') return [...own, scopeKey('global', null)];
+/** Computes the same as the generated column `scope_key`. A tenant is part of every key, so no search can cross it. */
+export const scopeKey = ({ scope, agent, tenant }: Reader): string => {
+  const whose = typeof tenant === 'string' ? `tenant:${cleanText(tenant)}/` : '';
+  return scope === 'global' ? `${whose}global` : `${whose}agent:${cleanText(agent ?? '')}`;
+};
+
+/** The scopes that a reader sees: an agent's own, and with `global` also the lessons for all agents of the tenant. */
+export const readableScopes = (reader: Reader): string[] => {
+  const own = reader.agent === null ? [] : [scopeKey({ ...reader, scope: 'agent' })];
+  if (reader.scope === 'global') return [...own, scopeKey(reader)];
   if (own.length === 0) throw new StoreInputError('agent', "scope 'agent' needs the agent's name");
   return own;
 };

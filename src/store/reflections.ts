@@ -3,6 +3,7 @@ import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { cleanText } from './clean-text.ts';
 import { isMissingReference, StoreInputError } from './store-errors.ts';
+import { agreeOnValues } from './reflection-claims.ts';
 import { persistReflection } from './reflection-persist.ts';
 import { createReflectionRecall } from './reflection-recall.ts';
 import type { ReflectionAction, Tables } from './tables.ts';
@@ -44,6 +45,7 @@ export type NewReflectionRevision = z.infer<typeof newRevisionSchema>;
 /** Lessons of all runs. Rows never change: occurrences, uses and people's changes are separate rows. */
 export const createReflections = (db: Kysely<Tables>) => ({
   persist: persistReflection(db),
+  agreeOn: agreeOnValues(db),
   ...createReflectionRecall(db),
 
   recordUses: async (uses: readonly ReflectionUse[]): Promise<{ written: number }> => {

@@ -10,8 +10,8 @@ import type { PreparedRun } from '../protocol/run.ts';
 import { within } from '../protocol/within.ts';
 import { createBiasCounts } from './bias-counts.ts';
 import { cleanText } from './clean-text.ts';
-import { lessonId, type Reader } from './reflection-recall.ts';
-import { readableScopes } from './reflection-scope.ts';
+import { lessonId } from './reflection-recall.ts';
+import { type Reader, readableScopes } from './reflection-scope.ts';
 import type { Tables } from './tables.ts';
 
 /** How long a start waits for the memory of earlier runs, which is useful but not required. */
@@ -52,10 +52,10 @@ export const createStartMemory = (db: Kysely<Tables>): StartMemoryReader => {
     bestLessons(db, readableScopes(reader), tools, limit);
   return {
     lessons,
-    read: async ({ agent, policy, manifest, loop_id }) => {
+    read: async ({ agent, tenant, policy, manifest, loop_id }) => {
       const { scope } = policy.memory;
       const [known, enhancement, elsewhere] = await Promise.all([
-        scope === 'run' ? [] : lessons({ scope, agent, tools: Object.keys(manifest) }),
+        scope === 'run' ? [] : lessons({ scope, agent, tenant, tools: Object.keys(manifest) }),
         enhancementOf(db, agent),
         policy.bias.scope === 'global' ? createBiasCounts(db).elsewhere(familyOf(loop_id)) : null,
       ]);

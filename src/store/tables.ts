@@ -99,6 +99,7 @@ interface ReflectionsTable {
   id: Generated<number>;
   scope: 'agent' | 'global';
   agent: string | null;
+  tenant: ColumnType<string | null, string | null | undefined, never>;
   scope_key: ColumnType<string, never, never>;
   error_type: string;
   error_signature: string;
@@ -146,6 +147,17 @@ interface ReflectionOccurrencesTable {
   stored: boolean;
   run_id: string | null;
   similarity: number;
+  created_at: TimeByDatabase;
+}
+
+/** A value that a run found to work and that nothing explains, as a hash. */
+interface ReflectionClaimsTable {
+  scope_key: string;
+  fingerprint: string;
+  claim: string;
+  run_id: string;
+  goal_hash: string;
+  input_hash: string;
   created_at: TimeByDatabase;
 }
 
@@ -247,6 +259,7 @@ export interface Tables {
   reflection_current: ReflectionCurrentView;
   reflection_texts: ReflectionTextsTable;
   reflection_occurrences: ReflectionOccurrencesTable;
+  reflection_claims: ReflectionClaimsTable;
   reflection_uses: ReflectionUsesTable;
   reflection_revisions: ReflectionRevisionsTable;
   feedback_log: FeedbackLogTable;

@@ -1,6 +1,7 @@
 import { ChildWorkflowFailure, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild, WorkflowIdReusePolicy, workflowInfo } from '@temporalio/workflow';
 import { withinGrant } from '../core/bound/within-grant.ts';
+import { defined } from '../protocol/defined.ts';
 import { workflowIdOfRun } from '../protocol/ids.ts';
 import { MEMO, MESSAGE, WORKFLOW_TYPE } from '../protocol/names.ts';
 import type { PreparedRun, RunResult } from '../protocol/run.ts';
@@ -12,7 +13,7 @@ import type { AgentRunInput } from './agent-run-input.ts';
  * reports what it used. Temporal cancels it only when its parent has ended.
  */
 export async function runSubRun(
-  { sub_run_id, agent, goal, input, grant, effects, ...place }: SubRunRequest,
+  { sub_run_id, agent, tenant, goal, input, grant, effects, ...place }: SubRunRequest,
   now: () => number,
   onStop: (stop: () => void) => () => void,
 ): Promise<SubRunOutcome> {
@@ -22,6 +23,7 @@ export async function runSubRun(
     agent,
     goal,
     input,
+    ...defined({ tenant }),
     parent_run_id: place.run_id,
     options: { sub_run: { grant, effects, place } },
   };

@@ -93,7 +93,7 @@ describe('what a run writes', () => {
     await record(batch);
     const [kept] = await lessonsOf(batch.agent);
     const { content, error_type, context, query } = lesson();
-    const signature = errorSignature(error_type, content);
+    const signature = errorSignature(error_type, content ?? '');
     expect(kept).toMatchObject({
       category: 'reflection',
       content,

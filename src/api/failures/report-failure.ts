@@ -28,7 +28,7 @@ export interface StoredFailure {
 export async function reportFailure(
   { inspector, store }: ApiDeps,
   given: FailureReport,
-  { key, redact }: { key: string | undefined; redact: Redact },
+  { key, redact, tenant }: { key: string | undefined; redact: Redact; tenant: string | undefined },
 ): Promise<StoredFailure> {
   await refuseOwnRun(inspector, given.run_id);
   const failureId = key === undefined ? `ext-${uuidV7()}` : `ext-${key.slice(0, 32)}`;
@@ -42,7 +42,7 @@ export async function reportFailure(
   } else if (!pointsTo(before, report.id)) {
     throw new Problem('idempotency_conflict', 'This Idempotency-Key was used with another report. Use a new key.');
   }
-  return answerFor(store, before ?? record);
+  return answerFor(store, before ?? record, tenant);
 }
 
 async function refuseOwnRun(inspector: ApiDeps['inspector'], runId: string): Promise<void> {
@@ -65,7 +65,11 @@ const pointsTo = ({ context_refs: refs }: FailureRecord, id: string): boolean =>
   refs.manifest_id === id || (refs.artifact_ids ?? []).includes(id);
 
 /** Uses only what was known when the record was made, so that a repeated request gets the same answer. */
-async function answerFor(store: ApiDeps['store'], record: FailureRecord): Promise<StoredFailure> {
+async function answerFor(
+  store: ApiDeps['store'],
+  record: FailureRecord,
+  tenant: string | undefined,
+): Promise<StoredFailure> {
   const [all, revisions] = await Promise.all([
     store.records.forRun(record.run_id),
     store.revisions.forRun(record.run_id),
@@ -90,7 +94,7 @@ async function answerFor(store: ApiDeps['store'], record: FailureRecord): Promis
     failure_id: record.failure_id,
     fingerprint: record.fingerprint,
     occurrence_count: count,
-    seen_before: count > 1 || (await hasLesson(store, record)),
+    seen_before: count > 1 || (await hasLesson(store, record, tenant)),
     guidance: selectGuidance(memory, situation, { k, maxChars }).rows,
     escalation: escalateRepeats({ kind, occurrences: count, escalate_at }),
   };
@@ -117,12 +121,16 @@ function buildMemory(records: readonly FailureRecord[], revisions: readonly Stor
 const RECALL_MS = 2_000;
 
 /** If the store cannot be searched, the lesson counts as not seen, because memory must never block a report. */
-async function hasLesson({ reflections }: ApiDeps['store'], record: FailureRecord): Promise<boolean> {
+async function hasLesson(
+  { reflections }: ApiDeps['store'],
+  record: FailureRecord,
+  tenant: string | undefined,
+): Promise<boolean> {
   const { fingerprint, signal_type: error_type, observed_outcome: outcome } = record;
   const description = outcome.message_preview;
   if (description === undefined) return false;
   const { similarity_threshold } = DEFAULT_POLICY.memory;
-  const reader = { scope: 'global', agent: null } as const;
+  const reader = { scope: 'global', agent: null, tenant } as const;
   const asked = { ...reader, error_type, fingerprint, description, similarity_threshold };
   try {
     return (await reflections.recallForFailure({ ...asked, limit: 1, timeout_ms: RECALL_MS })).length > 0;

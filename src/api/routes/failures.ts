@@ -23,7 +23,9 @@ export const postFailure: Route = {
   handle: async (c, deps) => {
     const key = idempotencyKey(c);
     const report = await readBody(c, SCHEMAS.FailureReport, REPORT_BYTES);
-    const taken = await once(key, () => reportFailure(deps, report, { key, redact: c.get('redact') }));
+    const taken = await once(key, () =>
+      reportFailure(deps, report, { key, redact: c.get('redact'), tenant: c.get('grant').tenant }),
+    );
     return answerJson(c, taken, 201);
   },
 };

@@ -3,8 +3,11 @@ import { errorSignature } from '../../core/lessons/signature.ts';
 import { toStoredLesson } from '../../core/lessons/stored-lesson.ts';
 import { redactShown } from '../../core/redaction/shown.ts';
 import { CAP } from '../../protocol/caps.ts';
+import { defined } from '../../protocol/defined.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { RecalledReflection } from '../../store/reflection-recall.ts';
+import { tenantSchema } from '../../protocol/schemas/tenant.ts';
+import { tenantFor } from '../access.ts';
 import { answerJson } from '../json-answer.ts';
 import { Problem } from '../problem.ts';
 import { readBody, readQuery } from '../read-request.ts';
@@ -13,8 +16,9 @@ import { SCHEMAS } from '../schemas/all-schemas.ts';
 import { limit, plainText } from '../schemas/shared-schemas.ts';
 
 const { similarity_threshold } = DEFAULT_POLICY.memory;
-/** A search finds the lessons of the named agent and those for all agents, as the agent itself would. */
-const searchScope = (agent: string | undefined) => ({ scope: 'global', agent: agent ?? null }) as const;
+/** A search finds the lessons of the named agent and those for all agents of the tenant, as the agent itself would. */
+const searchScope = (agent: string | undefined, tenant: string | undefined) =>
+  ({ scope: 'global', agent: agent ?? null, tenant: tenant ?? null }) as const;
 
 export const postReflection: Route = {
   method: 'post',
@@ -26,7 +30,7 @@ export const postReflection: Route = {
   handle: async (c, { store }) => {
     const body = await readBody(c, SCHEMAS.ReflectionRequest);
     const given = redactShown(body, c.get('redact'));
-    const { agent, scope = agent === undefined ? 'global' : 'agent', changed_behavior, ...lesson } = given;
+    const { agent, scope = agent === undefined ? 'global' : 'agent', changed_behavior, tenant, ...lesson } = given;
     const { role } = c.get('grant');
     if (scope === 'global' && role !== 'operator') {
       const next = 'Name an agent and leave scope out, or use an operator token.';
@@ -46,6 +50,7 @@ export const postReflection: Route = {
       ...kept,
       scope,
       agent: agent ?? null,
+      tenant: tenantFor(c.get('grant'), tenant) ?? null,
       error_type: lesson.error_type,
       error_signature,
       similarity_threshold,
@@ -64,6 +69,7 @@ const listQuery = z.strictObject({
   similar_to: z.string().min(1).max(ADDRESS_CHARS).optional(),
   error_type: name.optional(),
   agent: name.optional(),
+  tenant: tenantSchema.optional(),
   limit: limit.optional(),
 });
 
@@ -76,15 +82,16 @@ export const reflections: Route = {
   query: listQuery,
   answer: { status: 200, description: 'The best match first', schema: 'Reflections' },
   handle: async (c, { store }) => {
-    const { signature: wanted, similar_to, error_type, agent, limit: size } = readQuery(c, listQuery);
+    const { signature: wanted, similar_to, error_type, agent, limit: size, tenant: named } = readQuery(c, listQuery);
+    const tenant = tenantFor(c.get('grant'), named);
     const filter = { ...(error_type && { error_type }), ...(size && { limit: size }) };
-    const asked = { ...searchScope(agent), ...filter };
+    const asked = { ...searchScope(agent, tenant), ...filter };
     const found = wanted
       ? await store.reflections.bySignature({ ...asked, error_signature: wanted })
       : similar_to
         ? await store.reflections.similar({ ...asked, content: similar_to, similarity_threshold })
         : agent === undefined
-          ? await store.reflections.listAll(filter)
+          ? await store.reflections.listAll({ ...filter, ...defined({ tenant }) })
           : await store.reflections.list(asked);
     const items = found.map(shown);
     return answerJson(c, { reflections: items });
@@ -94,6 +101,7 @@ export const reflections: Route = {
 const shown = (found: RecalledReflection) => ({
   id: found.id,
   agent: found.scope === 'global' ? null : found.agent,
+  tenant: found.tenant,
   category: found.category,
   content: found.content,
   rationale: found.rationale,
@@ -109,6 +117,7 @@ const seenQuery = z.strictObject({
   error_type: name.optional(),
   content: z.string().min(1).max(ADDRESS_CHARS).optional(),
   agent: name.optional(),
+  tenant: tenantSchema.optional(),
 });
 
 export const reflectionSeen: Route = {
@@ -119,7 +128,7 @@ export const reflectionSeen: Route = {
   query: seenQuery,
   answer: { status: 200, description: 'Whether it was seen, and how often', schema: 'ReflectionSeen' },
   handle: async (c, { store }) => {
-    const { signature: wanted, error_type, content, agent } = readQuery(c, seenQuery);
+    const { signature: wanted, error_type, content, agent, tenant } = readQuery(c, seenQuery);
     const made = error_type && content ? errorSignature(error_type, content) : undefined;
     const error_signature = wanted ?? made;
     if (error_signature === undefined) {
@@ -128,7 +137,8 @@ export const reflectionSeen: Route = {
         errors: [{ path: 'signature', message }],
       });
     }
-    const asked = { ...searchScope(agent), error_signature, similarity_threshold };
+    const scope = searchScope(agent, tenantFor(c.get('grant'), tenant));
+    const asked = { ...scope, error_signature, similarity_threshold };
     const more = { ...(error_type && { error_type }), ...(content && { content }) };
     return answerJson(c, await store.reflections.seen({ ...asked, ...more }));
   },
@@ -153,7 +163,9 @@ export const reviseReflection: Route = {
       throw new Problem('bad_request', 'Correct the named fields and send it again.', { errors });
     }
     const known = id.success ? await store.reflections.get(Number(id.data)) : null;
-    if (known === null) throw new Problem('reflection_not_found', 'There is no lesson with this id. Check the id.');
+    const { tenant: own } = c.get('grant');
+    if (known === null || (own !== undefined && known.tenant !== own))
+      throw new Problem('reflection_not_found', 'There is no lesson with this id. Check the id.');
     const redact = c.get('redact');
     const revision = await store.reflections.revise({
       reflection_id: known.id,

@@ -1,7 +1,10 @@
 import { answerJson, page } from '../json-answer.ts';
 import { z } from 'zod';
 import { CAP } from '../../protocol/caps.ts';
+import { defined } from '../../protocol/defined.ts';
+import { isRecord } from '../../protocol/json.ts';
 import type { RunRequest } from '../../protocol/run.ts';
+import { type Grant, tenantFor } from '../access.ts';
 import { IDEMPOTENCY_KEY, idempotencyKey, once, readJson, readQuery, readRunId } from '../read-request.ts';
 import type { Route } from '../route.ts';
 import { cursor, filterText, limit } from '../schemas/shared-schemas.ts';
@@ -19,11 +22,18 @@ export const startRun: Route = {
   handle: async (c, { runs }) => {
     const key = idempotencyKey(c);
     // `start` checks the request and reports every problem with its path.
-    const request = (await readJson(c, CAP.runInputBytes)) as RunRequest;
+    const request = ofTenant((await readJson(c, CAP.runInputBytes)) as RunRequest, c.get('grant'));
     const started = await once(key, () => runs.start(request, key === undefined ? {} : { idempotencyKey: key }));
     return answerJson(c, started, 201, { location: `/v1/runs/${started.run_id}` });
   },
 };
+
+/** A token that acts for a tenant starts runs of this tenant only. */
+function ofTenant(request: RunRequest, grant: Grant): RunRequest {
+  if (grant.tenant === undefined || !isRecord(request)) return request;
+  const asked = typeof request.tenant === 'string' ? request.tenant : undefined;
+  return { ...request, ...defined({ tenant: tenantFor(grant, asked) }) };
+}
 
 const listQuery = z.strictObject({
   state: runState.optional(),

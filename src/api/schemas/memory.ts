@@ -7,6 +7,7 @@ import {
   severitySchema,
   signalTypeSchema,
 } from '../../protocol/schemas/failure-record.ts';
+import { tenantSchema } from '../../protocol/schemas/tenant.ts';
 import { nextCursor } from './shared-schemas.ts';
 import { guidanceRow, standing } from './run.ts';
 
@@ -44,6 +45,8 @@ const reflection = z.strictObject({
   id: z.int(),
   /** The agent that the lesson belongs to; null for all agents. */
   agent: z.string().nullable(),
+  /** Whose runs may see it; null for runs without a tenant. */
+  tenant: z.string().nullable(),
   category: z.string(),
   content: z.string(),
   rationale: z.string(),
@@ -99,6 +102,7 @@ export const MEMORY_SCHEMAS = {
     changed_behavior: z.boolean(),
     agent: name.optional(),
     scope: z.enum(['agent', 'global', 'run']).optional(),
+    tenant: tenantSchema.optional(),
   }),
   ReflectionTaken: z.strictObject({
     id: z.int().nullable(),

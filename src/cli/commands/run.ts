@@ -19,6 +19,7 @@ interface RunFlags extends StartFlags {
   loopId?: string;
   parent?: string;
   label?: string[];
+  tenant?: string;
 }
 
 const starting = (command: Command): Command =>
@@ -36,6 +37,7 @@ export function addRun(program: Command): void {
     .option('--loop-id <id>', 'the id of the first pass (default: made from the run id)')
     .option('--parent <run_id>', 'the run whose budget this run uses')
     .option('--label <label...>', 'labels to find the run by')
+    .option('--tenant <name>', 'whose run it is; it sees only lessons of the same tenant')
     .action(async (agent: string, goal: string, flags: RunFlags) => {
       const request = await buildRequest(agent, goal, flags);
       await startAndFollow('secondwind run', flags, (runs) => runs.start(request, idempotencyOptions(flags)));
@@ -54,7 +56,7 @@ export function addRerun(program: Command): void {
 
 async function buildRequest(agent: string, goal: string, flags: RunFlags): Promise<RunRequest> {
   const { readJson, readPlan, readPolicy } = await import('../read-input.ts');
-  const { input, plan, policy, runId, loopId, parent, label } = flags;
+  const { input, plan, policy, runId, loopId, parent, label, tenant } = flags;
   return {
     agent,
     goal,
@@ -65,6 +67,7 @@ async function buildRequest(agent: string, goal: string, flags: RunFlags): Promi
     ...(loopId !== undefined && { loop_id: loopId }),
     ...(parent !== undefined && { parent_run_id: parent }),
     ...(label !== undefined && { labels: label }),
+    ...(tenant !== undefined && { tenant }),
   };
 }
 

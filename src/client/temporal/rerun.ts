@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { defined } from '../../protocol/defined.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { PreparedRun, RunRequest } from '../../protocol/run.ts';
 import { RunNotFoundError, SecondwindError } from '../../protocol/errors.ts';
@@ -27,7 +28,7 @@ export async function readRequest(client: Client, store: Store | undefined, runI
 }
 
 function requestFromPrepared(prepared: Json): RunRequest {
-  const { agent, goal, input, plan, policy, labels } = prepared as unknown as PreparedRun;
+  const { agent, goal, input, plan, policy, labels, tenant } = prepared as unknown as PreparedRun;
   return {
     agent,
     goal,
@@ -36,6 +37,7 @@ function requestFromPrepared(prepared: Json): RunRequest {
     // The complete policy, so that the new run has the same limits even if the agent's defaults have changed.
     policy,
     ...(labels.length === 0 ? {} : { labels }),
+    ...defined({ tenant }),
   };
 }
 

@@ -1,12 +1,14 @@
 import { cleanName } from '../failures/clean-text.ts';
+import { defined } from '../../protocol/defined.ts';
 import { quote } from '../failures/quote.ts';
 import type { ActionDifference } from './compare-behaviour.ts';
+import type { ChangedArgument, PlainValue } from '../../protocol/lessons.ts';
 
 /**
  * The text of a lesson that a run learns by itself. It is made only of names, codes and plain values. Text from tools,
  * servers and models is left out, so that no instruction hidden in it can reach a later run.
  */
-export type PlainArgs = Record<string, string | number | boolean | null>;
+export type PlainArgs = Record<string, PlainValue>;
 
 const NAME_CHARS = 40;
 const CODE_CHARS = 30;
@@ -30,7 +32,7 @@ export const describeFailure = (toolName: string | null, errorCode: string): str
 /** Picks the arguments of a call whose values may be shown. */
 export function pickPlainArgs(input: unknown): PlainArgs {
   if (typeof input !== 'object' || input === null || Array.isArray(input)) return {};
-  const plain = Object.entries(input).filter((entry): entry is [string, string | number | boolean | null] => {
+  const plain = Object.entries(input).filter((entry): entry is [string, PlainValue] => {
     const [name, value] = entry;
     if (PRIVATE_NAME.test(name)) return false;
     if (typeof value === 'string') return PLAIN_VALUE.test(value);
@@ -39,24 +41,37 @@ export function pickPlainArgs(input: unknown): PlainArgs {
   return Object.fromEntries(plain.slice(0, KEPT_ARGUMENTS));
 }
 
+/** Lists the arguments that have another value after a change. */
+export function changedArguments(before: PlainArgs, after: PlainArgs): ChangedArgument[] {
+  return Object.keys(after)
+    .filter((name) => before[name] !== after[name])
+    .sort()
+    .map((name) => ({ name, value: after[name] ?? null, ...defined({ before: before[name] }) }));
+}
+
 export interface Remedy {
   differences: readonly ActionDifference[];
   tool_name: string;
-  args_before: PlainArgs;
-  args_after: PlainArgs;
+  /** The changed arguments whose values may be told. */
+  arguments: readonly ChangedArgument[];
   constraints: { max_output_bytes?: number; timeout_ms?: number; page_size?: number };
+  /** What the tool reported, without data of the run. */
   reported: string | null;
 }
 
-/** Builds the text of a lesson: the failure, and what was different when it worked. */
-export const buildLessonText = (failure: string, remedy: Remedy): string =>
-  `${failure}, then what worked was ${describeRemedy(remedy).join(', ')}.`;
+/** Builds the text of a lesson: the failure, and what was different when it worked. Null if there is nothing to tell. */
+export function buildLessonText(failure: string, remedy: Remedy): string | null {
+  const told = describeRemedy(remedy);
+  return told.length === 0 ? null : `${failure}, then what worked was ${told.join(', ')}.`;
+}
 
 function describeRemedy(remedy: Remedy): string[] {
   const { differences, constraints } = remedy;
   const told: string[] = [];
   if (differences.includes('tool')) told.push(`${cleanName(remedy.tool_name, NAME_CHARS)} instead`);
-  if (differences.includes('arguments') && !differences.includes('tool')) told.push(changedArguments(remedy));
+  if (differences.includes('arguments') && !differences.includes('tool') && remedy.arguments.length > 0) {
+    told.push(remedy.arguments.slice(0, TOLD_ARGUMENTS).map(describeArgument).join(' and '));
+  }
   if (differences.includes('constraints')) {
     if (constraints.max_output_bytes !== undefined)
       told.push(`its output cut to ${constraints.max_output_bytes} bytes`);
@@ -65,19 +80,12 @@ function describeRemedy(remedy: Remedy): string[] {
   }
   if (differences.includes('prompt')) told.push('a prompt that names what was missed');
   if (differences.includes('reported') && remedy.reported !== null) told.push(reportedWords(remedy.reported));
-  return told.length === 0 ? ['another way'] : told;
+  return told;
 }
 
-function changedArguments({ args_before: before, args_after: after }: Remedy): string {
-  const changed = Object.keys(after)
-    .filter((name) => before[name] !== after[name])
-    .sort()
-    .slice(0, TOLD_ARGUMENTS)
-    .map((name) => {
-      const value = `${cleanName(name, VALUE_CHARS)} ${String(after[name])}`;
-      return Object.hasOwn(before, name) ? `${value} instead of ${String(before[name])}` : value;
-    });
-  return changed.length === 0 ? 'other arguments' : changed.join(' and ');
+function describeArgument({ name, value, before }: ChangedArgument): string {
+  const told = `${cleanName(name, VALUE_CHARS)} ${String(value)}`;
+  return before === undefined ? told : `${told} instead of ${String(before)}`;
 }
 
 /** A tool wrote the text of `ctx.changed`, so it is quoted. */

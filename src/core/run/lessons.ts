@@ -1,12 +1,11 @@
 import { toolCallId } from '../../protocol/ids.ts';
-import type { LearntLesson, RunLesson } from '../../protocol/lessons.ts';
+import type { RunLesson } from '../../protocol/lessons.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
-import type { CallSucceeded, Constraints } from '../../protocol/tools.ts';
 import { compareBehaviour } from '../lessons/compare-behaviour.ts';
-import { describeFailure, buildLessonText, pickPlainArgs } from '../lessons/lesson-text.ts';
+import { describeFailure } from '../lessons/lesson-text.ts';
 import { type Attempt, lastRecorded, type Step, successOf } from './attempts.ts';
-import { hashCached } from './failure-records.ts';
+import { describeAction, makeLesson } from './make-lesson.ts';
 import { keepLatest } from './outbox.ts';
 import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
@@ -25,6 +24,7 @@ export async function recallLessons({ state, ports }: Story, attempt: Attempt, r
   const found = await ports.recall({
     run_id: state.run.run_id,
     agent: state.run.agent,
+    tenant: state.run.tenant ?? null,
     scope,
     error_type: signal_type,
     fingerprint,
@@ -96,7 +96,8 @@ export function learnFromSuccess(state: RunState, step: Step): void {
   if (state.run.policy.memory.scope === 'run') return;
   const change = compareBehaviour(describeAction(failed, before), describeAction(step, step.attempts.at(-1)));
   if (change.changed_behavior) {
-    state.outbox.lessons.push(makeLesson(state, { failed, before: before.record, step, after }, change.differences));
+    const lesson = makeLesson(state, { failed, before: before.record, step, after }, change.differences);
+    if (lesson !== null) state.outbox.lessons.push(lesson);
   }
   keepLatest(state.outbox.lessons, CAP.outboxRecords);
 }
@@ -113,59 +114,4 @@ function answeredFailure(state: RunState, step: Step): Step | null {
   const latest = open.at(-1);
   const advice = latest === undefined ? undefined : lastRecorded(latest)?.record.recommended_adjustment.type;
   return latest !== undefined && advice === 'use_other_tool' ? latest : null;
-}
-
-interface LessonSource {
-  failed: Step;
-  before: FailureRecord;
-  step: Step;
-  after: CallSucceeded;
-}
-
-function makeLesson(
-  { run }: RunState,
-  { failed, before, step, after }: LessonSource,
-  differences: ReturnType<typeof compareBehaviour>['differences'],
-): LearntLesson {
-  const { scope, similarity_threshold } = run.policy.memory;
-  const last = step.attempts.at(-1);
-  const error_code = before.observed_outcome.error_code ?? before.observed_outcome.kind;
-  return {
-    occurrence_id: `${toolCallId(run.run_id, step.step_id, last?.n ?? 0)}:lesson`,
-    scope: scope === 'global' ? 'global' : 'agent',
-    error_type: before.signal_type,
-    fingerprint: before.fingerprint,
-    content: buildLessonText(describeFailure(failed.call.tool, error_code), {
-      differences,
-      tool_name: step.call.tool,
-      args_before: pickPlainArgs(failed.call.input),
-      args_after: pickPlainArgs(step.call.input),
-      constraints: withoutOrigins(last?.constraints),
-      reported: after.changed ?? null,
-    }),
-    context: `step ${step.step_id} (${step.call.phase}) of run ${run.run_id}`,
-    query: after.query ?? run.goal.slice(0, CAP.messagePreviewChars),
-    iteration: last?.n ?? 0,
-    quality_delta: 1,
-    tools: [...new Set([failed.call.tool, step.call.tool])],
-    similarity_threshold,
-  };
-}
-
-/** Describes an attempt by the properties that can differ between two attempts. */
-function describeAction({ call }: Step, attempt: Attempt | undefined) {
-  const outcome = attempt?.outcome?.class === 'cancelled' ? null : attempt?.outcome;
-  return {
-    tool_name: call.tool,
-    input_hash: attempt?.record?.attempted_action.input_hash ?? hashCached(call.input),
-    constraints: withoutOrigins(attempt?.constraints),
-    prompt_hash: outcome?.prompt?.enhanced_id ?? null,
-    reported_changes: outcome?.changed === undefined ? [] : [outcome.changed],
-    succeeded: outcome?.class === 'ok',
-  };
-}
-
-function withoutOrigins(constraints: Constraints = {}): Constraints {
-  const { origins: _origins, ...rest } = constraints;
-  return rest;
 }

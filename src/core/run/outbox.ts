@@ -106,6 +106,7 @@ export function collectWaiting(state: RunState, withOutputs: boolean): RecordBat
   return {
     run_id: run.run_id,
     agent: run.agent,
+    ...defined({ tenant: run.tenant }),
     ...unsavedRecords(state),
     revisions: [...outbox.revisions],
     outputs,

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Json } from '../../protocol/json.ts';
 import { canonicalJson, sha256Hex, subRunId } from '../../protocol/ids.ts';
 import { CAP } from '../../protocol/caps.ts';
@@ -43,6 +44,7 @@ export async function runSubRun(story: Story, step: Step, attempt: Attempt, inpu
     waited_ms: attempt.waited_ms,
     sub_run_id: subRunId(run_id, step.step_id, attempt.n),
     agent,
+    ...defined({ tenant: state.run.tenant }),
     ...asked,
     grant,
     effects: shareEffects(state, laneFor(state, step, attempt)),

@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CAP } from '../caps.ts';
 import { idSchema } from './failure-record.ts';
+import { tenantSchema } from './tenant.ts';
 import { planSchema } from './plan.ts';
 import { policyPatchSchema } from './policy.ts';
 
@@ -14,5 +15,6 @@ export const runRequestSchema = z.strictObject({
   run_id: idSchema.optional(),
   loop_id: idSchema.optional(),
   labels: z.array(z.string().min(1).max(CAP.nameChars)).max(CAP.labels).optional(),
+  tenant: tenantSchema.optional(),
   parent_run_id: idSchema.optional(),
 });

@@ -9,6 +9,7 @@ import { evaluationsAndSwitches } from './0007-evaluations-and-switches.ts';
 import { reservations } from './0008-reservations.ts';
 import { switchNotes } from './0009-switch-notes.ts';
 import { encryptedArtifacts } from './0010-encrypted-artifacts.ts';
+import { lessonTenants } from './0011-lesson-tenants.ts';
 
 /** Listed in code and in order, so that a bundle contains them. After the first release, only append. */
 export const migrations: Record<string, Migration> = {
@@ -22,4 +23,5 @@ export const migrations: Record<string, Migration> = {
   '0008_reservations': reservations,
   '0009_switch_notes': switchNotes,
   '0010_encrypted_artifacts': encryptedArtifacts,
+  '0011_lesson_tenants': lessonTenants,
 };

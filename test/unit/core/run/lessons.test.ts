@@ -2,6 +2,7 @@
 import { describe, expect, it } from 'vitest';
 import type { PlannerView } from '../../../../src/core/run/ports.ts';
 import { statusOf } from '../../../../src/core/run/status.ts';
+import type { Json } from '../../../../src/protocol/json.ts';
 import type { RecallQuery } from '../../../../src/protocol/lessons.ts';
 import type { ToolCallRequest } from '../../../../src/protocol/tools.ts';
 import { everyLesson, everyRecord, failed, liveChoosing, succeeded } from './choosing-world.ts';
@@ -99,10 +100,78 @@ describe('a run that recovers from a failure', () => {
           ? { calls: [] }
           : { calls: [{ tool: 'look', input: { q: turn === 1 ? order : `${order} now`, limit: turn } }] },
       call: ({ input }) =>
-        (input as { limit: number }).limit === 1 ? failed('X Y; ignore', order) : succeeded({ text: order }),
+        (input as { limit: number }).limit === 1
+          ? failed('X Y; ignore', `${order}; limit must be over 2`)
+          : succeeded({ text: order }),
     });
     const [lesson] = everyLesson(lived);
-    expect(lesson?.content).toBe('If look fails with X_Y__ignore, then what worked was limit 2 instead of 1.');
+    expect(lesson?.content).toBe('If look fails with X_Y__ignore, then what worked was limit 2.');
+  });
+});
+
+describe('a lesson has rules and not the data of one run', () => {
+  /** A planner that tries the inputs one after the other, until one works. */
+  const trying =
+    (...inputs: Json[]) =>
+    ({ turn, steps }: PlannerView) =>
+      steps.some(({ status, tool }) => status === 'ok' && tool !== 'search') || inputs[turn - 1] === undefined
+        ? { calls: [] }
+        : { calls: [{ tool: 'look', input: inputs[turn - 1] ?? null }] };
+  const told = (lived: Parameters<typeof everyLesson>[0]) => everyLesson(lived).flatMap(({ content }) => content ?? []);
+
+  it.each([
+    ['another order of the same customer', { order: 18 }, { order: 17 }, 'order 18 is not in this warehouse'],
+    ['another order, although the error names it', { order: 18 }, { order: 17 }, 'order 18 was split off order 17'],
+    ['a suite that passes instead of one that fails', { suite: 'bad' }, { suite: 'ok' }, '2 of 7 tests failed'],
+    ['arguments that may not be shown', { q: 'a b' }, { q: 'c d' }, 'q is empty'],
+    ['a flag that nothing explains', { force: false }, { force: true }, 'the branch is protected'],
+  ])('tells nothing of %s', async (_what, before, after, message) => {
+    const lived = await liveChoosing({
+      plan: trying(before, after),
+      call: ({ input }) =>
+        JSON.stringify(input) === JSON.stringify(before) ? failed('HTTP_422', message) : succeeded('there'),
+    });
+    expect(lived.calls).toBe(2);
+    expect(told(lived)).toEqual([]);
+  });
+
+  it('tells no argument of a tool that checks work, because then something else was checked', async () => {
+    const lived = await liveChoosing({
+      plan: ({ turn, steps }) =>
+        steps.some(({ status }) => status === 'ok')
+          ? { calls: [] }
+          : { calls: [{ tool: 'checked', input: { suite: turn === 1 ? 'bad' : 'ok' } }] },
+      call: ({ input }) =>
+        (input as { suite: string }).suite === 'bad' ? failed('EXIT_1', 'use suite ok only') : succeeded('there'),
+      policy: { retry: { validation: 0 } },
+    });
+    expect(everyLesson(lived)).toEqual([]);
+  });
+
+  it('does not tell a limit that occurs in an earlier output of the run', async () => {
+    const lived = await liveChoosing({
+      plan: ({ turn, steps }) => {
+        if (turn === 1) return { calls: [{ tool: 'search', input: {} }] };
+        if (steps.some(({ tool, status }) => tool === 'look' && status === 'ok')) return { calls: [] };
+        return { calls: [{ tool: 'look', input: { limit: turn === 2 ? 500 : 100 } }] };
+      },
+      call: (request) => (request.tool === 'search' ? succeeded({ seats: 100 }) : atMost100(request)),
+    });
+    expect(lived.calls).toBe(3);
+    expect(told(lived)).toEqual([]);
+  });
+
+  it('hides names and numbers of the run in what a tool reports', async () => {
+    const lived = await liveChoosing({
+      steps: [{ tool: 'look', input: { customer: 'Ada-Lovelace', order: 4711 } }],
+      call: ({ attempt }) =>
+        attempt === 1
+          ? failed('HTTP_503', 'away', { category: 'server_error' })
+          : succeeded('there', { changed: 'asked the mirror in pages of 50 for order 4711 of Ada-Lovelace' }),
+    });
+    expect(told(lived)).toEqual([
+      'If look fails with HTTP_503, then what worked was what the tool reported as "asked the mirror in pages of 50 for order … of …".',
+    ]);
   });
 });
 

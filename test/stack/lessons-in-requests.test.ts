@@ -1,0 +1,123 @@
+/**
+ * What lessons put into the requests to a model: rules, not the data of other runs, and nothing of another tenant. Real
+ * Temporal, Postgres and HTTP; the model is a scripted server.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineAgent } from '../../src/define/define-agent.ts';
+import { defineTool } from '../../src/define/define-tool.ts';
+import { ToolError } from '../../src/define/tool-error.ts';
+import type { RunRequest } from '../../src/protocol/run.ts';
+import { type ScriptedServer, serveScriptedModel } from '../../src/testing.ts';
+import { type ApiWorld, openApiWorld, tokenOf } from '../support/api-world.ts';
+
+const refusing = (name: string, argument: string, isFine: (value: unknown) => boolean, message: string) =>
+  defineTool({
+    name,
+    effect: 'read',
+    input: z.record(z.string(), z.json()),
+    output: z.json(),
+    run: (input) => {
+      if (!isFine(input[argument])) throw new ToolError(message, { category: 'invalid_input', code: 'HTTP_422' });
+      return { fine: true };
+    },
+  });
+const tools = [
+  refusing('stock', 'limit', (limit) => limit === 100, 'limit 500 is over 100'),
+  refusing('orders', 'order', (order) => order === 4_017, 'this order is not in the warehouse'),
+  refusing('tests', 'suite', (suite) => suite === 'good', '2 of 7 tests failed'),
+  refusing('zones', 'zone', (zone) => zone === 'north', 'no such place'),
+];
+/** The first call of each tool fails, the second one works. */
+const INPUTS: Record<string, [object, object]> = {
+  stock: [{ limit: 500 }, { limit: 100 }],
+  orders: [{ order: 4_018 }, { order: 4_017 }],
+  tests: [{ suite: 'bad' }, { suite: 'good' }],
+  zones: [{ zone: 'south' }, { zone: 'north' }],
+};
+
+let world: ApiWorld;
+let model: ScriptedServer;
+beforeAll(async () => {
+  model = await serveScriptedModel(({ messages }) => {
+    const [, tool = ''] = /use (\w+)/.exec(JSON.stringify(messages)) ?? [];
+    const results = messages.filter(({ role }) => role === 'tool').length;
+    const input = INPUTS[tool]?.[results];
+    return input === undefined ? { text: 'done' } : { calls: [{ tool, input: input as Record<string, string> }] };
+  });
+  const agent = defineAgent({
+    name: 'clerk',
+    instructions: 'Work.',
+    model: { base_url: model.url, api_key: 'k', model: 'm' },
+    tools,
+  });
+  world = await openApiWorld([agent], {
+    tokens: [
+      { role: 'operator', token: tokenOf('operator') },
+      { role: 'reporter', token: tokenOf('reporter'), tenant: 'bolt' },
+    ],
+  });
+  await world.startWorker();
+}, 120_000);
+afterAll(async () => {
+  await world.close();
+  await model.close();
+});
+
+/** Lives one run and returns the text of its first request to the model. */
+async function firstRequest(request: Partial<RunRequest>, role: 'operator' | 'reporter' = 'operator'): Promise<string> {
+  const before = model.exchanges.length;
+  const run_id = world.newRunId('told');
+  const body = { agent: 'clerk', goal: 'use stock', run_id, ...request };
+  expect((await world.ask('POST', '/v1/runs', { role, body })).status).toBe(201);
+  expect(await world.runs.result(run_id)).toMatchObject({ outcome: 'completed' });
+  return JSON.stringify(model.exchanges[before]?.request.messages);
+}
+
+describe('the first request of a run', () => {
+  it('has the limit that the error of an earlier run named', { timeout: 60_000 }, async () => {
+    expect(await firstRequest({})).not.toContain('what worked');
+    expect(await firstRequest({})).toContain(
+      'If stock fails with HTTP_422, then what worked was limit 100 instead of 500.',
+    );
+  });
+
+  it.each(['orders', 'tests'])(
+    'has nothing of the values of one earlier run: %s',
+    { timeout: 60_000 },
+    async (tool) => {
+      await firstRequest({ goal: `use ${tool}` });
+      const second = await firstRequest({ goal: `use ${tool}` });
+      expect(second).not.toMatch(/4017|4018|good|bad/);
+      expect(second).not.toContain(`If ${tool} fails`);
+    },
+  );
+
+  it('has a value that three runs with other goals and inputs agree on', { timeout: 60_000 }, async () => {
+    const live = (n: number) => firstRequest({ goal: `use zones for day ${n}`, input: { day: n }, tenant: 'agreeing' });
+    for (const n of [1, 2, 3]) expect(await live(n)).not.toContain('north');
+    expect(await live(4)).toContain('If zones fails with HTTP_422, then what worked was zone north.');
+  });
+});
+
+describe('a tenant', () => {
+  const RULE = 'what worked was limit 100';
+
+  it('sees its own lessons and none of another tenant', { timeout: 60_000 }, async () => {
+    await firstRequest({ tenant: 'acme' });
+    expect(await firstRequest({ tenant: 'acme' })).toContain(RULE);
+    expect(await firstRequest({ tenant: 'cargo' })).not.toContain(RULE);
+  });
+
+  it('is that of the token, whatever the request says', { timeout: 60_000 }, async () => {
+    expect(await firstRequest({}, 'reporter')).not.toContain(RULE);
+    expect(await firstRequest({}, 'reporter')).toContain(RULE);
+    const body = { agent: 'clerk', goal: 'use stock', tenant: 'acme' };
+    const { status, body: problem } = await world.ask('POST', '/v1/runs', { role: 'reporter', body });
+    expect([status, problem['type']]).toEqual([403, 'urn:secondwind:problem:weaker_role']);
+    const { body: listed } = await world.ask<{ reflections: { tenant: string }[] }>('GET', '/v1/reflections', {
+      role: 'reporter',
+    });
+    expect(listed.reflections.map(({ tenant }) => tenant)).toEqual(['bolt']);
+  });
+});
