@@ -3,6 +3,7 @@ WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 RUN npm ci
 COPY tsconfig.json tsconfig.build.json ./
+COPY scripts/build-dashboard.mjs ./scripts/
 COPY src ./src
 RUN npm run build && npm prune --omit=dev
 

@@ -38,6 +38,16 @@ export default defineConfig({
         },
       },
       { extends: true, test: { name: 'slow', include: SLOW, globalSetup: sharedStack, ...killing } },
+      {
+        extends: true,
+        test: {
+          name: 'browser',
+          include: ['test/browser/**/*.test.ts'],
+          globalSetup: [sharedStack, './test/browser/support/browser-setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
       // Those that kill stacks have stacks of their own.
       {
         extends: true,

@@ -6,6 +6,7 @@ import type { LoopReport, ReviewReport } from '../core/guardrails/loop-report.ts
 import type { Redact } from '../core/redaction/redact.ts';
 import type { Registry } from '../define/registry.ts';
 import type { Store } from '../store/store.ts';
+import type { DashboardFiles } from './dashboard/dashboard-files.ts';
 import type { Metrics } from './watch/request-metrics.ts';
 import type { StreamCaps, StreamLimit } from './watch/stream-limit.ts';
 
@@ -31,6 +32,10 @@ export interface ApiDeps extends TemporalClient {
   streamCaps?: StreamCaps;
   /** Removes secrets from what the API writes to the store. Default: known patterns and the tokens of the API. */
   redact?: Redact;
+  /** Names for links to Temporal. */
+  temporal?: { namespace: string; uiUrl?: string };
+  /** The built dashboard. Without it `/ui/` is not served. */
+  dashboard?: DashboardFiles;
   log?: ApiLog;
   version?: string;
 }

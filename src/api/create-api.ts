@@ -3,6 +3,7 @@ import { Hono } from 'hono';
 import { createRedactor, secretsOf } from '../core/redaction/redact.ts';
 import { checkHost, checkOrigin, createRateLimit, createTokenCheck, DEFAULT_RATE_LIMIT } from './access.ts';
 import type { ApiContext, ApiDeps, ApiEnv } from './api-context.ts';
+import { serveDashboard } from './dashboard/serve-dashboard.ts';
 import { Problem, problemStatus } from './problem.ts';
 import { toProblem } from './error-to-problem.ts';
 import type { Route } from './route.ts';
@@ -69,6 +70,8 @@ export function createApi(deps: ApiDeps, routes: readonly Route[] = ROUTES): Hon
       );
     });
   }
+
+  if (deps.dashboard !== undefined) serveDashboard(app, deps.dashboard);
 
   app.notFound((c) => {
     const others = routes.filter((route) => matches(route.path, c.req.path));

@@ -1,5 +1,6 @@
 import { answerJson } from '../json-answer.ts';
 import { docsPage } from '../docs-page.ts';
+import { DASHBOARD_PATH, wantsPage } from '../dashboard/serve-dashboard.ts';
 import { openApiDocument } from '../openapi.ts';
 import type { Route } from '../route.ts';
 
@@ -10,8 +11,11 @@ const welcome: Route = {
   role: null,
   summary: 'What this server is',
   answer: { status: 200, description: 'Name, version and the address of the description', schema: 'Welcome' },
-  handle: (c, { version = 'unknown' }) =>
-    answerJson(c, { name: 'secondwind', version, openapi: '/openapi.json', docs: '/docs' }),
+  handle: (c, { version = 'unknown', dashboard }) =>
+    // The browser keeps the fragment with the token, and never sends it.
+    dashboard !== undefined && wantsPage(c)
+      ? c.redirect(DASHBOARD_PATH)
+      : answerJson(c, { name: 'secondwind', version, openapi: '/openapi.json', docs: '/docs' }),
 };
 
 /** The description lists every route, including these. */

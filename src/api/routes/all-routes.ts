@@ -15,6 +15,7 @@ import { allEvents, runEvents } from './run-events.ts';
 import { answerRun, cancelRun, feedbackRun, overrideRun, rerunRun } from './run-messages.ts';
 import { runFailures, runGuidance, runOverrides, runSteps, runTrace, runTranscript } from './run-views.ts';
 import { listRuns, runStatus, startRun } from './runs.ts';
+import { session } from './session.ts';
 
 const WORK: Route[] = [
   startRun,
@@ -51,6 +52,7 @@ const WORK: Route[] = [
   bound,
   policy,
   agents,
+  session,
   monitors,
   switchEnhancement,
   encodePayloads,

@@ -59,6 +59,11 @@ const enhancementSwitch = z.strictObject({
 });
 
 export const SERVICE_SCHEMAS = {
+  Session: z.strictObject({
+    role: z.enum(['viewer', 'reporter', 'operator']),
+    version: z.string(),
+    temporal: z.strictObject({ namespace: z.string(), ui_url: z.string().nullable() }),
+  }),
   BoundRequest: z.strictObject({
     policy: policyPatchSchema.optional(),
     plan: planSchema.optional(),

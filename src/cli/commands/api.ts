@@ -54,6 +54,7 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
     { serveApi },
     { encryptionFrom },
     { warnIfPlain },
+    { findDashboard },
   ] = await Promise.all([
     import('../../store/store.ts'),
     import('../serve/open-api.ts'),
@@ -64,6 +65,7 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
     import('../../api/serve.ts'),
     import('../../encryption/settings.ts'),
     import('../serve/warn-if-plain.ts'),
+    import('../serve/find-dashboard.ts'),
   ]);
   const registry = await registryWith(flags.agents);
   const reviewer = await loadReviewer(config.reviewer, process.env);
@@ -76,6 +78,7 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
   const telemetry = await addTelemetry(parts, log, tokens);
   warnIfPlain(config.encryption, log);
   const { allowedHosts, codecOrigins, rateLimit } = config;
+  const dashboard = await findDashboard((line) => log.warn({}, line));
   const app = await openApi(parts, {
     ...outside,
     registry,
@@ -89,6 +92,7 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
     log,
     env: process.env,
     telemetry,
+    dashboard,
   });
   const served = await serveApi({ fetch: serveApp(app, telemetry) }, config);
   parts.add('api', () => served.close());

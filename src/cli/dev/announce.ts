@@ -14,7 +14,8 @@ export function readyLines(news: ReadyNews, ms: number, hint: boolean): string[]
   const { url, token, stack } = news;
   const curl = `curl -s ${url}/v1/runs -H 'Authorization: Bearer ${token}' -d '{"agent":"${news.agents.at(-1)}","goal":"try it"}'`;
   return [
-    `  API          ${url}/#token=${token}`,
+    `  Dashboard    ${url}/#token=${token}`,
+    `  API          ${url} (described at ${url}/docs)`,
     `  Temporal     ${stack.temporalAddress}`,
     ...(stack.uiUrl === undefined ? [] : [`  Temporal UI  ${stack.uiUrl}`]),
     `  Data folder  ${stack.dataDir}${news.tokenFile === null ? '' : ' (the token is in its file "token")'}`,

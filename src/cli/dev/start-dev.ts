@@ -13,6 +13,7 @@ import { createLog } from '../serve/log.ts';
 import type { Parts } from '../serve/parts.ts';
 import type { Failure } from '../serve/run-parts.ts';
 import { addTelemetry } from '../serve/server-telemetry.ts';
+import { findDashboard } from '../serve/find-dashboard.ts';
 import { ownGrants } from '../serve/token-file.ts';
 import type { ReadyNews } from './announce.ts';
 
@@ -30,7 +31,7 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
   const { config, parts, say } = options;
   // Imports and bundling run while the keeper starts Temporal and Postgres.
   const traced = telemetrySettings(process.env).state === 'on';
-  const heavy = preload(config.cacheDir, traced);
+  const heavy = preload(config.cacheDir, traced, say);
   const front = { fetch: (): Response => stillStarting() } as Fetching;
   const served = await listen(front, config);
   if (served) parts.add('api', () => served.close());
@@ -50,7 +51,7 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
   const tokens = grants.map((grant) => grant.token);
   const log = createLog({ file: logPath }, tokens);
   const telemetry = await addTelemetry(parts, log, tokens);
-  const { store, workerMain, bundlePath, openApi, serveApp } = await heavy;
+  const { store, workerMain, bundlePath, dashboard, openApi, serveApp } = await heavy;
   await store.migrateToLatest(stack.databaseUrl);
   const encryption = await encryptionOfDataDir(process.env, stack.dataDir);
   const opened = store.createStore({ databaseUrl: stack.databaseUrl, encryption });
@@ -61,7 +62,7 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
   const shared = { ...stack, registry: options.registry, store: opened, telemetry, encryption };
   const { allowedHosts, codecOrigins, rateLimit } = config;
   const limits = { allowedHosts, codecOrigins, rateLimit };
-  const api = openApi(parts, { ...shared, ...limits, grants, reviewer: options.reviewer, log, env });
+  const api = openApi(parts, { ...shared, ...limits, grants, reviewer: options.reviewer, log, env, dashboard });
   const worker = await workerMain.startWorker({
     ...shared,
     workflowBundlePath: bundlePath,
@@ -90,7 +91,8 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
   };
 }
 
-async function preload(cacheDir: string, traced: boolean) {
+async function preload(cacheDir: string, traced: boolean, say: (line: string) => void) {
+  const dashboard = findDashboard(say);
   const [workerMain, { createStore }, { migrateToLatest }, { serveApp, openApi }] = await Promise.all([
     import('../../worker/main.ts'),
     import('../../store/store.ts'),
@@ -103,6 +105,7 @@ async function preload(cacheDir: string, traced: boolean) {
     openApi,
     serveApp,
     bundlePath: await workerMain.workflowBundle(cacheDir, { traced }),
+    dashboard: await dashboard,
   };
 }
 

@@ -5,12 +5,14 @@ import { checkTemporal } from '../../client/temporal/check-temporal.ts';
 import { connectClient } from '../../client/connect.ts';
 import { createClient } from '../../client/create-client.ts';
 import { createCodec } from '../../client/payload-codec.ts';
+import type { DashboardFiles } from '../../api/dashboard/dashboard-files.ts';
 import type { Grant } from '../../api/access.ts';
 import type { Encryption } from '../../encryption/encryption.ts';
 import { createRedactor, secretsOf } from '../../core/redaction/redact.ts';
 import type { Registry } from '../../define/registry.ts';
 import type { Store } from '../../store/store.ts';
 import type { Telemetry } from '../../telemetry/start-telemetry.ts';
+import { defined } from '../../protocol/defined.ts';
 import { ownVersion } from '../version.ts';
 import type { Parts } from './parts.ts';
 
@@ -32,6 +34,9 @@ export interface OpenApiOptions {
   telemetry?: Telemetry | undefined;
   encryption: Encryption;
   codecOrigins: readonly string[];
+  dashboard?: DashboardFiles | undefined;
+  /** The address of Temporal's own web UI, if it runs. */
+  uiUrl?: string | undefined;
 }
 
 const CHECK_MS = 2_000;
@@ -57,6 +62,8 @@ export async function openApi(parts: Parts, options: OpenApiOptions): Promise<Ho
       temporal: () => client.withDeadline(Date.now() + CHECK_MS, () => checkTemporal(client)),
       store: () => store.ping(),
     },
+    ...defined({ dashboard: options.dashboard }),
+    temporal: { namespace, ...defined({ uiUrl: options.uiUrl }) },
     log: options.log,
     version: ownVersion(),
   });

@@ -1,0 +1,31 @@
+import type { ListedRun, RunFilter } from '../../client/views.ts';
+import type { RunLifeState, RunOutcome } from '../../protocol/run.ts';
+import { defined } from '../../protocol/defined.ts';
+
+export const STATES: RunLifeState[] = ['running', 'backing_off', 'waiting_for_human', 'reviewing', 'stopping', 'ended'];
+export const OUTCOMES: RunOutcome[] = ['completed', 'finalized', 'system_error', 'budget_exhausted', 'cancelled'];
+
+/** Reads the filter of the list from the address, so that a link shows the same list to everybody. */
+export const readFilter = (query: URLSearchParams): RunFilter =>
+  defined({
+    state: STATES.find((state) => state === query.get('state')),
+    outcome: OUTCOMES.find((outcome) => outcome === query.get('outcome')),
+    agent: query.get('agent') || undefined,
+    label: query.get('label') || undefined,
+  });
+
+/** Whether a run belongs to the list with this filter. The server decides this for pages, and this function for live changes. */
+export const fitsFilter = (run: ListedRun, { state, outcome, agent, label }: RunFilter): boolean =>
+  (state === undefined || run.state === state) &&
+  (outcome === undefined || run.outcome === outcome) &&
+  (agent === undefined || run.agent === agent) &&
+  (label === undefined || run.labels.includes(label));
+
+/** Finds the words of a search in what the list shows of a run. */
+export function fitsSearch(run: ListedRun, search: string): boolean {
+  const text = `${run.goal} ${run.agent} ${run.run_id} ${run.labels.join(' ')}`.toLowerCase();
+  return search
+    .toLowerCase()
+    .split(/\s+/)
+    .every((word) => text.includes(word));
+}

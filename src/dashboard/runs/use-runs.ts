@@ -1,0 +1,114 @@
+import { useCallback, useEffect, useRef, useState } from 'react';
+import type { ListedRun, RunFilter } from '../../client/views.ts';
+import { type StreamedEvent, useEvents } from '../shell/follow-events.ts';
+import { isSignedOut, useSession } from '../shell/session.ts';
+import { startedRun, withEvent } from './live-runs.ts';
+import { fitsFilter } from './run-filter.ts';
+
+const PAGE = 200;
+
+export interface RunList {
+  runs: ListedRun[];
+  /** Runs that started since the list was loaded; they are added when the person asks, or at once at the top of the page. */
+  arrived: ListedRun[];
+  showArrived: () => void;
+  isLoading: boolean;
+  /** True when every run was loaded. */
+  isComplete: boolean;
+  isBroken: boolean;
+  error: unknown;
+  loadMore: () => void;
+  reload: () => void;
+}
+
+interface Loaded {
+  runs: ListedRun[];
+  cursor: string | null;
+  isComplete: boolean;
+}
+const NOTHING: Loaded = { runs: [], cursor: null, isComplete: false };
+
+/** The list of runs with a filter: loads page by page, and follows the events of all runs. */
+export function useRuns(filter: RunFilter): RunList {
+  const { client, leave } = useSession();
+  const key = JSON.stringify(filter);
+  const [loaded, setLoaded] = useState<Loaded>(NOTHING);
+  const [arrived, setArrived] = useState<ListedRun[]>([]);
+  const [isLoading, setLoading] = useState(true);
+  const [isBroken, setBroken] = useState(false);
+  const [error, setError] = useState<unknown>();
+  const [round, setRound] = useState(0);
+  const asking = useRef<AbortController | null>(null);
+
+  const load = useCallback(
+    async (cursor: string | null, before: ListedRun[]) => {
+      asking.current?.abort();
+      const { signal } = (asking.current = new AbortController());
+      setLoading(true);
+      try {
+        const wanted = JSON.parse(key) as RunFilter;
+        const page = await client.runs.list({ ...wanted, limit: PAGE, ...(cursor !== null && { cursor }) }, { signal });
+        const known = new Set(before.map((run) => run.run_id));
+        const runs = [...before, ...page.runs.filter((run) => !known.has(run.run_id))];
+        setLoaded({ runs, cursor: page.next_cursor, isComplete: page.next_cursor === null });
+        setError(undefined);
+        setLoading(false);
+      } catch (failed) {
+        if (signal.aborted) return;
+        if (isSignedOut(failed)) leave('The token is no longer valid.');
+        setError(failed);
+        setLoading(false);
+      }
+    },
+    [client, key, leave],
+  );
+  useEffect(() => {
+    setLoaded(NOTHING);
+    setArrived([]);
+    void load(null, []);
+    return () => asking.current?.abort();
+  }, [load, round]);
+
+  useEvents(
+    '/v1/events',
+    (events) => {
+      setLoaded((before) => ({ ...before, runs: changed(before.runs, events) }));
+      setArrived((before) => changed([...newRuns(events, before), ...before], events));
+    },
+    setBroken,
+  );
+
+  const fresh = arrived.filter(
+    (run) => fitsFilter(run, filter) && !loaded.runs.some((known) => known.run_id === run.run_id),
+  );
+  const showArrived = (): void => {
+    setLoaded((before) => ({ ...before, runs: [...fresh, ...before.runs] }));
+    setArrived([]);
+  };
+  const loadMore = (): void => {
+    if (!isLoading && error === undefined && loaded.cursor !== null) void load(loaded.cursor, loaded.runs);
+  };
+  return {
+    runs: loaded.runs,
+    arrived: fresh,
+    showArrived,
+    isLoading,
+    isComplete: loaded.isComplete,
+    isBroken,
+    error,
+    loadMore,
+    reload: () => setRound(round + 1),
+  };
+}
+
+function newRuns(events: readonly StreamedEvent[], known: readonly ListedRun[]): ListedRun[] {
+  const started = events.flatMap((event) => (event.event === 'run_started' ? [startedRun(event)] : []));
+  return started.filter((run) => !known.some(({ run_id }) => run_id === run.run_id)).reverse();
+}
+
+/** Applies events to the runs that they belong to. A run keeps its place, so that nothing moves under the pointer. */
+function changed(runs: ListedRun[], events: readonly StreamedEvent[]): ListedRun[] {
+  const byRun = Map.groupBy(events, (event) => event.run_id);
+  if (!runs.some((run) => byRun.has(run.run_id))) return runs;
+  return runs.map((run) => (byRun.get(run.run_id) ?? []).reduce(withEvent, run));
+}

@@ -1,0 +1,104 @@
+import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
+import { ProblemNotice } from '../parts/problem.tsx';
+import { RunsPage } from '../runs/runs-page.tsx';
+import { Link, usePlace } from './router.tsx';
+import {
+  forgetToken,
+  isSignedOut,
+  keepToken,
+  openSession,
+  type Session,
+  SessionContext,
+  takeToken,
+} from './session.ts';
+import { SignIn } from './sign-in.tsx';
+import { TopBar } from './top-bar.tsx';
+
+/** Pages that are not the first view are loaded when they are opened. */
+const RunPage = lazy(() => import('../run/run-page.tsx'));
+
+type Entry =
+  | { at: 'opening' }
+  | { at: 'signed-out'; reason?: string }
+  | { at: 'broken'; error: unknown }
+  | { at: 'in' };
+
+/** Signs in with the token of the link, then shows the page that the address names. */
+export function App() {
+  const [token, setToken] = useState(takeToken);
+  const [entry, setEntry] = useState<Entry>({ at: 'opening' });
+  const [opened, setOpened] = useState<Awaited<ReturnType<typeof openSession>> | null>(null);
+
+  const leave = useCallback((reason?: string) => {
+    forgetToken();
+    setOpened(null);
+    setToken(null);
+    setEntry(reason === undefined ? { at: 'signed-out' } : { at: 'signed-out', reason });
+  }, []);
+
+  useEffect(() => {
+    // A link with another token may be opened in the same tab.
+    const look = (): void => setToken(takeToken());
+    addEventListener('hashchange', look);
+    return () => removeEventListener('hashchange', look);
+  }, []);
+
+  const open = useCallback(async () => {
+    if (token === null) return setEntry((before) => (before.at === 'signed-out' ? before : { at: 'signed-out' }));
+    setEntry({ at: 'opening' });
+    try {
+      setOpened(await openSession(token));
+      setEntry({ at: 'in' });
+    } catch (error) {
+      if (isSignedOut(error)) leave('This token is unknown or no longer valid.');
+      else setEntry({ at: 'broken', error });
+    }
+  }, [token, leave]);
+  useEffect(() => void open(), [open]);
+
+  const session = useMemo<Session | null>(
+    () => (opened === null ? null : { client: opened.client, ...opened.facts, leave }),
+    [opened, leave],
+  );
+  const enter = (given: string): void => {
+    keepToken(given);
+    setToken(given);
+  };
+
+  if (entry.at === 'signed-out') return <SignIn reason={entry.reason} onToken={enter} />;
+  if (entry.at === 'broken') {
+    return (
+      <main className="sign-in">
+        <ProblemNotice error={entry.error} onRetry={() => void open()} />
+      </main>
+    );
+  }
+  if (session === null) return <main aria-busy="true" />;
+  return (
+    <SessionContext value={session}>
+      <div className="shell">
+        <TopBar />
+        <Suspense fallback={<main aria-busy="true" />}>
+          <Page />
+        </Suspense>
+      </div>
+    </SessionContext>
+  );
+}
+
+function Page() {
+  const { path } = usePlace();
+  const run = /^\/runs\/([^/]+)$/.exec(path)?.[1];
+  if (path === '/' || path === '/runs') return <RunsPage />;
+  if (run !== undefined) return <RunPage key={run} runId={decodeURIComponent(run)} />;
+  return (
+    <main>
+      <div className="empty">
+        <h1>There is no such page</h1>
+        <p>
+          <Link to="/">Go to the list of runs.</Link>
+        </p>
+      </div>
+    </main>
+  );
+}
