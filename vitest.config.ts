@@ -6,9 +6,15 @@ const sharedStack = './test/support/global-setup.ts';
 const killing = { testTimeout: 180_000, hookTimeout: 60_000 };
 
 /** Slow by nature, on the stack that the quick ones share too. `npm run test:slow` runs these, and what kills stacks. */
-const SLOW = ['cli-demo', 'hostile-on-temporal', 'long-conversation', 'loop-guard-killed', 'stable-prompt'].map(
-  (name) => `test/stack/${name}.test.ts`,
-);
+const SLOW = [
+  'cli-demo',
+  'exact-runs',
+  'hostile-on-temporal',
+  'long-conversation',
+  'loop-guard-killed',
+  'secrets-nowhere',
+  'stable-prompt',
+].map((name) => `test/stack/${name}.test.ts`);
 
 export default defineConfig({
   test: {

@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
 import { Hono } from 'hono';
 import { createRedactor, secretsOf } from '../core/redaction/redact.ts';
+import { findRegistrySecrets } from '../define/registry-secrets.ts';
 import { checkHost, checkOrigin, createRateLimit, createTokenCheck, DEFAULT_RATE_LIMIT } from './access.ts';
 import type { ApiContext, ApiDeps, ApiEnv } from './api-context.ts';
 import { serveDashboard } from './dashboard/serve-dashboard.ts';
@@ -25,7 +26,8 @@ export function createApi(deps: ApiDeps, routes: readonly Route[] = ROUTES): Hon
   const allowedHosts = deps.allowedHosts ?? [];
   const metrics = createMetrics();
   const streams = createStreamLimit(deps.streamCaps);
-  const secrets = [...secretsOf(process.env), ...deps.tokens.map(({ token }) => token)];
+  const tokens = deps.tokens.map(({ token }) => token);
+  const secrets = [...secretsOf(process.env), ...findRegistrySecrets(deps.registry), ...tokens];
   const redact = deps.redact ?? createRedactor(secrets);
 
   /** Authenticates the request and applies the rate limit. */

@@ -12,23 +12,29 @@ export interface SecretFormat {
 const LOWER = 'abcdefghijklmnopqrstuvwxyz';
 const DIGITS = '0123456789';
 const ANY = LOWER + LOWER.toUpperCase() + DIGITS;
-/** The same characters for the same seed and length; neighbours differ, and all kinds occur. */
-const from = (alphabet: string, length: number, seed: number): string =>
-  Array.from({ length }, (_, index) => alphabet[(index * 37 + seed * 11 + index * index * 5) % alphabet.length]).join(
-    '',
-  );
+/** The same characters for the same seed and length, by a linear congruential generator. */
+function from(alphabet: string, length: number, seed: number): string {
+  let state = (seed * 7_919 + 12_345) % 2_147_483_648;
+  return Array.from({ length }, () => {
+    state = (state * 1_103_515_245 + 12_345) % 2_147_483_648;
+    return alphabet[Math.floor(state / 65_536) % alphabet.length];
+  }).join('');
+}
 
 /** Every format, its random parts made from `seed`. */
 export function secretFormats(seed = 1): SecretFormat[] {
-  const any = (length: number): string => `a1B${from(ANY, length - 3, seed)}`;
-  const hex = (length: number): string => `a1${from('0123456789abcdef', length - 2, seed)}`;
-  const upper = (length: number): string => `A1${from(LOWER.toUpperCase() + DIGITS, length - 2, seed)}`;
-  const lower = (length: number): string => `a1${from(LOWER + DIGITS, length - 2, seed)}`;
-  const digits = (length: number): string => from(DIGITS, length, seed);
-  const uuid = `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`;
+  // No two of them share a part, so that one that is seen does not look like another.
+  let made = seed * 1_000;
+  const next = (): number => (made += 1);
+  const any = (length: number): string => `a1B${from(ANY, length - 3, next())}`;
+  const hex = (length: number): string => `a1${from('0123456789abcdef', length - 2, next())}`;
+  const upper = (length: number): string => `A1${from(LOWER.toUpperCase() + DIGITS, length - 2, next())}`;
+  const lower = (length: number): string => `a1${from(LOWER + DIGITS, length - 2, next())}`;
+  const digits = (length: number): string => from(DIGITS, length, next());
+  const uuid = (): string => `${hex(8)}-${hex(4)}-4${hex(3)}-8${hex(3)}-${hex(12)}`;
   const base64 = (length: number): string => `${any(length - 1)}=`;
   const lines = (separator: string): string => [any(64), any(64), base64(40)].join(separator);
-  const password = `Tr0ub4dor-${any(6)}`;
+  const password = (): string => `Tr0ub4dor-${any(8)}`;
   const formats: SecretFormat[] = [];
   const alone = (rule: string, secret: string): void => void formats.push({ rule, text: secret, secret });
   const within = (rule: string, before: string, secret: string, after = ''): void =>
@@ -61,7 +67,7 @@ export function secretFormats(seed = 1): SecretFormat[] {
   alone('aws_key', `AKIA${upper(16)}`);
   alone('aws_key', `ASIA${upper(16)}`);
   alone('aws_bedrock_key', `ABSK${any(110)}`);
-  alone('aws_mws_key', `amzn.mws.${uuid}`);
+  alone('aws_mws_key', `amzn.mws.${uuid()}`);
   alone('google_key', `AIza${any(35)}`);
   alone('google_oauth_token', `ya29.${any(60)}`);
   alone('google_refresh_token', `1//0${any(60)}`);
@@ -74,7 +80,7 @@ export function secretFormats(seed = 1): SecretFormat[] {
   alone('tencent_key', `AKID${any(32)}`);
   alone('yandex_key', `AQVN${any(36)}`);
   alone('cloudflare_origin_key', `v1.0-${hex(24)}-${hex(146)}`);
-  alone('heroku_key', `HRKU-${uuid}`);
+  alone('heroku_key', `HRKU-${uuid()}`);
   alone('fly_token', `fm2_${any(120)}`);
   alone('netlify_token', `nfp_${any(36)}`);
   alone('vercel_token', `vercel_blob_rw_${any(16)}_${any(30)}`);
@@ -92,7 +98,7 @@ export function secretFormats(seed = 1): SecretFormat[] {
   alone('age_key', `AGE-SECRET-KEY-1${upper(58)}`);
   alone('circleci_token', `CCIPAT_${any(22)}_${hex(40)}`);
   alone('buildkite_token', `bkua_${hex(40)}`);
-  alone('launchdarkly_key', `sdk-${uuid}`);
+  alone('launchdarkly_key', `sdk-${uuid()}`);
   alone('openai_key', `sk-proj-${any(120)}`);
   alone('anthropic_key', `sk-ant-api03-${any(90)}`);
   alone('openrouter_key', `sk-or-v1-${hex(64)}`);
@@ -114,14 +120,14 @@ export function secretFormats(seed = 1): SecretFormat[] {
   alone('slack_webhook', `hooks.slack.com/services/T${upper(10)}/B${upper(10)}/${any(24)}`);
   alone('discord_token', `MT${any(24)}.G${any(5)}.${any(38)}`);
   alone('discord_webhook', `discord.com/api/webhooks/1${digits(18)}/${any(68)}`);
-  alone('teams_webhook', `acme.webhook.office.com/webhookb2/${uuid}@${uuid}/IncomingWebhook/${hex(32)}/${uuid}`);
+  alone('teams_webhook', `acme.webhook.office.com/webhookb2/${uuid()}@${uuid()}/IncomingWebhook/${hex(32)}/${uuid()}`);
   alone('telegram_token', `1${digits(9)}:AA${any(33)}`);
   alone('stripe_key', `sk_live_${any(24)}`);
   alone('stripe_key', `rk_test_${any(24)}`);
   alone('webhook_secret', `whsec_${any(32)}`);
   alone('square_token', `EAAA${any(60)}`);
   alone('shopify_token', `shpat_${hex(32)}`);
-  alone('plaid_token', `access-production-${uuid}`);
+  alone('plaid_token', `access-production-${uuid()}`);
   alone('flutterwave_key', `FLWSECK-${lower(32)}-X`);
   alone('easypost_key', `EZAK${any(54)}`);
   alone('duffel_token', `duffel_live_${any(43)}`);
@@ -130,7 +136,7 @@ export function secretFormats(seed = 1): SecretFormat[] {
   alone('mailgun_key', `key-${hex(32)}`);
   alone('mailchimp_key', `${hex(32)}-us12`);
   alone('brevo_key', `xkeysib-${hex(64)}-${any(16)}`);
-  alone('hubspot_token', `pat-na1-${uuid}`);
+  alone('hubspot_token', `pat-na1-${uuid()}`);
   alone('linear_key', `lin_api_${any(40)}`);
   alone('notion_token', `ntn_${any(46)}`);
   alone('notion_token', `secret_${any(43)}`);
@@ -174,13 +180,13 @@ export function secretFormats(seed = 1): SecretFormat[] {
   within('authorization', '"Authorization": "Token token=', any(20), '"');
   within('bearer', 'sent with bearer ', any(32));
   within('basic', 'curl said basic ', base64(24));
-  within('url_password', 'redis://:', password, '@cache:6379/0');
+  within('url_password', 'redis://:', password(), '@cache:6379/0');
   within('url_password', 'postgres://app:', `p@ss/${any(8)}:x#1`, '@db.internal:5432/app');
-  within('url_password', 'mongodb+srv://app:', password, '@cluster0.abcde.mongodb.net/?retryWrites=true');
-  within('url_password', 'amqp://app:', password, '@mq:5672/vhost');
+  within('url_password', 'mongodb+srv://app:', password(), '@cluster0.abcde.mongodb.net/?retryWrites=true');
+  within('url_password', 'amqp://app:', password(), '@mq:5672/vhost');
   within('url_password', 'https://me:', 'p%40ss%2Fw0rd', '@git.internal/repo.git');
   within('url_token', 'https://', any(40), '@git.internal/repo.git');
-  within('jdbc_password', 'jdbc:oracle:thin:scott/', password, '@//db:1521/orcl');
+  within('jdbc_password', 'jdbc:oracle:thin:scott/', password(), '@//db:1521/orcl');
   within(
     'azure_account_key',
     'DefaultEndpointsProtocol=https;AccountName=x;AccountKey=',
@@ -197,35 +203,35 @@ export function secretFormats(seed = 1): SecretFormat[] {
   within('cookie', 'Cookie: theme=dark-one; ', `sid=${any(32)}`);
   within('cookie', 'Set-Cookie: session=', any(40), '; HttpOnly');
   within('session_cookie', 'seen with connect.sid=', `s%3A${any(32)}`);
-  within('netrc', 'machine git.internal login me password ', password);
-  within('pgpass', 'db.internal:5432:app:me:', password);
+  within('netrc', 'machine git.internal login me password ', password());
+  within('pgpass', 'db.internal:5432:app:me:', password());
   within('password_hash', 'me:', `$apr1$${any(8)}$${any(22)}`);
   within('password_hash', 'me:', `$2y$10$${any(53)}`);
-  within('command_password', 'curl -u me:', password, ' https://api.internal');
+  within('command_password', 'curl -u me:', password(), ' https://api.internal');
   within('command_password', 'deploy --token ', any(24));
   within('wireguard_key', 'PrivateKey = ', base64(44));
   within('kubernetes_secret', 'apiVersion: v1\nkind: Secret\ndata:\n  db: ', base64(24), '\ntype: Opaque');
   within('kubernetes_secret', '{"kind":"Secret","data":{"db":"', base64(24), '"}}');
 
   within('assignment', '//registry.npmjs.org/:_authToken=', any(36));
-  within('assignment', 'PGPASSWORD=', password);
-  within('assignment', 'export POSTGRES_PASSWORD=', password);
+  within('assignment', 'PGPASSWORD=', password());
+  within('assignment', 'export POSTGRES_PASSWORD=', password());
   within('assignment', 'aws_secret_access_key = ', any(40));
   within('assignment', 'AWS_SESSION_TOKEN=', any(120));
   within('assignment', 'DD_API_KEY=', hex(32));
   within('assignment', 'PAGERDUTY_TOKEN=', any(20));
-  within('assignment', 'HEROKU_API_KEY=', uuid);
+  within('assignment', 'HEROKU_API_KEY=', uuid());
   within('assignment', 'CLOUDFLARE_API_TOKEN=', any(40));
   within('assignment', '{"clientSecret": "', any(32), '"}');
   within('assignment', "const apiKey = '", any(32), "';");
   within('assignment', 'accessToken: "', any(32), '"');
-  within('assignment', 'password: ', password);
+  within('assignment', 'password: ', password());
   within('assignment', 'X-API-Key: ', any(32));
-  within('assignment', 'Server=db;User Id=me;Password=', password, ';Encrypt=true');
-  within('assignment', 'jdbc:postgresql://db/app?user=me&password=', password, '&ssl=true');
+  within('assignment', 'Server=db;User Id=me;Password=', password(), ';Encrypt=true');
+  within('assignment', 'jdbc:postgresql://db/app?user=me&password=', password(), '&ssl=true');
   within('assignment', 'https://api.internal/v1?access_token=', any(32), '&page=2');
   within('assignment', String.raw`"{\"refresh_token\":\"`, any(40), String.raw`\"}"`);
-  within('nested', '{"password": {"value": "', password, '"}}');
+  within('nested', '{"password": {"value": "', password(), '"}}');
   return formats;
 }
 

@@ -1,5 +1,6 @@
 import type { Command } from 'commander';
 import { type Config, readConfig } from '../config/read-config.ts';
+import { findRegistrySecrets } from '../../define/registry-secrets.ts';
 import { reportError } from '../report-error.ts';
 import type { CommandLog } from '../serve/log.ts';
 import type { Parts } from '../serve/parts.ts';
@@ -55,11 +56,13 @@ async function start(
     import('../serve/warn-if-plain.ts'),
   ]);
   const registry = await registryWith(flags.agents);
+  const secrets = findRegistrySecrets(registry);
+  log.hide(secrets);
   const encryption = encryptionFrom(process.env);
   const store = createStore({ databaseUrl: outside.databaseUrl, encryption });
   warnIfPlain(config.encryption, log);
   parts.add('store', () => store.close());
-  const telemetry = await addTelemetry(parts, log);
+  const telemetry = await addTelemetry(parts, log, secrets);
   const logger = log.temporal;
   const worker = await startWorker({
     ...outside,

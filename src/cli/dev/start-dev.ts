@@ -5,6 +5,7 @@ import type { ApiDeps } from '../../api/api-context.ts';
 import type { Config } from '../config/read-config.ts';
 import { encryptionOfDataDir } from '../../encryption/settings.ts';
 import type { Registry } from '../../define/registry.ts';
+import { findRegistrySecrets } from '../../define/registry-secrets.ts';
 import { SEARCH_ATTRIBUTE_TYPES } from '../../protocol/names.ts';
 import { startStack } from '../../stack/start-stack.ts';
 import { lockOwner } from '../../stack/machine/folder-lock.ts';
@@ -48,9 +49,9 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
 
   const { grants, operatorToken, file } = await ownGrants(config.tokens, stack.dataDir);
   const logPath = join(stack.dataDir, 'logs', 'secondwind.log');
-  const tokens = grants.map((grant) => grant.token);
-  const log = createLog({ file: logPath }, tokens);
-  const telemetry = await addTelemetry(parts, log, tokens);
+  const secrets = [...grants.map((grant) => grant.token), ...findRegistrySecrets(options.registry)];
+  const log = createLog({ file: logPath }, secrets);
+  const telemetry = await addTelemetry(parts, log, secrets);
   const { store, workerMain, bundlePath, dashboard, openApi, serveApp } = await heavy;
   await store.migrateToLatest(stack.databaseUrl);
   const encryption = await encryptionOfDataDir(process.env, stack.dataDir);

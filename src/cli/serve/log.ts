@@ -14,13 +14,16 @@ export interface CommandLog {
   warn(fields: object, message: string): void;
   /** Adds fields to every further line. The function is called for each line. */
   addFields(fields: () => Record<string, string>): void;
+  /** Removes these values too from every further line. */
+  hide(secrets: readonly string[]): void;
   /** The same log as a logger of Temporal's SDK. */
   temporal: Logger;
 }
 
 /** Creates a log of JSON lines, to a file or to stderr, without secrets. */
 export function createLog(to: { file: string } | 'stderr', secrets: readonly string[]): CommandLog {
-  const redact = createRedactor([...secretsOf(process.env), ...secrets]);
+  let known = [...secretsOf(process.env), ...secrets];
+  let redact = createRedactor(known);
   const writer = to === 'stderr' ? writeLinesInBackground(2) : writeLines(logFile(to.file), sayOnStderr);
   let more = (): Record<string, string> => ({});
   const settings = {
@@ -35,6 +38,10 @@ export function createLog(to: { file: string } | 'stderr', secrets: readonly str
     warn: (fields, message) => log.warn(fields, message),
     addFields: (fields) => {
       more = fields;
+    },
+    hide: (others) => {
+      known = [...known, ...others];
+      redact = createRedactor(known);
     },
     temporal: temporalLogger(log),
   };

@@ -1,17 +1,17 @@
-import { collapseSpaces, stripControls } from './clean-text.ts';
+import { stripControls } from './clean-text.ts';
 
 /** Marks that turn the direction of text around or are not seen at all. */
 const UNSEEN = /[\u200b-\u200f\u202a-\u202e\u2060-\u2069\ufeff]/g;
 
 /**
- * Quotes text that somebody else wrote: one line, capped, with its quotes and backslashes escaped, so that it cannot leave
- * the quote. A heading or a list in it has no line of its own any more.
+ * Quotes text that somebody else wrote, as JSON quotes it: one line, capped, with line breaks, quotes and backslashes
+ * escaped, so that it cannot leave the quote. A heading or a list in it has no line of its own any more.
  */
 export function quote(text: string, maxChars: number): string {
-  const line = collapseSpaces(stripControls(text).replace(UNSEEN, ''));
-  const characters = Array.from(line);
-  const cut = characters.length > maxChars ? `${characters.slice(0, maxChars - 1).join('')}…` : line;
-  return `"${cut.replaceAll('\\', '\\\\').replaceAll('"', '\\"')}"`;
+  const characters = Array.from(stripControls(text).replace(UNSEEN, '').trim());
+  return JSON.stringify(
+    characters.length > maxChars ? `${characters.slice(0, maxChars - 1).join('')}…` : characters.join(''),
+  );
 }
 
 /**

@@ -81,7 +81,7 @@ export const CONTEXT_RULES: readonly Rule[] = [
     about: 'A bearer token, in any case',
     anchors: ['bearer'],
     ignoreCase: true,
-    pattern: /\b(bearer\s{1,10})([A-Za-z0-9._~+/=-]{16,4000})/gi,
+    pattern: /(?:\b|(?<=\\[nrt]))(bearer\s{1,10})([A-Za-z0-9._~+/=-]{16,4000})/gi,
     accept: (value) => !isPlaceholder(value) && (hasDigitAndLetter(value) || /^[A-Za-z0-9+/=]{20,}$/.test(value)),
   },
   {
@@ -89,7 +89,7 @@ export const CONTEXT_RULES: readonly Rule[] = [
     about: 'Basic credentials, in any case',
     anchors: ['basic'],
     ignoreCase: true,
-    pattern: /\b(basic\s{1,10})([A-Za-z0-9+/_-]{8,4000}={0,2})(?![A-Za-z0-9])/gi,
+    pattern: /(?:\b|(?<=\\[nrt]))(basic\s{1,10})([A-Za-z0-9+/_-]{8,4000}={0,2})(?![A-Za-z0-9])/gi,
     accept: (value) =>
       value.endsWith('=') || (value.length >= 12 && /[0-9]/.test(value) && /[a-z]/.test(value) && /[A-Z]/.test(value)),
   },
@@ -99,21 +99,22 @@ export const CONTEXT_RULES: readonly Rule[] = [
       'The password in the address of a database or queue, with an empty user or odd characters too: `redis://:…@host`',
     anchors: ['://'],
     pattern:
-      /\b((?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|clickhouse|cockroachdb|ldaps?|smtps?|ftps?|sftp|nats|mqtts?):\/\/[^\s/:@'"`<>[]{0,100}:)([^\s'"`<>]{1,300})(?=@[A-Za-z0-9[$%{_-])/gi,
+      /(?:\b|(?<=\\[nrt]))((?:postgres(?:ql)?|mysql|mariadb|mongodb(?:\+srv)?|rediss?|amqps?|mssql|sqlserver|clickhouse|cockroachdb|ldaps?|smtps?|ftps?|sftp|nats|mqtts?):\/\/[^\s/:@'"`<>[]{0,100}:)([^\s'"`<>]{1,300})(?=@[A-Za-z0-9[$%{_-])/gi,
     accept: (value) => isUrlPassword(value) && !/^[0-9]{1,5}\//.test(value),
   },
   {
     name: 'url_password',
     about: 'The password in any other address: `https://user:…@host`',
     anchors: ['://'],
-    pattern: /\b([a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@'"`<>[]{0,100}:)([^\s/'"`<>?#]{1,300})(?=@[A-Za-z0-9[$%{_-])/gi,
+    pattern:
+      /(?:\b|(?<=\\[nrt]))([a-z][a-z0-9+.-]{1,30}:\/\/[^\s/:@'"`<>[]{0,100}:)([^\s/'"`<>?#]{1,300})(?=@[A-Za-z0-9[$%{_-])/gi,
     accept: isUrlPassword,
   },
   {
     name: 'url_token',
     about: 'A token in place of a user name: `https://…@github.com`',
     anchors: ['://'],
-    pattern: /\b(https?:\/\/)([A-Za-z0-9_-]{30,255})(?=(?::x-oauth-basic)?@)/gi,
+    pattern: /(?:\b|(?<=\\[nrt]))(https?:\/\/)([A-Za-z0-9_-]{30,255})(?=(?::x-oauth-basic)?@)/gi,
     accept: hasDigitAndLetter,
   },
   {
@@ -166,7 +167,7 @@ export const CONTEXT_RULES: readonly Rule[] = [
     about: 'A password in a .netrc file: `machine … login … password …`',
     anchors: ['machine', 'login'],
     pattern:
-      /(\b(?:machine\s{1,10}[^\s]{1,200}\s{1,10})?login\s{1,10}[^\s]{1,200}\s{1,10}(?:account\s{1,10}[^\s]{1,100}\s{1,10})?password\s{1,10})([^\s]{1,200})/g,
+      /((?:\b|(?<=\\[nrt]))(?:machine\s{1,10}[^\s]{1,200}\s{1,10})?login\s{1,10}[^\s]{1,200}\s{1,10}(?:account\s{1,10}[^\s]{1,100}\s{1,10})?password\s{1,10})([^\s]{1,200})/g,
     accept: (value) => !value.startsWith('[redacted') && !value.startsWith('…'),
   },
   {
@@ -189,13 +190,13 @@ export const CONTEXT_RULES: readonly Rule[] = [
     about: 'A password on a command line: `curl -u user:…`, `--password …`, `sshpass -p …`',
     anchors: ['curl', '--pass', 'sshpass', '--token', '--secret', '--api-key'],
     pattern:
-      /((?:\bcurl\b[^\n]{0,200}\s(?:-u|--user)[ =]["']?[^\s:"']{1,100}:|\bsshpass\s{1,4}-p\s{0,4}["']?|--(?:password|passphrase|token|secret|api-key)[ =]["']?))([^\s"'<>$[\]{}()|,;]{8,200})/g,
+      /((?:(?:\b|(?<=\\[nrt]))curl\b[^\n]{0,200}\s(?:-u|--user)[ =]["']?[^\s:"']{1,100}:|\bsshpass\s{1,4}-p\s{0,4}["']?|--(?:password|passphrase|token|secret|api-key)[ =]["']?))([^\s"'<>$[\]{}()|,;\\]{8,200})/g,
     accept: (value) => !isPlaceholder(value) && !isWord(value) && !value.startsWith('-') && !isCode(value),
   },
   {
     name: 'wireguard_key',
     about: 'A WireGuard key: `PrivateKey = …`',
     anchors: ['PrivateKey', 'PresharedKey'],
-    pattern: /(\b(?:PrivateKey|PresharedKey)\s{0,3}=\s{0,3})([A-Za-z0-9+/]{43}=)/g,
+    pattern: /((?:\b|(?<=\\[nrt]))(?:PrivateKey|PresharedKey)\s{0,3}=\s{0,3})([A-Za-z0-9+/]{43}=)/g,
   },
 ];
