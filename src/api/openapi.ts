@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import { z } from 'zod';
 import { ID_PATTERN } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
@@ -122,7 +123,7 @@ function buildLinks({ schema }: Answer, all: readonly Route[]): JsonObject {
 const jsonContent = (name: SchemaName, example?: Json): JsonObject => ({
   'application/json': {
     schema: { $ref: `#/components/schemas/${name}` },
-    ...(example !== undefined && { example }),
+    ...defined({ example }),
   },
 });
 

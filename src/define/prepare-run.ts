@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import { computeRunBound } from '../core/bound/compute-bound.ts';
 import { isRerunId } from '../core/guardrails/loop-ids.ts';
 import { mergePolicy } from '../core/policy/merge-policy.ts';
@@ -93,7 +94,7 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
     reviewer: reviewerOf(agent),
     policy,
     manifest: manifestOf(agent),
-    ...(helpers !== undefined && { helpers }),
+    ...defined({ helpers }),
     loop_id: loopId,
     labels: asked.labels ?? [],
     ...defined({ tenant: asked.tenant }),

@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import { salientLine } from '../core/failures/salient-line.ts';
 import { createRedactor, type Redact } from '../core/redaction/redact.ts';
 import type { Message } from '../core/transcript/message.ts';
@@ -134,7 +135,7 @@ function failed(how: Failure, { redact, own }: { redact: Redact; own: Redact }, 
     error_code,
     message_preview: redact(salientLine(how.message)).slice(0, CAP.messagePreviewChars - ending.length) + ending,
     ...(paths.length === 0 ? {} : { paths: paths.slice(0, 10).map(({ path }) => path.slice(0, 120)) }),
-    ...(retry_after_ms === undefined ? {} : { retry_after_ms }),
+    ...defined({ retry_after_ms }),
     ...(text === '' ? {} : { text: own(text.slice(0, ANSWER_CAP.textChars)) }),
     usage,
     duration_ms,
@@ -150,7 +151,7 @@ const toAnswer = (
   class: 'ok',
   ...(read.text === '' ? {} : { text: read.text }),
   calls: read.calls,
-  ...(read.output === undefined ? {} : { output: read.output }),
+  ...defined({ output: read.output }),
   finish: read.calls.length > 0 ? 'tool_calls' : said.finish === 'other' ? 'other' : 'stop',
   usage,
   model: said.model,

@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import type { ErrorFacts } from '../core/retry/error-facts.ts';
 import { classifyError, type ClassifiedError } from '../core/retry/classify-error.ts';
 import { readErrorFacts } from '../core/retry/read-error-facts.ts';
@@ -79,10 +80,10 @@ function answeredFacts(bag: Bag, body: string | null): ErrorFacts {
   const word = [told?.['code'], told?.['type']].find((value): value is string => typeof value === 'string');
   const waitMs = Number(headers['retry-after-ms'] ?? Number.NaN);
   return {
-    ...(http_status === undefined ? {} : { http_status }),
+    ...defined({ http_status }),
     ...(typeof headers['retry-after'] === 'string' ? { retry_after: headers['retry-after'] } : {}),
     ...(Number.isFinite(waitMs) && waitMs >= 0 ? { retry_after_ms: waitMs } : {}),
-    ...(word === undefined ? {} : { provider_error_type: word }),
+    ...defined({ provider_error_type: word }),
     ...(typeof told?.['message'] === 'string' ? { message: told['message'] } : {}),
   };
 }

@@ -1,4 +1,5 @@
 /** The only module that imports the AI SDK, so that processes that only define agents do not load it. */
+import { defined } from '../protocol/defined.ts';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import {
   generateText,
@@ -107,8 +108,7 @@ const modelAt = (
   createOpenAICompatible({
     name: PROVIDER,
     baseURL: base_url,
-    ...(api_key === undefined ? {} : { apiKey: api_key }),
-    ...(headers === undefined ? {} : { headers }),
+    ...defined({ apiKey: api_key, headers }),
     supportsStructuredOutputs: structured_output !== 'json_object',
     transformRequestBody: ({ max_tokens, ...rest }) => ({ ...rest, [tokenParameter]: max_tokens as Json, ...body }),
     fetch: fetchAnswer,

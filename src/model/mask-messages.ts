@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import { redactJson, type Redact } from '../core/redaction/redact.ts';
 import type { Message } from '../core/transcript/message.ts';
 import { cleanState } from './provider-state.ts';
@@ -23,7 +24,7 @@ function masked(message: Message, mask: Redact): Message {
         ...rest,
         text: mask(message.text),
         calls: message.calls.map((call) => ({ ...call, input: redactJson(call.input, mask) as typeof call.input })),
-        ...(clean === null ? {} : { state: clean }),
+        ...defined({ state: clean ?? undefined }),
       };
     }
   }

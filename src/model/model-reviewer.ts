@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import { z } from 'zod';
 import type { ModelPrices } from '../core/pricing/pricing.ts';
 import type { Redact } from '../core/redaction/redact.ts';
@@ -111,7 +112,7 @@ function createQuestioner(options: ModelReviewerOptions, view: ReviewOf, context
   const prices = options.prices ?? agent.prices;
   const spender: Spender = {
     maxOutputTokens: options.maxOutputTokens ?? DEFAULT_OUTPUT_TOKENS,
-    ...(prices === undefined ? {} : { prices }),
+    ...defined({ prices }),
   };
   const endsAt = now() + Math.floor(view.timeout_ms * SHARE_OF_TIME);
   const left = { ...view.left };

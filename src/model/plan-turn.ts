@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import { redactJson, type Redact } from '../core/redaction/redact.ts';
 import type { PlannerOutcome, PlannerView } from '../core/run/ports.ts';
 import type { AssistantMessage, Message, ProviderState } from '../core/transcript/message.ts';
@@ -83,7 +84,7 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnEnviron
       model: source,
       signal: env.signal,
       redact,
-      ...(env.maskKnown === undefined ? {} : { maskKnown: env.maskKnown }),
+      ...defined({ maskKnown: env.maskKnown }),
       now: env.now,
       mayAskAgain: view.left.turns > 0,
       settings: settingNames(agent.model),
@@ -95,7 +96,7 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnEnviron
   const { model_calls } = outcome;
   const used = {
     ...settleUse(agent, nameOf(source), outcome, reserved),
-    ...(model_calls === undefined ? {} : { model_calls }),
+    ...defined({ model_calls }),
   };
   // What the model said goes to tools and to the result exactly; only the endpoint's own key never does.
   const mask = maskSecretsOf(source);
@@ -115,7 +116,7 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnEnviron
   const messages: Message[] = [...kept, answered(outcome, mask)];
   try {
     const counted = countedNow(outcome, request, nameOf(source));
-    const told = { messages, feedback_told, ...(counted === null ? {} : { counted }) };
+    const told = { messages, feedback_told, ...defined({ counted: counted ?? undefined }) };
     const transcript = await saveConversation(env.store, told, conversation.messages, { sent, answered: true });
     return { class: 'ok', ...toChoice(outcome, mask), ...used, transcript, duration_ms: env.now() - startedAt };
   } catch (error) {
@@ -222,7 +223,7 @@ function answered({ text = '', calls, state }: ModelAnswer, mask: Redact): Assis
       tool,
       input: wellFormed(redactJson(input, mask)) as typeof input,
     })),
-    ...(wanted === null ? {} : { state: wanted }),
+    ...defined({ state: wanted ?? undefined }),
   };
 }
 
@@ -243,7 +244,7 @@ const failed = ({ message, ...how }: FailedTurn, redact: Redact, duration_ms: nu
   category: how.category,
   error_code: how.error_code,
   certainty: how.certainty,
-  ...(how.over_budget === undefined ? {} : { over_budget: how.over_budget }),
+  ...defined({ over_budget: how.over_budget }),
   message_preview: redact(message).slice(0, CAP.messagePreviewChars),
   duration_ms,
 });
@@ -262,7 +263,7 @@ const nothingSent = ({ budget, why }: NoRoom): FailedTurn => ({
   error_code: budget === null ? 'MODEL_NOT_PRICED' : 'BUDGET',
   certainty: 'not_started',
   message: why,
-  ...(budget === null ? {} : { over_budget: budget }),
+  ...defined({ over_budget: budget ?? undefined }),
 });
 
 const storeUnreachable = (error: unknown): FailedTurn => ({

@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import { redactJson, type Redact } from '../core/redaction/redact.ts';
 import type { AssistantMessage, ProviderState } from '../core/transcript/message.ts';
 import type { Json } from '../protocol/json.ts';
@@ -35,7 +36,7 @@ export function toProviderState(said: SaidState, from: string, callIds: readonly
     const call_id = callIds[index];
     return call_id === undefined ? [] : [{ ...rest, call_id }];
   });
-  const state = { from, ...(said.options === undefined ? {} : { options: said.options }), parts };
+  const state = { from, ...defined({ options: said.options }), parts };
   return new TextEncoder().encode(JSON.stringify(state)).length > STATE_BYTES ? null : state;
 }
 
@@ -71,10 +72,10 @@ export function stateInBody(body: unknown): SaidState {
   const calls = (message['tool_calls'] ?? []) as unknown as Bag[];
   const options = picked(message, MESSAGE_FIELDS);
   return {
-    ...(options === undefined ? {} : { options }),
+    ...defined({ options }),
     parts: calls.map((call, index) => {
       const own = picked(call, CALL_FIELDS);
-      return { type: 'call', index, ...(own === undefined ? {} : { options: own }) };
+      return { type: 'call', index, ...defined({ options: own }) };
     }),
   };
 }

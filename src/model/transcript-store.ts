@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import type { ConversationIndex, SentRequest } from '../core/transcript/conversation-index.ts';
 import { type Message, messageId, resolveTranscript } from '../core/transcript/message.ts';
 import { canonicalJson, hashOfJson } from '../protocol/ids.ts';
@@ -36,7 +37,7 @@ export async function loadConversation(store: MessageStore, id: string | null): 
   const resolved = resolveTranscript(index.ids, (one) => found.get(one) as unknown as Message | undefined);
   if (!resolved.ok) throw new TranscriptLostError(`${resolved.missing.length} messages are not in the store`);
   const { feedback_told, counted } = index;
-  return { messages: resolved.messages, feedback_told, ...(counted === undefined ? {} : { counted }) };
+  return { messages: resolved.messages, feedback_told, ...defined({ counted }) };
 }
 
 /**
@@ -55,7 +56,7 @@ export async function saveConversation(
   const index = {
     ids,
     feedback_told,
-    ...(counted === undefined ? {} : { counted }),
+    ...defined({ counted }),
     sent: { ...request.sent, answered },
   } satisfies ConversationIndex;
   const id = hashOfJson(index);

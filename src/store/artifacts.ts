@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import { createHash } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
 import type { Encryption } from '../encryption/encryption.ts';
@@ -66,7 +67,7 @@ export const createArtifacts = (db: Kysely<Tables>, encryption: Encryption) => {
 
   return {
     put: async (bytes: Uint8Array, mediaType: string, claimedId?: string): Promise<string> => {
-      const artifact: NewArtifact = { bytes, media_type: mediaType, ...(claimedId !== undefined && { id: claimedId }) };
+      const artifact: NewArtifact = { bytes, media_type: mediaType, ...defined({ id: claimedId }) };
       await putMany([artifact]);
       return artifactIdOf(bytes);
     },

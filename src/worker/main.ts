@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import { join } from 'node:path';
 import type { Logger } from '@temporalio/common';
 import { NativeConnection, type NativeConnectionOptions, Runtime, type Worker } from '@temporalio/worker';
@@ -74,10 +75,10 @@ async function connectionTo(address: string, env: NodeJS.ProcessEnv): Promise<Na
   const { tls, apiKey, metadata } = await externalConnection(address, env);
   return {
     address,
-    ...(tls !== undefined && { tls }),
+    ...defined({ tls }),
     // The API key may also be a function, but the environment only provides text.
     ...(typeof apiKey === 'string' && { apiKey }),
-    ...(metadata !== undefined && { metadata }),
+    ...defined({ metadata }),
   };
 }
 

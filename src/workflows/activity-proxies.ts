@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { PlannerChoice, PlannerView, Reviewed, ReviewView } from '../core/run/ports.ts';
 import { CAP } from '../protocol/caps.ts';
@@ -145,7 +146,7 @@ export type MemoryActivities = Pick<RuntimeActivities, 'record' | 'archive' | 'r
  * a write or a query fails after this time unless a worker has taken it.
  */
 export function memoryActivities(taskQueue: string, waitMs?: number): MemoryActivities {
-  const where = { taskQueue, ...(waitMs !== undefined && { scheduleToStartTimeout: waitMs }) };
+  const where = { taskQueue, ...defined({ scheduleToStartTimeout: waitMs }) };
   // A proxy cannot be spread because it has no own members, so each activity is named.
   const writes = proxyActivities<Pick<RuntimeActivities, 'record' | 'archive'>>({ ...storeWrites, ...where });
   const memory = proxyActivities<Pick<RuntimeActivities, 'recall'>>({ ...shortRecall, ...where });

@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import { defineSignal, defineUpdate, getExternalWorkflowHandle, log, setHandler } from '@temporalio/workflow';
 import type { RunState } from '../core/run/state.ts';
 import { lend, takeBack } from '../core/run/sub-runs.ts';
@@ -56,7 +57,7 @@ export async function giveBack({ run }: RunState, { used, questions, effects }: 
       sub_run_id: run.run_id,
       used,
       questions,
-      ...(effects !== undefined && { effects }),
+      ...defined({ effects }),
     });
   } catch {
     log.info('parent_has_ended', { parent_run_id: run.parent_run_id });

@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import { ApplicationFailure } from '@temporalio/common';
 import { defineSignal, setHandler } from '@temporalio/workflow';
 import { applyOverride, listOverrides } from '../core/guardrails/family-overrides.ts';
@@ -74,8 +75,7 @@ function applyReport(guard: Guard, body: unknown, extras: unknown, at: string): 
   }
   if (guard.cancelled && guard.state === null) return refuse('ended', `The family ${guard.family} was cancelled.`);
   return completeLoop(guard.state, report, guard.policy, at, {
-    ...(bodyHash === undefined ? {} : { bodyHash }),
-    ...(biasElsewhere === undefined ? {} : { biasElsewhere }),
+    ...defined({ bodyHash, biasElsewhere }),
   });
 }
 

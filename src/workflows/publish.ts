@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import { defineSearchAttributeKey, type SearchAttributeUpdatePair } from '@temporalio/common';
 import { upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { PublishedState } from '../core/run/ports.ts';
@@ -27,7 +28,7 @@ export function createPublisher(run: PreparedRun, searchable: boolean): (shown: 
     const asked = shown.question === null ? null : `${shown.question.question_id} ${shown.question.deadline}`;
     const memo: Record<string, unknown> = {
       ...(asked === question ? {} : { [MEMO.pendingQuestion]: shown.question }),
-      ...(shown.decided === undefined ? {} : { [MEMO.decided]: shown.decided }),
+      ...defined({ [MEMO.decided]: shown.decided }),
       ...(shown.state === 'ended' ? { [MEMO.outcome]: shown.outcome } : {}),
     };
     question = asked;

@@ -1,3 +1,4 @@
+import { defined } from '../protocol/defined.ts';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { log, ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
 import { workflowIdOfArchive } from '../protocol/ids.ts';
@@ -30,7 +31,7 @@ export async function startSavingArchive(archive: RunArchive, taskQueue?: string
       parentClosePolicy: ParentClosePolicy.ABANDON,
       workflowExecutionTimeout: LONGEST_WAIT_MS,
       staticSummary: `the archive of the run ${archive.run_id}`,
-      ...(taskQueue !== undefined && { taskQueue }),
+      ...defined({ taskQueue }),
     });
   } catch (error) {
     if (!(error instanceof WorkflowExecutionAlreadyStartedError)) throw error;

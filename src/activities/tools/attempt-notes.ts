@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { redactShown } from '../../core/redaction/shown.ts';
 import type { Tool, ToolContext } from '../../define/define-tool.ts';
 import { hashOfJson } from '../../protocol/ids.ts';
@@ -80,8 +81,7 @@ export function createAttemptNotes(tool: Tool, request: ToolCallRequest, env: To
       return {
         ...use,
         ...(changed === undefined ? {} : { changed: short(changed, env) }),
-        ...(prompt === undefined ? {} : { prompt }),
-        ...(probe_hash === undefined ? {} : { probe_hash }),
+        ...defined({ prompt, probe_hash }),
         ...(kept.length === 0 ? {} : { kept: kept.slice(0, MAX_KEPT) }),
       };
     },

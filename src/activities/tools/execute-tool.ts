@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { readErrorFacts } from '../../core/retry/read-error-facts.ts';
 import type { Tool } from '../../define/define-tool.ts';
 import { ToolError } from '../../define/tool-error.ts';
@@ -68,7 +69,7 @@ export async function executeTool(tool: Tool, request: ToolCallRequest, env: Too
   const query = queryOf(tool, input.data, env.redact);
   const detected = tool.detect === true ? detectFeedbackInText(textOfRun(run), env.redact) : undefined;
   const told = await notes.report(ended.class, { input: input.data });
-  return { ...ended, ...told, ...(query !== undefined && { query }), ...(detected !== undefined && { detected }) };
+  return { ...ended, ...told, ...defined({ query, detected }) };
 
   async function judge(how: Timed<unknown>): Promise<CallOutcome> {
     if (how.kind === 'timed_out') return buildTimeoutFailure(how.error, tool, request.timeout_ms, fail);

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { z } from 'zod';
 import { recommendAdjustment } from '../../core/failures/adjustment.ts';
 import { defaultSeverity } from '../../core/failures/severity.ts';
@@ -55,7 +56,7 @@ export function makeRecord(
     },
     observed_outcome: {
       kind,
-      ...(error_code === null ? {} : { error_code }),
+      ...defined({ error_code: error_code ?? undefined }),
       ...(message === '' ? {} : { message_preview: preview(message) }),
       duration_ms: 0,
     },

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { z } from 'zod';
 import { FEEDBACK_TYPES } from '../../core/feedback/types.ts';
 import { refinePrompt } from '../../core/feedback/refine.ts';
@@ -40,7 +41,7 @@ export const refine: Route = {
     const { prompt, feedback, max_refinement_iterations } = await readBody(c, SCHEMAS.RefineRequest, REFINE_BYTES);
     const refinement = refinePrompt(prompt, feedback, {
       timestamp: new Date().toISOString(),
-      ...(max_refinement_iterations !== undefined && { max_refinement_iterations }),
+      ...defined({ max_refinement_iterations }),
     });
     const redact = c.get('redact');
     await store.feedbackLog.append(

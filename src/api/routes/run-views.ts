@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { answerJson, page } from '../json-answer.ts';
 import { z } from 'zod';
 import { readQuery, readRunId } from '../read-request.ts';
@@ -75,6 +76,6 @@ export const runGuidance: Route = {
   handle: async (c, { runs }) => {
     const runId = readRunId(c);
     const { step_id: stepId, attempt } = readQuery(c, guidanceQuery);
-    return answerJson(c, await runs.guidance(runId, { stepId, ...(attempt !== undefined && { attempt }) }));
+    return answerJson(c, await runs.guidance(runId, { stepId, ...defined({ attempt }) }));
   },
 };

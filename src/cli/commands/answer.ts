@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { Argument, type Command } from 'commander';
 import type { Runs } from '../../client/secondwind-client.ts';
 import { type Decision, DECISIONS } from '../../protocol/run.ts';
@@ -32,8 +33,7 @@ export function addAnswer(program: Command): void {
         question_id,
         decision,
         by: readPerson(flags),
-        ...(text !== undefined && { text }),
-        ...(output !== undefined && { output }),
+        ...defined({ text, output }),
       };
       const taken = await runs.answer(runId, body);
       const told = taken.accepted

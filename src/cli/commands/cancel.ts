@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Command } from 'commander';
 import { readPerson, remoteCommand, withPerson } from '../ask/command.ts';
 import type { RemoteFlags } from '../ask/connect-remote.ts';
@@ -13,7 +14,7 @@ export function addCancel(program: Command): void {
       ]);
       const { runs } = await connectRemote(flags);
       const { reason } = flags;
-      const stopped = await runs.cancel(runId, { by: readPerson(flags), ...(reason !== undefined && { reason }) });
+      const stopped = await runs.cancel(runId, { by: readPerson(flags), ...defined({ reason }) });
       print(flags, stopped, () => [
         stopped.state === 'ended'
           ? oneLine(stopped.status.why)

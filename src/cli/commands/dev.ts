@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Command } from 'commander';
 import { readConfig } from '../config/read-config.ts';
 import { reportError } from '../report-error.ts';
@@ -23,7 +24,7 @@ export function addDev(program: Command): void {
     .option('--ui', "start Temporal's own web UI too")
     .option('--json', 'print one JSON line when it is ready')
     .action(async (folder: string | undefined, flags: DevFlags) => {
-      process.exitCode = await runDev({ ...flags, ...(folder !== undefined && { agents: folder }) });
+      process.exitCode = await runDev({ ...flags, ...defined({ agents: folder }) });
     });
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import type { SCHEMAS } from '../../api/schemas/all-schemas.ts';
@@ -76,7 +77,7 @@ async function switchEnhancement({ agent, enhancement, reason, ...flags }: Monit
     import('../show/terminal-text.ts'),
   ]);
   const { api } = await connectRemote(flags);
-  const request = { agent, enhancement, by: readPerson(flags), ...(reason !== undefined && { reason }) };
+  const request = { agent, enhancement, by: readPerson(flags), ...defined({ reason }) };
   const { body } = await api.ask<Switched>('POST', '/v1/monitors/enhancement', { body: request });
   print(flags, body, () => [oneLine(`${body.switched ? '' : 'Nothing has changed. '}${standing(body)}`)]);
 }

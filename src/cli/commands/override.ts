@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Command } from 'commander';
 import { SecondwindError } from '../../protocol/errors.ts';
 import { readPerson, remoteCommand, withPerson } from '../ask/command.ts';
@@ -33,7 +34,7 @@ export function addOverride(program: Command): void {
         ...(fatigue && { override_fatigue: true }),
         ...(maxReruns && { override_max_reruns: true }),
         override_by: readPerson(flags),
-        ...(reason !== undefined && { override_reason: reason }),
+        ...defined({ override_reason: reason }),
       });
       print(flags, answer, () => [
         answer.status === 'success'

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Command } from 'commander';
 import { remoteCommand } from '../ask/command.ts';
 import type { RemoteFlags } from '../ask/connect-remote.ts';
@@ -21,7 +22,7 @@ export function addQuestions(program: Command): void {
       const { runs } = await connectRemote(flags);
       const page = await runs.questions({
         ...(limit !== undefined && { limit: readWhole('--limit', limit, 1, 200) }),
-        ...(cursor !== undefined && { cursor }),
+        ...defined({ cursor }),
       });
       print(flags, page, () => questionLines(page));
     });

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Command } from 'commander';
 import type { RunFilter } from '../../client/views.ts';
 import { remoteCommand } from '../ask/command.ts';
@@ -27,8 +28,7 @@ export function addRuns(program: Command): void {
         import('../show/run-lines.ts'),
       ]);
       const { runs } = await connectRemote({
-        ...(url !== undefined && { url }),
-        ...(dataDir !== undefined && { dataDir }),
+        ...defined({ url, dataDir }),
       });
       // The API refuses invalid values and names them.
       const page = await runs.list(filter as RunFilter);

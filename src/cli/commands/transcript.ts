@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Command } from 'commander';
 import type { Runs } from '../../client/secondwind-client.ts';
 import type { TranscriptMessage } from '../../client/views.ts';
@@ -24,7 +25,7 @@ async function readAll(runs: Runs, runId: string): Promise<TranscriptMessage[]> 
   const all: TranscriptMessage[] = [];
   let cursor: string | null = null;
   do {
-    const page = await runs.transcript(runId, { limit: 200, ...(cursor === null ? {} : { cursor }) });
+    const page = await runs.transcript(runId, { limit: 200, ...defined({ cursor: cursor ?? undefined }) });
     all.push(...page.transcript);
     cursor = page.next_cursor;
   } while (cursor !== null);

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { PLANNER } from '../../protocol/names.ts';
 import { ActivityFailure, DefaultFailureConverter, defaultPayloadConverter, RetryState } from '@temporalio/common';
 import type { Json } from '../../protocol/json.ts';
@@ -44,7 +45,7 @@ export function projectSuccess(state: ProjectionState, call: CallInProgress, res
     {
       ...attemptEnd(state, call),
       outcome: 'ok',
-      ...(artifact_id === null ? {} : { artifact_id }),
+      ...defined({ artifact_id: artifact_id ?? undefined }),
       ...(call.kind === 'reconcile' ? { reconciled: true } : {}),
     },
     { event: 'attempt_output', step_id: call.step_id, attempt: call.attempt, output: readOutput(answer) },

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Json } from '../../protocol/json.ts';
 import { MEMO, MESSAGE } from '../../protocol/names.ts';
 import { DECISIONS, type Decision } from '../../protocol/run.ts';
@@ -38,7 +39,7 @@ function projectQuestion(state: ProjectionState, shown: NonNullable<MemoFields>)
       escalation,
       question_id,
       text: asText(asked['text']),
-      ...(fingerprint === null ? {} : { fingerprint }),
+      ...defined({ fingerprint: fingerprint ?? undefined }),
       tried: asTexts(asked['tried']),
       options,
       asked_at: asText(asked['asked_at']),

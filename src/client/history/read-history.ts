@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { workflowIdOfRun } from '../../protocol/ids.ts';
 import { RunNotFoundError } from '../../protocol/errors.ts';
@@ -107,7 +108,7 @@ async function historyPage(
       namespace: client.options.namespace,
       execution: { workflowId: workflowIdOfRun(runId), runId: execution },
       maximumPageSize: pageSize,
-      ...(token === undefined ? {} : { nextPageToken: token }),
+      ...defined({ nextPageToken: token }),
       waitNewEvent: follow,
       skipArchival: follow,
     }),

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Client } from '@temporalio/client';
 import { defined } from '../../protocol/defined.ts';
 import type { Json } from '../../protocol/json.ts';
@@ -32,8 +33,7 @@ function requestFromPrepared(prepared: Json): RunRequest {
   return {
     agent,
     goal,
-    ...(input === null ? {} : { input }),
-    ...(plan === null ? {} : { plan }),
+    ...defined({ input: input ?? undefined, plan: plan ?? undefined }),
     // The complete policy, so that the new run has the same limits even if the agent's defaults have changed.
     policy,
     ...(labels.length === 0 ? {} : { labels }),

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { type Client, WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { workflowIdOfRun } from '../../protocol/ids.ts';
 import { MEMO, QUERY } from '../../protocol/names.ts';
@@ -56,8 +57,7 @@ const endFields = ({
   next_action,
   unsaved,
   updated_at,
-  ...(outcome !== undefined && { outcome }),
-  ...(result !== undefined && { result }),
+  ...defined({ outcome, result }),
 });
 
 async function statusWithoutRun(
@@ -157,7 +157,7 @@ async function fallbackStatus(
     // A bare start that no worker has prepared yet has no limit that anybody knows.
     bound: (description.memo?.[MEMO.bound] as Bound | undefined) ?? null,
     failures: { total: 0, active: 0, by_signal: {} },
-    ...(question === null ? {} : { pending_question: question }),
+    ...defined({ pending_question: question ?? undefined }),
     next_action: closed ? 'nothing: the run has ended' : 'start a worker: `secondwind worker`',
     why: closed
       ? `The run was closed as ${description.status.name.toLowerCase()} and has no summary.`

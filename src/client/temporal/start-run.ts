@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,
@@ -65,7 +66,7 @@ export async function startRun(
   const started: StartedRun = { run_id: runId, workflow_id: workflowIdOfRun(runId), bound: prepared.bound };
   const memo = {
     [MEMO.requestHash]: requestHash,
-    ...(key !== undefined && { [MEMO.startKey]: key }),
+    ...defined({ [MEMO.startKey]: key }),
     [MEMO.family]: familyOf(prepared.loop_id),
     [MEMO.agent]: prepared.agent,
     [MEMO.goal]: prepared.goal,
@@ -139,7 +140,7 @@ interface NoLoan {
 
 const asSubRun = (prepared: PreparedRun, { grant, effects }: BorrowedBudget): PreparedRun => ({
   ...withinGrant(prepared, grant),
-  ...(effects !== undefined && { inherited: effects }),
+  ...defined({ inherited: effects }),
 });
 
 interface BorrowedBudget {

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { previewJson, previewText } from '../../core/redaction/preview.ts';
 import type { Redact } from '../../core/redaction/redact.ts';
 import { CAP } from '../../protocol/caps.ts';
@@ -33,7 +34,7 @@ export async function previewSteps(
       phase,
       tool,
       input: previewJson(input, redact),
-      ...(id === undefined ? {} : { input_artifact_id: id }),
+      ...defined({ input_artifact_id: id }),
       attempts: step.attempts.map((attempt) => previewAttempt(attempt, large, redact)),
     };
   });
@@ -47,10 +48,9 @@ function previewAttempt(
   const shown = output === undefined ? undefined : previewOutput(output, large, redact);
   return {
     ...attempt,
-    ...(shown === undefined ? {} : { output: shown }),
+    ...defined({ output: shown }),
     ...(output?.artifact_id ? { output_artifact_id: output.artifact_id } : {}),
-    ...(failure_id === undefined ? {} : { failure_id }),
-    ...(manifest_id === undefined ? {} : { manifest_id }),
+    ...defined({ failure_id, manifest_id }),
   };
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { toOneLine } from './scanned-text.ts';
 import type { FeedbackContext, FeedbackType } from './types.ts';
 
@@ -47,7 +48,6 @@ export function readRemark(text: string, type: FeedbackType): FeedbackContext {
   const remark = toOneLine(read);
   return {
     ...(remark === '' ? {} : { remark }),
-    ...(change === undefined ? {} : { requested_change: change }),
-    ...(alternatives === undefined ? {} : { alternatives }),
+    ...defined({ requested_change: change, alternatives }),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { GuardReason, RerunReasonCode, RerunTrigger } from './decision.ts';
 
 /** Why a loop was run again, as the log keeps it. `overridden_by` is set only if a person lifted a limit. */
@@ -28,6 +29,6 @@ export function explainRerun(
     rerun_reason_detail: rerun.rerun_reason_detail || describeRerun(rerun.rerun_trigger),
     timestamp,
     reflection_persona: reflectionPersona,
-    ...(overriddenBy === null ? {} : { overridden_by: overriddenBy }),
+    ...defined({ overridden_by: overriddenBy ?? undefined }),
   };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { RequestProblem } from '../../protocol/run.ts';
 
 /** Why a message was refused. Nothing has changed then. The API maps each value to a status code. */
@@ -27,5 +28,5 @@ export const refuse = (problem: GuardProblem, detail: string, errors?: RequestPr
   ok: false,
   problem,
   detail,
-  ...(errors === undefined ? {} : { errors }),
+  ...defined({ errors }),
 });

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 /** One format of secret. All rules are listed in docs/redaction.md, and each has an example in the tests. */
 export interface Rule {
   /** Stands in the text in place of the secret: `[redacted:<name>]`. */
@@ -31,7 +32,7 @@ export const token = (
   about,
   anchors: typeof anchors === 'string' ? [anchors] : anchors,
   pattern: new RegExp(START + body, 'g'),
-  ...(accept === undefined ? {} : { accept }),
+  ...defined({ accept }),
 });
 
 /** Random text has letters and digits; a name in code or prose seldom has. */

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { FailureCategory } from '../../protocol/failure-categories.ts';
 import type { Certainty } from '../../protocol/tools.ts';
 import { errorCodeOf } from './error-code.ts';
@@ -106,6 +107,6 @@ export const classifyError = (input: ErrorFacts, nowMs?: number): ClassifiedErro
     category,
     error_code: errorCodeOf(facts, category),
     certainty: facts.certainty ?? certainty,
-    ...(retryAfterMs === undefined ? {} : { retry_after_ms: retryAfterMs }),
+    ...defined({ retry_after_ms: retryAfterMs }),
   };
 };

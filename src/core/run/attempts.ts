@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { UnknownEffect } from '../../protocol/effects.ts';
 import type { RunLesson } from '../../protocol/lessons.ts';
@@ -229,7 +230,7 @@ export function summarizeFailure(step: Step): { error_code?: string; message_pre
     case 'cancelled':
       return end.effect_unknown === true ? { error_code: 'EFFECT_UNKNOWN' } : {};
     case 'guided':
-      return { error_code: end.stall.rule, ...(end.shown !== undefined && { message_preview: end.shown }) };
+      return { error_code: end.stall.rule, ...defined({ message_preview: end.shown }) };
     default:
       return {};
   }
@@ -282,7 +283,7 @@ export function buildRetryContext(step: Step): RetryContext | null {
     category,
     retry: retriesUsed(step, failed.n).retries + 1,
     missed: missed ?? [],
-    ...(detected !== undefined && { feedback: detected }),
+    ...defined({ feedback: detected }),
   };
 }
 

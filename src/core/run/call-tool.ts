@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { CallFailed, CallOutcome, RetryContext, ToolCallRequest } from '../../protocol/tools.ts';
 import { type Attempt, buildRetryContext, type Step } from './attempts.ts';
@@ -92,11 +93,11 @@ function requestFor(
     phase: call.phase,
     tool: call.tool,
     input,
-    ...(call.output_schema !== undefined && { output_schema: call.output_schema }),
+    ...defined({ output_schema: call.output_schema }),
     guidance: attempt.guidance ?? { rows: [], text: '' },
     ...(isLiteral(state, step.call) && { literal: true as const }),
     constraints,
-    ...(retry !== null && { retry_context: retry }),
+    ...defined({ retry_context: retry ?? undefined }),
     idempotency_key: keyOf(state, step),
     fence,
     timeout_ms: Math.min(toolTimeoutMs(state, step, constraints) ?? timeLeftMs, timeLeftMs),

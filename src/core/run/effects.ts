@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { UnknownEffect } from '../../protocol/effects.ts';
 import type { CallFailed } from '../../protocol/tools.ts';
 import { artifactOf, type Step } from './attempts.ts';
@@ -75,7 +76,7 @@ export function recordEffect(state: RunState, step: Step, bytes: number, known?:
     bytes,
     loop_id: state.loop.loop_id,
     answered_in: null,
-    ...(known !== undefined && { known }),
+    ...defined({ known }),
   });
   if (kept.length > MOST_KEPT) kept.shift();
 }

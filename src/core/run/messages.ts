@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Json } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { type MessageType, type OverrideMessage, parseMessage, type RunMessage } from '../../protocol/messages.ts';
@@ -102,7 +103,7 @@ function applyAnswer(state: RunState, message: Extract<RunMessage, { type: 'answ
     decision: message.decision,
     text: message.text ?? null,
     by: message.by,
-    ...(message.output !== undefined && { output: message.output }),
+    ...defined({ output: message.output }),
   };
   return { accepted: true, question_id: message.question_id, state: toWireState(state) };
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { defined } from '../../protocol/defined.ts';
 import type { FailureRevision, RecordBatch, TextArtifact } from '../../protocol/records.ts';
@@ -230,7 +231,7 @@ function foldStep(state: RunState, step: Step): void {
 function foldAttempt(attempt: Attempt, keepsRecord: boolean): Attempt {
   const { n, at, waited_ms, outcome, record, constraints } = attempt;
   if (keepsRecord && record !== undefined) {
-    return { n, at, waited_ms, outcome, record, ...(constraints !== undefined && { constraints }) };
+    return { n, at, waited_ms, outcome, record, ...defined({ constraints }) };
   }
   if (outcome?.class === 'failed') {
     const { class: failed, certainty, origin, category, error_code, message_preview, duration_ms } = outcome;

@@ -114,10 +114,10 @@ export function publish({ state, ports }: Story, decided?: Json): void {
   const outcome = decidedOutcome(state);
   ports.publish({
     state: toWireState(state),
-    ...(outcome !== undefined && { outcome }),
+    ...defined({ outcome }),
     attempts: state.ledger.used.attempts,
     question: question === null ? null : pendingQuestion(question),
-    ...(decided !== undefined && { decided }),
+    ...defined({ decided }),
   });
 }
 

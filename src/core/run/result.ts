@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { ArchivedStep, RecordBatch, RunArchive } from '../../protocol/records.ts';
 import type { RunResult } from '../../protocol/run.ts';
@@ -29,7 +30,7 @@ export function makeResult(state: RunState, now: number): RunResult {
     questions: ledger.questions.asked + ledger.questions.lent,
     failures: countFailures(state.failures),
     unsaved: { records: 0, outputs: state.outbox.lost, archive: false },
-    ...(effects !== undefined && { effects }),
+    ...defined({ effects }),
     started_at: isoTime(state.started_at),
     ended_at: isoTime(now),
   };

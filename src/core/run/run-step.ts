@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Amounts } from '../../protocol/run.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { CallFailed, CallOutcome, ToolEffect } from '../../protocol/tools.ts';
@@ -93,7 +94,7 @@ function beginAttempt({ state, ports }: Story, step: Step, waitMs: number, allow
     waited_ms: waitMs,
     ...guidanceFor(state, step),
     outcome: null,
-    ...(allowed !== undefined && { answer: allowed }),
+    ...defined({ answer: allowed }),
     ...(state.failures.total > 0 && { may_prove: true as const }),
   };
   step.attempts.push(attempt);

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { UnknownEffect } from '../../protocol/effects.ts';
 import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
@@ -162,7 +163,7 @@ async function checkOutput({ state, ports }: Story, step: Step, output: Json): P
     step_id: step.step_id,
     tool,
     output,
-    ...(output_schema !== undefined && { output_schema }),
+    ...defined({ output_schema }),
   });
 }
 

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { UnknownEffect } from '../../protocol/effects.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { FeedbackEntry, LearntLesson, LessonUse, RunLesson, StepEvaluation } from '../../protocol/lessons.ts';
@@ -195,7 +196,7 @@ export const openLoop = (loopId: string, rerun?: RerunReason): LoopState => ({
   transcript: null,
   told_step_id: 0,
   watch: createLoopWatch(),
-  ...(rerun !== undefined && { rerun }),
+  ...defined({ rerun }),
 });
 
 export const emptyOutbox = (lost: number): Outbox => ({

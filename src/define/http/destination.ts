@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { hostOf, isHost } from '../hosts.ts';
@@ -33,7 +34,7 @@ export interface Destination {
  */
 export async function resolveDestination(address: string, rules: Rules, certainty: Certainty): Promise<Destination> {
   const refuse = (message: string, code: string, denied?: { host: string }): ToolError =>
-    new ToolError(message, { category: 'invalid_input', code, certainty, ...(denied === undefined ? {} : { denied }) });
+    new ToolError(message, { category: 'invalid_input', code, certainty, ...defined({ denied }) });
 
   const url = URL.canParse(address) ? new URL(address) : null;
   const host = url === null ? null : hostOf(url.href);

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import {
@@ -166,7 +167,7 @@ function buildRequest(asked: HttpRequest, { idempotencyKey, fence }: ToolContext
     'user-agent': 'secondwind',
     ...(asked.json === undefined ? {} : { 'content-type': 'application/json' }),
     ...(isRead(method) ? {} : { 'idempotency-key': idempotencyKey, 'secondwind-fence': String(fence) }),
-    ...(user === null ? {} : { authorization: user }),
+    ...defined({ authorization: user ?? undefined }),
     ...Object.fromEntries(given.filter(([name]) => !RESERVED_HEADERS.has(name))),
   };
   return { method, headers, body: asked.json === undefined ? asked.body : JSON.stringify(asked.json) };

@@ -1,4 +1,5 @@
 /** The only module that imports the MCP client. */
+import { defined } from '../../protocol/defined.ts';
 import { readFileSync } from 'node:fs';
 import {
   type CallToolResult,
@@ -134,7 +135,7 @@ function transportOf(server: McpServer, onStderr: (text: string) => void): Trans
     command: server.command,
     args: [...(server.args ?? [])],
     env: { ...server.env },
-    ...(server.cwd === undefined ? {} : { cwd: server.cwd }),
+    ...defined({ cwd: server.cwd }),
     stderr: 'pipe',
     maxBufferSize: MAX_MESSAGE_BYTES,
   });

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { z } from 'zod';
 import { createRedactor } from '../../core/redaction/redact.ts';
 import { shortenToBytes } from '../../core/transcript/shorten-to-bytes.ts';
@@ -136,7 +137,7 @@ function makeTool(server: McpServer, connection: McpConnection, info: McpToolInf
   const effect = server.effects?.[info.name] ?? effectOf(info);
   return defineTool({
     name: toolName(server.name, info.name),
-    ...(info.description === undefined ? {} : { description: info.description }),
+    ...defined({ description: info.description }),
     effect,
     input: toInputSchema(info.inputSchema),
     output: outputSchema(info),

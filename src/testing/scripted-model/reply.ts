@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Json } from '../../protocol/json.ts';
 import type {
   ScriptedAnswer,
@@ -30,7 +31,7 @@ function buildAnswer(turn: AnswerTurn, request: ScriptedRequest, nextId: () => s
 
 function faultyReply(turn: FaultTurn, request: ScriptedRequest, nextId: () => string): Reply {
   const answer = (more: Omit<AnswerTurn, 'usage'>): ScriptedAnswer =>
-    buildAnswer({ ...more, ...(turn.usage === undefined ? {} : { usage: turn.usage }) }, request, nextId);
+    buildAnswer({ ...more, ...defined({ usage: turn.usage }) }, request, nextId);
   const calling = (call: ScriptedCall): ScriptedAnswer => answer({ calls: [call] });
   switch (turn.fault) {
     case 'rate_limit': {

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { ApplicationFailure } from '@temporalio/common';
 import { classifyError } from '../../core/retry/classify-error.ts';
 import { isBag, readFacts, statusOf } from '../../core/retry/error-facts.ts';
@@ -39,7 +40,7 @@ export function readStatement(failure: ApplicationFailure): Statement {
     // The type stays the code, because failures that were recorded before are known by it.
     error_code: (ownCode ?? (status === undefined ? type : undefined) ?? classified.error_code).slice(0, 80),
     certainty,
-    ...(classified.retry_after_ms !== undefined && { retry_after_ms: classified.retry_after_ms }),
+    ...defined({ retry_after_ms: classified.retry_after_ms }),
     ...(failure.nonRetryable === true && { no_retry: true as const }),
   };
 }

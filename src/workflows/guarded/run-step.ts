@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { workflowInfo } from '@temporalio/workflow';
 import type { GuardedAttempt } from '../../core/run/guarded.ts';
 import { isId, sha256Hex } from '../../protocol/ids.ts';
@@ -21,9 +22,7 @@ export function runStep<T>(
   { effect, phase, input, goal = name, runId = ownRunId(name), ...options }: RunStepOptions,
 ): Promise<T | undefined> {
   const step: StepOptions = {
-    ...(effect === undefined ? {} : { effect }),
-    ...(phase === undefined ? {} : { phase }),
-    ...(input === undefined ? {} : { input }),
+    ...defined({ effect, phase, input }),
   };
   return guardedRun({ ...options, goal, runId }, (guarded) => guarded.step(name, run, step));
 }

@@ -1,3 +1,4 @@
+import { defined } from '../../../protocol/defined.ts';
 import { z } from 'zod';
 import type { PlannerView } from '../../../core/run/ports.ts';
 import { agentTool } from '../../../define/agent-tool.ts';
@@ -62,7 +63,7 @@ function chosen(scene: Scene, view: PlannerView): Choice {
 const thrown = ({ category, certainty, code, message, retryAfterMs }: Failing) =>
   new ToolError(message, {
     category,
-    ...(certainty !== undefined && { certainty }),
+    ...defined({ certainty }),
     code,
-    ...(retryAfterMs !== undefined && { retryAfterMs }),
+    ...defined({ retryAfterMs }),
   });

@@ -1,3 +1,4 @@
+import { defined } from '../../../protocol/defined.ts';
 import type { PlannerOutcome } from '../../../core/run/ports.ts';
 import { decideCertainty } from '../../../core/retry/certainty.ts';
 import { isInfrastructure } from '../../../core/retry/strategies.ts';
@@ -174,7 +175,7 @@ function failed(how: Failing, duration_ms: number): CallFailed {
     category,
     error_code: code,
     message_preview: message,
-    ...(retryAfterMs !== undefined && { retry_after_ms: retryAfterMs }),
+    ...defined({ retry_after_ms: retryAfterMs }),
     duration_ms,
   };
 }
