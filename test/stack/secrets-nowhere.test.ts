@@ -50,9 +50,9 @@ const write = defineTool({
   effect: 'read',
   input: z.object({ text: z.string() }),
   output: z.object({ text: z.string() }),
-  run: ({ text }, { attempt, log }) => {
-    log('seen', { text });
-    if (attempt === 1) throw new Error(`refused: ${text}`);
+  run: ({ text }, context) => {
+    context.log('seen', { text });
+    if (context.attempt === 1) throw new Error(`refused: ${text}`);
     return { text };
   },
 });

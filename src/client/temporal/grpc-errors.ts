@@ -2,6 +2,7 @@ import { isGrpcServiceError } from '@temporalio/client';
 import { NotReachableError, SecondwindError } from '../../protocol/errors.ts';
 
 /** The gRPC codes that are handled here. The SDK does not export them. */
+const CANCELLED = 1;
 const INVALID_ARGUMENT = 3;
 const DEADLINE_EXCEEDED = 4;
 const NOT_FOUND = 5;
@@ -15,9 +16,14 @@ const hasCode = (error: unknown, wanted: number): boolean => {
 
 export const isInvalidArgument = (error: unknown): boolean => hasCode(error, INVALID_ARGUMENT);
 export const isNotFound = (error: unknown): boolean => hasCode(error, NOT_FOUND);
-/** The SDK may have wrapped the error. */
+/**
+ * Whether a call with a deadline ended because of it. The SDK may have wrapped the error. A few calls in a hundred end as
+ * cancelled instead, when the client's own timer ends them first.
+ */
 export const isDeadline = (error: unknown): boolean =>
-  hasCode(error, DEADLINE_EXCEEDED) || (error instanceof Error && error.cause !== undefined && isDeadline(error.cause));
+  hasCode(error, DEADLINE_EXCEEDED) ||
+  hasCode(error, CANCELLED) ||
+  (error instanceof Error && error.cause !== undefined && isDeadline(error.cause));
 
 const NO_ANSWER = new Set<unknown>([UNAVAILABLE, DEADLINE_EXCEEDED]);
 

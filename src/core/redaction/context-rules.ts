@@ -53,6 +53,11 @@ export const NAMED_RULES: readonly Rule[] = [
     isYamlSecret,
   ),
   named(
+    'The same where lines were joined to one: `password = … next = …`, if the value is long and mixes letters and digits',
+    String.raw`[ \t]{1,3}=[ \t]{1,3})([A-Za-z0-9+/_=.~-]{16,500})(?=[ \t])`,
+    (value) => isYamlSecret(value) && /[0-9]/.test(value) && /[A-Za-z]/.test(value),
+  ),
+  named(
     'The members of an object under such a name: `{"password": {"value": …}}`',
     String.raw`\\{0,3}["']\s{0,3}:\s{0,3})([{[][^{}[\]]{1,2000}[}\]])`,
     (value) => /["']/.test(value) && !isSchema(value) && !value.includes('[redacted') && !value.includes('…'),
