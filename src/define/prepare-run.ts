@@ -1,4 +1,3 @@
-import { defined } from '../protocol/defined.ts';
 import { computeRunBound } from '../core/bound/compute-bound.ts';
 import { isRerunId } from '../core/guardrails/loop-ids.ts';
 import { mergePolicy } from '../core/policy/merge-policy.ts';

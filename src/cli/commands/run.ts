@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Command } from 'commander';
 import type { HttpClient } from '../../client/http/http-client.ts';
 import type { Runs } from '../../client/secondwind-client.ts';
@@ -49,7 +50,7 @@ export function addRerun(program: Command): void {
     .option('--reason <text>', 'the reason to record')
     .action(async (runId: string, flags: StartFlags & { by?: string; reason?: string }) => {
       const { reason } = flags;
-      const body = { by: readPerson(flags), ...(reason !== undefined && { reason }) };
+      const body = { by: readPerson(flags), ...defined({ reason }) };
       await startAndFollow('secondwind rerun', flags, (runs) => runs.rerun(runId, body, idempotencyOptions(flags)));
     });
 }
@@ -63,11 +64,7 @@ async function buildRequest(agent: string, goal: string, flags: RunFlags): Promi
     ...(input !== undefined && { input: await readJson(input) }),
     ...(plan !== undefined && { plan: await readPlan(plan) }),
     ...(policy !== undefined && { policy: await readPolicy(policy) }),
-    ...(runId !== undefined && { run_id: runId }),
-    ...(loopId !== undefined && { loop_id: loopId }),
-    ...(parent !== undefined && { parent_run_id: parent }),
-    ...(label !== undefined && { labels: label }),
-    ...(tenant !== undefined && { tenant }),
+    ...defined({ run_id: runId, loop_id: loopId, parent_run_id: parent, labels: label, tenant }),
   };
 }
 

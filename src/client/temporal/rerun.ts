@@ -1,4 +1,3 @@
-import { defined } from '../../protocol/defined.ts';
 import type { Client } from '@temporalio/client';
 import { defined } from '../../protocol/defined.ts';
 import type { Json } from '../../protocol/json.ts';

@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { ChangedArgument, PlainValue } from '../../protocol/lessons.ts';
 
 /** What decides whether a value is a rule that holds for other runs, or the data of one run. */
@@ -30,7 +31,7 @@ export function sortArguments(changed: readonly ChangedArgument[], evidence: Val
   const sorted: SortedArguments = { told: [], unexplained: [] };
   for (const { name, value, before } of changed) {
     if (isOwn(value, evidence)) continue;
-    const because = reasonToTell({ name, value, ...(before !== undefined && { before }) }, evidence);
+    const because = reasonToTell({ name, value, ...defined({ before }) }, evidence);
     if (because === null) {
       sorted.unexplained.push({ name, value });
       continue;

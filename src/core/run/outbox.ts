@@ -1,4 +1,3 @@
-import { defined } from '../../protocol/defined.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { defined } from '../../protocol/defined.ts';
 import type { FailureRevision, RecordBatch, TextArtifact } from '../../protocol/records.ts';

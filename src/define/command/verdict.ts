@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { hashResult } from '../../core/failures/hash-result.ts';
 import { salientLine } from '../../core/failures/salient-line.ts';
 import { firstFailingLine, salientOutput } from '../../core/failures/salient-output.ts';
@@ -42,7 +43,7 @@ class CommandFailed extends ToolError {
       said,
       output,
       ...(missed.length === 0 ? {} : { missed }),
-      ...(retry_after_ms === undefined ? {} : { retryAfterMs: retry_after_ms }),
+      ...defined({ retryAfterMs: retry_after_ms }),
     });
     this.exit_code = verdict.exit_code;
     this.result_hash = options.result_hash;

@@ -15,7 +15,7 @@ export async function simulateSubRun(
   const request = {
     agent,
     goal,
-    ...(input === null ? {} : { input }),
+    ...defined({ input: input ?? undefined }),
     ...defined({ tenant }),
     parent_run_id: run_id,
   };
