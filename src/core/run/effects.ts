@@ -2,7 +2,15 @@ import { defined } from '../../protocol/defined.ts';
 import type { UnknownEffect } from '../../protocol/effects.ts';
 import type { CallFailed } from '../../protocol/tools.ts';
 import { artifactOf, type Step } from './attempts.ts';
-import { countDone, describeCall, identityOf, isSideEffect, noteUnknown, unknownEffectOf } from './known-effects.ts';
+import {
+  countDone,
+  describeCall,
+  identityOf,
+  isEffectUnknown,
+  isSideEffect,
+  noteUnknown,
+  unknownEffectOf,
+} from './known-effects.ts';
 import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
 
@@ -81,22 +89,22 @@ export function recordEffect(state: RunState, step: Step, bytes: number, known?:
   if (kept.length > MOST_KEPT) kept.shift();
 }
 
+/** Notes that the effect of a step that failed may have happened. Null if it is known whether it did. */
+export function noteFailedEffect(state: RunState, step: Step): UnknownEffect | null {
+  const attempt = step.end?.kind === 'failed' ? step.attempts.at(-1) : undefined;
+  const failure = attempt?.outcome;
+  if (failure?.class !== 'failed' || !isEffectUnknown(state, step, failure)) return null;
+  const said = `${failure.error_code} ${failure.message_preview}`.trim();
+  const known = `It is unknown whether this call took effect. It was started and failed: ${said}.`;
+  const effect = noteUnknown(state, step, known);
+  if (failure.may_act_ms !== undefined) effect.may_act_until = (attempt?.at ?? 0) + failure.may_act_ms;
+  return effect;
+}
+
 /** Notes what became of a side effect that did not succeed, as far as it is known. */
-export function recordOpenEffect(
-  state: RunState,
-  step: Step,
-  failure: CallFailed | null,
-  now: number,
-): UnknownEffect | null {
-  if (!isSideEffect(state, step)) return null;
-  if (failure?.certainty === 'unknown') {
-    const said = `${failure.error_code} ${failure.message_preview}`.trim();
-    const known = `It is unknown whether this call took effect. It was started and failed: ${said}.`;
-    const effect = noteUnknown(state, step, known);
-    if (failure.may_act_ms !== undefined) effect.may_act_until = now + failure.may_act_ms;
-    return effect;
-  }
-  if (failure?.certainty === 'done') {
+export function recordOpenEffect(state: RunState, step: Step, failure: CallFailed | null): UnknownEffect | null {
+  if (failure?.certainty === 'unknown') return noteFailedEffect(state, step);
+  if (failure?.certainty === 'done' && isSideEffect(state, step)) {
     recordEffect(state, step, 0, `This call took effect, but its output cannot be used: ${failure.message_preview}`);
   }
   return null;

@@ -2,9 +2,9 @@ import { CAP } from '../../protocol/caps.ts';
 import type { EffectsReport, InheritedEffects, UnknownEffect } from '../../protocol/effects.ts';
 import { callId, hashOfJson, idempotencyKey } from '../../protocol/ids.ts';
 import type { PreparedRun } from '../../protocol/run.ts';
+import type { CallFailed, ToolEffect } from '../../protocol/tools.ts';
 import type { Call, Step } from './attempts.ts';
 import { isLiteral, pinPointers } from './pointers.ts';
-import { effectOf } from './run-step.ts';
 import type { KnownEffects, RunState } from './state.ts';
 
 /**
@@ -40,6 +40,18 @@ function identifyingInput(state: RunState, { call, step_id }: Step): unknown {
   if (isGuarded && call.input === null) return { step_id, run_id: run.run_id };
   return isLiteral(state, call) ? call.input : pinPointers(state, call.input);
 }
+
+/** The effect that the step may have. An unknown tool counts as having a side effect. */
+export const effectOf = ({ run }: RunState, { kind, call }: Step): ToolEffect =>
+  kind === 'planner' ? 'read' : (run.manifest[call.tool]?.effect ?? 'side_effect');
+
+/** True when a side effect was started and gave no answer, so it is not known whether it happened. */
+export const isEffectUnknown = (state: RunState, step: Step, failure: CallFailed): boolean =>
+  failure.certainty === 'unknown' && effectOf(state, step) === 'side_effect';
+
+/** The side effect happened, and its output cannot be used. */
+export const isEffectDone = (state: RunState, step: Step, failure: CallFailed): boolean =>
+  failure.certainty === 'done' && effectOf(state, step) === 'side_effect';
 
 export const isSideEffect = (state: RunState, step: Step): boolean =>
   step.kind === 'tool' && effectOf(state, step) === 'side_effect';

@@ -11,7 +11,7 @@ import {
   successOf,
 } from './attempts.ts';
 import type { PlannerStep } from './ports.ts';
-import { effectOf } from './run-step.ts';
+import { effectOf } from './known-effects.ts';
 import type { RunState } from './state.ts';
 
 const STEPS_IN_VIEW = 50;

@@ -2,7 +2,7 @@ import { liftStalls, type Stall } from '../failures/loop-watch.ts';
 import { type Call, personMs, type Step, subjectOf } from './attempts.ts';
 import { openBatch } from './batch.ts';
 import { callTool } from './call-tool.ts';
-import { answerFromEarlierPass, holdIfUnknown, separateIdentical } from './effects.ts';
+import { answerFromEarlierPass, holdIfUnknown, noteFailedEffect, separateIdentical } from './effects.ts';
 import { readyCalls } from './given-plan.ts';
 import { turnsLeft } from './ledger.ts';
 import { endForBudget, endWith, isOver } from './life.ts';
@@ -145,6 +145,8 @@ async function runWave(story: Story, admitted: Step[], wave: Step[]): Promise<vo
     await runStep(story, only, perform);
     state.ledger.human_wait_ms += personMs(only);
   } else await runSideBySide(story, toRun, perform);
+  // Steps are settled one after another, and a step that runs again meanwhile has to know what may have happened.
+  for (const step of wave) noteFailedEffect(state, step);
   for (const step of wave) {
     if (!settleSuccess(state, step)) await settleStep(story, step, perform);
     noteCall(story, step);

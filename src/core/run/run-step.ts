@@ -1,7 +1,7 @@
 import { defined } from '../../protocol/defined.ts';
 import type { Amounts } from '../../protocol/run.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
-import type { CallFailed, CallOutcome, ToolEffect } from '../../protocol/tools.ts';
+import type { CallFailed, CallOutcome } from '../../protocol/tools.ts';
 import { retryBackoff } from '../retry/log-events.ts';
 import { decideRetry, type RetryDecision } from '../retry/retry-decision.ts';
 import { isInfrastructure } from '../retry/strategies.ts';
@@ -15,8 +15,10 @@ import {
   retriesUsed,
   type Step,
 } from './attempts.ts';
+import { holdIfUnknown } from './effects.ts';
 import { makeFailureRecord } from './failure-records.ts';
 import { guidanceFor } from './guidance-for.ts';
+import { effectOf, isEffectUnknown } from './known-effects.ts';
 import { recallLessons } from './lessons.ts';
 import { limitsOf, millisecondsLeft } from './ledger.ts';
 import { isCancelled } from './life.ts';
@@ -51,6 +53,8 @@ export async function runStep(story: Story, step: Step, perform: Perform, allowe
       step.end = { kind: 'cancelled' };
       return;
     }
+    // A sub-run that works beside this step may have reported an identical effect of unknown outcome meanwhile.
+    if (holdIfUnknown(story, step)) return;
 
     const attempt = beginAttempt(story, step, waitMs, permit);
     permit = undefined;
@@ -187,18 +191,6 @@ async function backOff({ state, ports }: Story, step: Step, waitMs: number): Pro
   await ports.until(() => isCancelled(state), waitMs, why);
   step.waiting_until = null;
 }
-
-/** The effect that the step may have. An unknown tool counts as having a side effect. */
-export const effectOf = ({ run }: RunState, { kind, call }: Step): ToolEffect =>
-  kind === 'planner' ? 'read' : (run.manifest[call.tool]?.effect ?? 'side_effect');
-
-/** True when a side effect was started and gave no answer, so it is not known whether it happened. */
-export const isEffectUnknown = (state: RunState, step: Step, failure: CallFailed): boolean =>
-  failure.certainty === 'unknown' && effectOf(state, step) === 'side_effect';
-
-/** The side effect happened, and its output cannot be used. */
-export const isEffectDone = (state: RunState, step: Step, failure: CallFailed): boolean =>
-  failure.certainty === 'done' && effectOf(state, step) === 'side_effect';
 
 const budgetOf = (step: Step): 'attempts' | 'model_calls' => (step.kind === 'planner' ? 'model_calls' : 'attempts');
 

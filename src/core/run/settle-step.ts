@@ -21,13 +21,14 @@ import { unreservedAttempts } from './batch.ts';
 import { closeCorrections, recordCorrection } from './corrections.ts';
 import { holdIfUnknown, recordCancelledEffect, recordEffect, recordOpenEffect } from './effects.ts';
 import { readEvaluation } from './evaluations.ts';
+import { effectOf, isEffectDone, isEffectUnknown } from './known-effects.ts';
 import { questionsLeft, turnsLeft } from './ledger.ts';
 import { keepOpenFailure, keepRecalled, learnFromSuccess, readLessonUses } from './lessons.ts';
 import { endForBudget, type Ending, endWith, isOver } from './life.ts';
 import { holdOutput, noteCarriedOutput } from './outbox.ts';
 import { type QuestionOutcome, askHuman } from './questions.ts';
 import { recordHumanAnswer, occurrencesOf, recordProgress, readFailures } from './read-failures.ts';
-import { effectOf, isEffectDone, isEffectUnknown, type Perform, runStep } from './run-step.ts';
+import { type Perform, runStep } from './run-step.ts';
 import { leaveOpen, settleEffect } from './settle-effect.ts';
 import { allowStalledCall, forgetStalls, stallEscalation } from './stalls.ts';
 import type { RunState } from './state.ts';
@@ -115,7 +116,7 @@ async function settleFailure(
 ): Promise<Allowance | null> {
   const { state, ports } = story;
   const failure = lastFailure(step);
-  const effect = recordOpenEffect(state, step, failure, step.attempts.at(-1)?.at ?? ports.now());
+  const effect = recordOpenEffect(state, step, failure);
   if (failure === null || isOver(state)) {
     if (effect !== null) leaveOpen(step, effect, null);
     return keepFailure(state, step);

@@ -59,10 +59,13 @@ export async function runSubRun(story: Story, step: Step, attempt: Attempt, inpu
   return person_ms === 0 || stepOutcome.class === 'cancelled' ? stepOutcome : { ...stepOutcome, person_ms };
 }
 
-/** A sub-run that works beside other steps gets a lane of its own; one that works alone continues this run's keys. */
-const laneFor = (state: RunState, step: Step, attempt: Attempt): string | null =>
-  state.loop.batch.some((other) => other !== step && other.end === null)
-    ? subRunId(state.run.run_id, step.step_id, attempt.n)
+/**
+ * A sub-run that works beside other steps gets a lane of its own; one that works alone continues this run's keys. A step
+ * that has ended counts as long as it is not settled, because its call is not counted as done before.
+ */
+const laneFor = ({ loop, run }: RunState, step: Step, attempt: Attempt): string | null =>
+  loop.batch.some((other) => other !== step && !loop.steps.includes(other))
+    ? subRunId(run.run_id, step.step_id, attempt.n)
     : null;
 
 /** Reads goal and input of the sub-run from the step's input; guidance is added to the goal where it fits. */

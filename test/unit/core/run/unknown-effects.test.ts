@@ -8,7 +8,7 @@ import { agentTool } from '../../../../src/define/agent-tool.ts';
 import { defineAgent } from '../../../../src/define/define-agent.ts';
 import { defineTool } from '../../../../src/define/define-tool.ts';
 import { createRegistry } from '../../../../src/define/registry.ts';
-import type { PlannerStep, PlannerView } from '../../../../src/core/run/ports.ts';
+import type { PlannerOutcome, PlannerStep, PlannerView } from '../../../../src/core/run/ports.ts';
 import type { Json } from '../../../../src/protocol/json.ts';
 import type { PolicyPatch } from '../../../../src/protocol/schemas/policy.ts';
 import type { CallOutcome, ToolCallRequest } from '../../../../src/protocol/tools.ts';
@@ -229,6 +229,8 @@ describe('what a sub-run knows', () => {
     turns: { tool: string; input: Json }[][],
     outcomes: CallOutcome[],
     decisions: string | string[],
+    clerkTurns: PlannerOutcome[] = [],
+    outcomeOf: (runId: string) => CallOutcome = () => succeeded('paid'),
   ) {
     const requests: ToolCallRequest[] = [];
     const asked = new Set<string>();
@@ -236,9 +238,11 @@ describe('what a sub-run knows', () => {
     const world: World = {
       call: (request) => {
         requests.push(request);
-        return outcomes[requests.length - 1] ?? succeeded('paid');
+        return outcomes[requests.length - 1] ?? outcomeOf(request.run_id);
       },
       plan: (view) => {
+        const planned = view.agent === 'clerk' ? clerkTurns.shift() : undefined;
+        if (planned !== undefined) return planned;
         const calls = view.agent === 'clerk' ? [[pay]][view.turn - 1] : turns[view.turn - 1];
         if (view.agent === 'clerk') views = [...views, view];
         return { class: 'ok', calls: calls ?? [], output: 'done', tokens: 0, cost_micro_usd: 0, duration_ms: 1 };
@@ -252,7 +256,9 @@ describe('what a sub-run knows', () => {
         send(10, 'answer', { question_id: question.question_id, decision, by: 'ada', text });
       },
     };
-    const policy = { reruns: { max_reruns: 0 }, humans: { max_questions: 8, default: 'skip' as const } };
+    const humans = { max_questions: 8, default: 'skip' as const };
+    // A person is asked about the first failure of a step.
+    const policy = { reruns: { max_reruns: 0 }, humans, failures: { escalate_at: 1 } };
     const run = prepared({ agent: 'boss', goal: 'have it paid', run_id: 'run-1', policy }, registry);
     const { result, state } = await simulateRun(run, { world });
     return { requests, views, result, state };
@@ -293,6 +299,31 @@ describe('what a sub-run knows', () => {
     expect(requests.map(({ run_id }) => run_id)).toEqual(['run-1', 'run-1.s2.a1']);
     expect(state.effects.unknown).toMatchObject([{ key: orders(requests)[0], may_act_until: expect.any(Number) }]);
     expect(state.effects.settled).toEqual([]);
+  });
+
+  describe('beside another step', () => {
+    const broken: PlannerOutcome = { ...failed('NO_IDEA', 'no idea'), certainty: 'failed', category: 'invalid_input' };
+    const batch = [[askClerk, pay]];
+
+    it('a sub-run that is tried again does not repeat a payment of the step that ended beside it', async () => {
+      // The first run of the clerk fails, and a person lets it try again while the payment is not settled yet.
+      const { requests } = await liveWithClerk(batch, [lost()], ['stop', 'retry', 'skip', 'skip'], [broken]);
+      expect(requests.map(({ run_id }) => run_id)).toEqual(['run-1']);
+    });
+
+    it('a sub-run that is tried again does not use the key of a payment that has succeeded beside it', async () => {
+      const { requests } = await liveWithClerk(batch, [], ['stop', 'retry'], [broken]);
+      expect(requests.map(({ run_id }) => run_id)).toEqual(['run-1', 'run-1.s1.a2']);
+      expect(new Set(orders(requests)).size).toBe(2);
+    });
+
+    it('a retry does not run once a sub-run beside it has reported the same payment as unknown', async () => {
+      const refused = failed('HTTP_429', 'slow down', { category: 'rate_limit', retry_after_ms: 20_000 });
+      const ofRun = (runId: string) => (runId === 'run-1' ? refused : lost());
+      const { requests, views } = await liveWithClerk(batch, [], ['skip', 'skip'], [], ofRun);
+      expect(views).not.toEqual([]);
+      expect(requests.map(({ run_id }) => run_id).toSorted()).toEqual(['run-1', 'run-1.s1.a1']);
+    });
   });
 
   it('what a person wrote in the sub-run about an effect of its parent is known to the parent', async () => {
