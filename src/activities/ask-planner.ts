@@ -5,7 +5,7 @@ import { CAP } from '../protocol/caps.ts';
 import { findTooDeepPath } from '../protocol/json.ts';
 import type { RequestProblem } from '../protocol/run.ts';
 import { invalidChoice } from '../core/run/check-choice.ts';
-import { askWithTimeout, type TurnEnvironment } from './ask-with-timeout.ts';
+import { askWithTimeout, type AskEnvironment } from './ask-with-timeout.ts';
 
 /**
  * Asks a planner for its next calls. A planner that throws or takes too long gives a failed outcome, not an exception.
@@ -13,7 +13,7 @@ import { askWithTimeout, type TurnEnvironment } from './ask-with-timeout.ts';
 export async function askPlanner(
   planner: Planner | undefined,
   view: PlannerView,
-  env: TurnEnvironment,
+  env: AskEnvironment,
   tools: readonly Tool[] = [],
 ): Promise<PlannerOutcome> {
   const asked = await askWithTimeout(

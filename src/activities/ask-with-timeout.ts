@@ -10,7 +10,7 @@ import { catchStrayErrors } from './stray-errors.ts';
  * The environment of a planner's turn or a review. It has no Temporal types, so that the simulator can use the
  * same code.
  */
-export interface TurnEnvironment {
+export interface AskEnvironment {
   redact: Redact;
   now: () => number;
   stopped: () => 'cancelled' | 'shutdown' | null;
@@ -25,7 +25,7 @@ export interface TurnEnvironment {
 export async function askWithTimeout<T>(
   ask: () => Promise<T> | T,
   timeoutMs: number,
-  env: TurnEnvironment,
+  env: AskEnvironment,
 ): Promise<{ class: 'ok'; value: T; duration_ms: number } | CallFailed | CallCancelled> {
   const startedAt = env.now();
   const over = new AbortController();

@@ -4,10 +4,10 @@ import type { Redact } from '../core/redaction/redact.ts';
 import { redactShown } from '../core/redaction/shown.ts';
 import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
-import type { RecordBatch, RunArchive, TextArtifact } from '../protocol/records.ts';
+import type { Execution, RecordBatch, RunArchive, TextArtifact } from '../protocol/records.ts';
 import { lessonToKeep } from './lesson-to-keep.ts';
 import type { ActivityStore } from './store-port.ts';
-import { type Execution, unsavedInHistory } from './unsaved-in-history.ts';
+import { unsavedInHistory } from './unsaved-in-history.ts';
 import { createPartWriter, type PartWriter, type WarnLog } from './write-parts.ts';
 
 const JSON_TYPE = 'application/json';

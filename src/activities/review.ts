@@ -5,7 +5,7 @@ import type { Agent, ReviewOf } from '../define/define-agent.ts';
 import type { Registry } from '../define/registry.ts';
 import type { Json } from '../protocol/json.ts';
 import { CAP } from '../protocol/caps.ts';
-import { askWithTimeout, type TurnEnvironment } from './ask-with-timeout.ts';
+import { askWithTimeout, type AskEnvironment } from './ask-with-timeout.ts';
 import { returnOrThrow, withHeartbeat } from './run-in-activity.ts';
 import type { ActivityStore } from './store-port.ts';
 
@@ -69,7 +69,7 @@ function previewOfBytes(bytes: Uint8Array): Json {
 export async function askReviewer(
   agent: Agent | undefined,
   view: ReviewView,
-  env: TurnEnvironment & { environment: Record<string, string | undefined>; maskKnown?: Redact },
+  env: AskEnvironment & { environment: Record<string, string | undefined>; maskKnown?: Redact },
 ): Promise<ReviewOutcome> {
   const used: Required<ReviewUse> = { tokens: 0, cost_micro_usd: 0, model_calls: 0 };
   const spend = (use: Required<ReviewUse>): void => {

@@ -2,17 +2,12 @@ import { activityInfo, getClient } from '@temporalio/activity';
 import type { Payload } from '@temporalio/common';
 import { isRecord } from '../protocol/json.ts';
 import { ACTIVITY, toolOfActivity } from '../protocol/names.ts';
-import type { RecordBatch, RunArchive, TextArtifact } from '../protocol/records.ts';
+import type { Execution, RecordBatch, RunArchive, TextArtifact } from '../protocol/records.ts';
 import { unpackOutput } from './carried-output.ts';
 
 type Client = ReturnType<typeof getClient>;
 type History = Awaited<ReturnType<ReturnType<Client['workflow']['getHandle']>['fetchHistory']>>;
 type HistoryEvent = NonNullable<History['events']>[number];
-
-export interface Execution {
-  workflowId: string;
-  runId: string;
-}
 
 /** What a run could not save: the batches of writes that failed, and outputs that travelled in activity results. */
 export interface UnsavedParts {

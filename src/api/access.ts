@@ -9,7 +9,7 @@ export const isRole = (text: string): text is Role => (ROLES as readonly string[
 export const mayAct = (has: Role, needs: Role): boolean => ROLES.indexOf(has) >= ROLES.indexOf(needs);
 
 /** A token, its role, and the tenant that it acts for; without one it may name any tenant. */
-export interface Grant {
+export interface TokenGrant {
   role: Role;
   token: string;
   tenant?: string;
@@ -19,21 +19,21 @@ export interface Grant {
  * The tenant of a request: that of the token, or the one that the request names. Throws a `Problem` if the token acts for
  * another tenant.
  */
-export function tenantFor({ tenant: own }: Grant, asked: string | undefined): string | undefined {
+export function tenantFor({ tenant: own }: TokenGrant, asked: string | undefined): string | undefined {
   if (own === undefined || asked === undefined || asked === own) return own ?? asked;
   throw new Problem('weaker_role', `The token acts for the tenant ${own}. Leave the tenant out, or use another token.`);
 }
 
-export type TokenCheck = (authorization: string | undefined, needs: Role) => Grant;
+export type TokenCheck = (authorization: string | undefined, needs: Role) => TokenGrant;
 
 /** Compares the hashes of all tokens in constant time, so that the time of an answer reveals nothing about a token. */
-export function createTokenCheck(grants: readonly Grant[]): TokenCheck {
+export function createTokenCheck(grants: readonly TokenGrant[]): TokenCheck {
   const known = grants.map((grant) => ({ grant, hash: hashToken(grant.token) }));
   return (authorization, needs) => {
     const shown = /^Bearer +(?<token>[A-Za-z0-9._~+/-]+=*) *$/i.exec(authorization ?? '')?.groups?.['token'];
     if (shown === undefined) throw noToken('Send the header "Authorization: Bearer <token>".');
     const hash = hashToken(shown);
-    let found: Grant | undefined;
+    let found: TokenGrant | undefined;
     for (const entry of known) if (timingSafeEqual(entry.hash, hash)) found = entry.grant;
     if (found === undefined) throw noToken('This token is unknown.');
     if (mayAct(found.role, needs)) return found;

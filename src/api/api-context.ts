@@ -1,7 +1,7 @@
 import type { PayloadCodec } from '@temporalio/common';
 import type { Context } from 'hono';
 import type { TemporalClient } from '../client/temporal/temporal-client.ts';
-import type { Grant, RateLimit } from './access.ts';
+import type { TokenGrant, RateLimit } from './access.ts';
 import type { LoopReport, ReviewReport } from '../core/guardrails/loop-report.ts';
 import type { Redact } from '../core/redaction/redact.ts';
 import type { Registry } from '../define/registry.ts';
@@ -14,7 +14,7 @@ import type { StreamCaps, StreamLimit } from './watch/stream-limit.ts';
 export interface ApiDeps extends TemporalClient {
   store: Store;
   registry: Registry;
-  tokens: readonly Grant[];
+  tokens: readonly TokenGrant[];
   /** Each resolves if its service answers. */
   checks: { temporal: () => Promise<unknown>; store: () => Promise<unknown> };
   /** Host names that requests may use, in addition to the loopback names. */
@@ -50,7 +50,7 @@ export interface ApiEnv {
   Variables: {
     requestId: string;
     /** The token of the request; not set on routes without authentication. */
-    grant: Grant;
+    grant: TokenGrant;
     redact: Redact;
     metrics: Metrics;
     streams: StreamLimit;

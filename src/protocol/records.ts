@@ -57,6 +57,12 @@ export interface ArchivedStep {
   artifact_id: string | null;
 }
 
+/** One execution of a workflow, as Temporal names it. */
+export interface Execution {
+  workflowId: string;
+  runId: string;
+}
+
 /** The write at the end of a run. It outlives Temporal's retention. */
 export interface RunArchive {
   run_id: string;

@@ -5,7 +5,7 @@ import { CAP } from '../protocol/caps.ts';
 import { toolActivity } from '../protocol/names.ts';
 import type { RecallQuery, RunLesson } from '../protocol/lessons.ts';
 import type { QuestionNotice } from '../protocol/notices.ts';
-import type { RecordBatch, RunArchive } from '../protocol/records.ts';
+import type { Execution, RecordBatch, RunArchive } from '../protocol/records.ts';
 import type { PrepareOutcome, RunRequest } from '../protocol/run.ts';
 import type {
   CallSucceeded,
@@ -31,12 +31,6 @@ const singleAttempt = {
   // A cancelled call counts as ended only after its work has really stopped.
   cancellationType: ActivityCancellationType.WAIT_CANCELLATION_COMPLETED,
 } as const;
-
-/** One execution of a workflow, as Temporal names it. */
-export interface Execution {
-  workflowId: string;
-  runId: string;
-}
 
 export interface RuntimeActivities {
   prepare(request: Partial<RunRequest>, runId: string): Promise<PrepareOutcome>;

@@ -3,8 +3,8 @@ import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { log, ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
 import { workflowIdOfArchive } from '../protocol/ids.ts';
 import { WORKFLOW_TYPE } from '../protocol/names.ts';
-import type { RunArchive } from '../protocol/records.ts';
-import { archivePatiently, type Execution } from './activity-proxies.ts';
+import type { Execution, RunArchive } from '../protocol/records.ts';
+import { archivePatiently } from './activity-proxies.ts';
 
 export interface SaveArchiveInput {
   archive: RunArchive;

@@ -14,7 +14,7 @@ import type { SCHEMAS } from '../schemas/all-schemas.ts';
 
 export type FailureReport = z.infer<typeof SCHEMAS.FailureReport>;
 
-export interface ReportedFailure {
+export interface FailureFromElsewhere {
   record: FailureRecord;
   /** The whole report. The record refers to it, and it tells a repetition from another report. */
   report: TextArtifact;
@@ -24,7 +24,7 @@ export interface ReportedFailure {
 export function makeRecord(
   given: FailureReport,
   { failureId, redact, now }: { failureId: string; redact: Redact; now: Date },
-): ReportedFailure {
+): FailureFromElsewhere {
   const clean = redactShown(given, redact);
   const { signal_type, attempted_action: action = {} } = clean;
   const tool_name = clean.tool_name ?? action.tool_name ?? null;

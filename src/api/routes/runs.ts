@@ -4,7 +4,7 @@ import { CAP } from '../../protocol/caps.ts';
 import { defined } from '../../protocol/defined.ts';
 import { isRecord } from '../../protocol/json.ts';
 import type { RunRequest } from '../../protocol/run.ts';
-import { type Grant, tenantFor } from '../access.ts';
+import { type TokenGrant, tenantFor } from '../access.ts';
 import { IDEMPOTENCY_KEY, idempotencyKey, once, readJson, readQuery, readRunId } from '../read-request.ts';
 import type { Route } from '../route.ts';
 import { cursor, filterText, limit } from '../schemas/shared-schemas.ts';
@@ -29,7 +29,7 @@ export const startRun: Route = {
 };
 
 /** A token that acts for a tenant starts runs of this tenant only. */
-function ofTenant(request: RunRequest, grant: Grant): RunRequest {
+function ofTenant(request: RunRequest, grant: TokenGrant): RunRequest {
   if (grant.tenant === undefined || !isRecord(request)) return request;
   const asked = typeof request.tenant === 'string' ? request.tenant : undefined;
   return { ...request, ...defined({ tenant: tenantFor(grant, asked) }) };

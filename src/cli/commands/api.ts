@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { type Config, ConfigError, isLoopback, readConfig } from '../config/read-config.ts';
-import type { Grant } from '../../api/access.ts';
+import type { TokenGrant } from '../../api/access.ts';
 import { isStrong } from '../config/read-tokens.ts';
 import { findRegistrySecrets } from '../../define/registry-secrets.ts';
 import { reportError } from '../report-error.ts';
@@ -102,7 +102,7 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
 }
 
 /** An API that listens only on this machine may use the token of the data folder. */
-async function grantsFor(config: Config): Promise<readonly Grant[]> {
+async function grantsFor(config: Config): Promise<readonly TokenGrant[]> {
   if (!isLoopback(config.host)) return config.tokens;
   const { ownGrants } = await import('../serve/token-file.ts');
   return (await ownGrants(config.tokens, config.dataDir)).grants;

@@ -1,7 +1,7 @@
 import { resolve } from 'node:path';
 import { defaultDataDir } from './default-data-dir.ts';
 import { ConfigError } from './config-error.ts';
-import type { Grant } from '../../api/access.ts';
+import type { TokenGrant } from '../../api/access.ts';
 import { readTokens } from './read-tokens.ts';
 import { suggestName } from '../../define/zod-problems.ts';
 import { type EncryptionSetting, readEncryptionSetting } from '../../encryption/settings.ts';
@@ -45,7 +45,7 @@ export interface Config {
   dataDir: string;
   cacheDir: string;
   /** The tokens of the environment. If there are none, one is created and stored in the data folder. */
-  tokens: Grant[];
+  tokens: TokenGrant[];
   /** The number of requests per second for each token. */
   rateLimit: number;
   /** A file whose default export reviews passes that are reported without a review. */

@@ -1,5 +1,5 @@
 import { ConfigError } from './config-error.ts';
-import { type Grant, isRole, ROLES } from '../../api/access.ts';
+import { type TokenGrant, isRole, ROLES } from '../../api/access.ts';
 import { defined } from '../../protocol/defined.ts';
 import { TENANT_PATTERN } from '../../protocol/ids.ts';
 
@@ -12,8 +12,8 @@ const STRONG_CHARS = 16;
  * Reads the tokens of the environment: `SECONDWIND_TOKEN` has the role operator, `SECONDWIND_TOKENS` name their roles and, after
  * an `@`, the tenant they act for.
  */
-export function readTokens(token: string | undefined, tokens: string | undefined): Grant[] {
-  const grants: Grant[] =
+export function readTokens(token: string | undefined, tokens: string | undefined): TokenGrant[] {
+  const grants: TokenGrant[] =
     token === undefined ? [] : [{ role: 'operator', token: checkToken(token, 'SECONDWIND_TOKEN') }];
   for (const part of (tokens ?? '').split(',').filter((text) => text.trim() !== '')) {
     const [holder = '', ...rest] = part.trim().split(':');
@@ -32,7 +32,7 @@ export function readTokens(token: string | undefined, tokens: string | undefined
   return grants;
 }
 
-export const isStrong = ({ token }: Grant): boolean => token.length >= STRONG_CHARS;
+export const isStrong = ({ token }: TokenGrant): boolean => token.length >= STRONG_CHARS;
 
 export const isToken = (text: string): boolean => TOKEN.test(text);
 

@@ -6,7 +6,7 @@ import { connectClient } from '../../client/connect.ts';
 import { createClient } from '../../client/create-client.ts';
 import { createCodec } from '../../client/payload-codec.ts';
 import type { DashboardFiles } from '../../api/dashboard/dashboard-files.ts';
-import type { Grant } from '../../api/access.ts';
+import type { TokenGrant } from '../../api/access.ts';
 import type { Encryption } from '../../encryption/encryption.ts';
 import { createRedactor, secretsOf } from '../../core/redaction/redact.ts';
 import type { Registry } from '../../define/registry.ts';
@@ -22,7 +22,7 @@ export interface OpenApiOptions {
   searchAttributes: boolean;
   registry: Registry;
   store: Store;
-  grants: readonly Grant[];
+  grants: readonly TokenGrant[];
   allowedHosts: readonly string[];
   /** Requests per second for each token, with a burst of twice as many. */
   rateLimit: number;

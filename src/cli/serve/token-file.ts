@@ -1,14 +1,14 @@
 import { randomBytes } from 'node:crypto';
 import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
-import type { Grant } from '../../api/access.ts';
+import type { TokenGrant } from '../../api/access.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { isToken } from '../config/read-tokens.ts';
 
 export const tokenFile = (dataDir: string): string => join(dataDir, 'token');
 
 export interface OwnGrants {
-  grants: Grant[];
+  grants: TokenGrant[];
   /** The token with the role operator, for the printed link and curl command. */
   operatorToken: string;
   /** The file of the token; null if it comes from the environment. */
@@ -16,7 +16,7 @@ export interface OwnGrants {
 }
 
 /** The tokens of the environment. If none has the role operator, that of the data folder is added. */
-export async function ownGrants(tokens: readonly Grant[], dataDir: string): Promise<OwnGrants> {
+export async function ownGrants(tokens: readonly TokenGrant[], dataDir: string): Promise<OwnGrants> {
   const named = tokens.find((grant) => grant.role === 'operator');
   if (named !== undefined) return { grants: [...tokens], operatorToken: named.token, file: null };
   const file = tokenFile(dataDir);

@@ -13,7 +13,7 @@ export interface HttpOptions {
 }
 
 /** Options of one request. */
-export interface AskOptions {
+export interface RequestOptions {
   query?: Record<string, string | number | undefined>;
   body?: unknown;
   idempotencyKey?: string | undefined;
@@ -29,9 +29,9 @@ export interface Answered<T> {
 /** Sends every request to one API with one token. */
 export interface ApiConnection {
   url: string;
-  ask<T>(method: 'GET' | 'POST', path: string, options?: AskOptions): Promise<Answered<T>>;
+  ask<T>(method: 'GET' | 'POST', path: string, options?: RequestOptions): Promise<Answered<T>>;
   /** Opens a stream and returns once its headers have arrived; `null` if the stream has nothing more to send. */
-  open(path: string, headers: Record<string, string>, options: AskOptions): Promise<Response | null>;
+  open(path: string, headers: Record<string, string>, options: RequestOptions): Promise<Response | null>;
 }
 
 /** Longer than any answer of the API takes: a cancel waits up to 40 s. */
@@ -39,7 +39,7 @@ const TIMEOUT_MS = 60_000;
 
 export function connectApi({ url, token, timeoutMs = TIMEOUT_MS, headers: more }: HttpOptions): ApiConnection {
   const base = checkUrl(url);
-  const send = async (method: string, path: string, options: AskOptions, headers: Record<string, string>) => {
+  const send = async (method: string, path: string, options: RequestOptions, headers: Record<string, string>) => {
     const { query = {}, body, signal } = options;
     const address = new URL(`${base}${path}`);
     for (const [name, value] of Object.entries(query)) {

@@ -1,11 +1,11 @@
 import { NotReachableError, SecondwindError } from '../../protocol/errors.ts';
 import type { FollowOptions } from '../secondwind-client.ts';
-import type { AskOptions, ApiConnection } from './api-connection.ts';
+import type { RequestOptions, ApiConnection } from './api-connection.ts';
 import { readEvents, type SentEvent } from './read-events.ts';
 
 export interface Following extends FollowOptions {
   path: string;
-  about?: AskOptions['about'];
+  about?: RequestOptions['about'];
   isLast?: (event: SentEvent) => boolean;
   /** Called when a stream ended without a new event. Returns true if no more events can come. */
   isOver?: (signal: AbortSignal | undefined) => Promise<boolean>;

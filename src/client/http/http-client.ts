@@ -6,7 +6,7 @@ import type { RunEvent } from '../history/run-event.ts';
 import type { FollowOptions, Guards, Runs, SecondwindClient, TypedOptions } from '../secondwind-client.ts';
 import { typedResult } from '../typed-result.ts';
 import type { OverrideAnswer, RunEnd, RunPage, StartedRun, StoppedRun, TranscriptMessage } from '../views.ts';
-import { type AskOptions, type ApiConnection, type HttpOptions, connectApi } from './api-connection.ts';
+import { type RequestOptions, type ApiConnection, type HttpOptions, connectApi } from './api-connection.ts';
 import { followStream } from './follow-stream.ts';
 
 type Listed<K extends string, T> = { [key in K]: T[] } & { next_cursor?: string };
@@ -57,9 +57,9 @@ function guardsOverHttp(api: ApiConnection): Guards {
 
 function runsOverHttp(api: ApiConnection): Runs {
   const path = (runId: string, part = ''): string => `/v1/runs/${encodeURIComponent(runId)}${part}`;
-  const look = async <T>(runId: string, part: string, options: AskOptions = {}): Promise<T> =>
+  const look = async <T>(runId: string, part: string, options: RequestOptions = {}): Promise<T> =>
     (await api.ask<T>('GET', path(runId, part), { ...options, about: { runId } })).body;
-  const tell = <T>(runId: string, part: string, body: unknown, options: AskOptions = {}) =>
+  const tell = <T>(runId: string, part: string, body: unknown, options: RequestOptions = {}) =>
     api.ask<T>('POST', path(runId, part), { ...options, body, about: { runId, isMessage: true } });
   const get: Runs['get'] = (runId, options) => look<RunStatus>(runId, '', options);
   const watch = (runId: string, options: FollowOptions = {}) => watchRun(api, path(runId, '/events'), runId, options);
@@ -129,7 +129,7 @@ function runsOverHttp(api: ApiConnection): Runs {
 async function exactResult(
   api: ApiConnection,
   shown: RunEnd['result'],
-  { signal }: AskOptions,
+  { signal }: RequestOptions,
 ): Promise<RunEnd['result']> {
   if (shown === null || shown.artifact_id === null || !JSON.stringify(shown.output).includes('[redacted:'))
     return shown;

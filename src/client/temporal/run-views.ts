@@ -18,10 +18,10 @@ import { stillUnsaved } from './unsaved.ts';
 /** A worker answers a query in milliseconds. Without a worker the query would wait until one starts. */
 const QUERY_DEADLINE_MS = 2_000;
 
-export type Asked<T> = { answer: T } | { answer: null; cause: unknown };
+export type RunAnswer<T> = { answer: T } | { answer: null; cause: unknown };
 
 /** Queries the run itself. Returns its answer, or the cause if it gave none. */
-export async function askRun<T>(client: Client, runId: string, query: string): Promise<Asked<T>> {
+export async function askRun<T>(client: Client, runId: string, query: string): Promise<RunAnswer<T>> {
   const handle = client.workflow.getHandle(workflowIdOfRun(runId));
   try {
     return { answer: await client.withDeadline(Date.now() + QUERY_DEADLINE_MS, () => handle.query<T>(query)) };

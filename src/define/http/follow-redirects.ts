@@ -10,7 +10,7 @@ const REDIRECTS = new Set([301, 302, 303, 307, 308]);
 /** The headers that are sent on to another origin. Any other header could be a credential. */
 const SAFE_HEADERS = new Set(['accept', 'accept-encoding', 'accept-language', 'content-type', 'user-agent']);
 
-export interface Answered extends Received {
+export interface HttpAnswer extends Received {
   url: URL;
   host: string;
   /** True if a request that is not a read was answered with a redirect, since it may have had its effect before that. */
@@ -18,7 +18,7 @@ export interface Answered extends Received {
 }
 
 /** Sends a request and follows redirects. Every redirect is checked like the first URL. */
-export async function followRedirects(address: string, first: Sent, rules: Rules, limits: Limits): Promise<Answered> {
+export async function followRedirects(address: string, first: Sent, rules: Rules, limits: Limits): Promise<HttpAnswer> {
   let next = address;
   let sent = first;
   let mayHaveActed = false;

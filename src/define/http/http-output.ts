@@ -3,7 +3,7 @@ import { salientLine } from '../../core/failures/salient-line.ts';
 import type { ToolContext } from '../define-tool.ts';
 import { ToolError } from '../tool-error.ts';
 import type { Certainty, ToolEffect } from '../../protocol/tools.ts';
-import type { Answered } from './follow-redirects.ts';
+import type { HttpAnswer } from './follow-redirects.ts';
 
 /** The output of an `httpTool` that declares none. */
 export const httpOutputSchema = z.object({
@@ -24,7 +24,7 @@ const HEADER_CHARS = 1_000;
 
 /** Returns the output of the tool: the parsed JSON body, or status, headers and body text. */
 export async function readHttpOutput(
-  answer: Answered,
+  answer: HttpAnswer,
   context: ToolContext,
   how: { json: boolean; effect: ToolEffect },
 ): Promise<unknown> {
@@ -55,7 +55,7 @@ function parseBody(text: string, effect: ToolEffect): unknown {
   }
 }
 
-function decodeBody({ headers, body }: Answered): string {
+function decodeBody({ headers, body }: HttpAnswer): string {
   const charset = /charset=["']?(?<name>[\w.:-]{1,40})/i.exec(headers['content-type'] ?? '')?.groups?.['name'];
   try {
     return new TextDecoder(charset ?? 'utf-8').decode(body);
@@ -74,7 +74,7 @@ class HttpFailed extends Error {
   readonly certainty: Certainty | undefined;
   readonly said: string;
 
-  constructor(answer: Answered, certainty: Certainty | undefined) {
+  constructor(answer: HttpAnswer, certainty: Certainty | undefined) {
     const said = decodeBody(answer);
     const line = salientLine(said);
     super(`HTTP ${answer.status} from ${answer.host}${line === '' ? '' : `: ${line}`}`);
@@ -100,7 +100,7 @@ function errorIn(text: string): unknown {
 const REFUSALS: ReadonlySet<number> = new Set([400, 401, 403, 404, 405, 413, 415, 422, 429]);
 
 /** Throws unless the server answered with a success. `refusals` are further statuses that mean "nothing was done". */
-export function assertSuccess(answer: Answered, effect: ToolEffect, refusals: readonly number[]): void {
+export function assertSuccess(answer: HttpAnswer, effect: ToolEffect, refusals: readonly number[]): void {
   const { status } = answer;
   if (status < 200 || status > 299) throw new HttpFailed(answer, certaintyOfStatus(answer, effect, refusals));
   const encoding = answer.headers['content-encoding'];
@@ -115,7 +115,7 @@ export function assertSuccess(answer: Answered, effect: ToolEffect, refusals: re
 
 /** Every status but a refusal leaves it open whether a side effect happened: an error may come after the work. */
 function certaintyOfStatus(
-  { status, mayHaveActed }: Answered,
+  { status, mayHaveActed }: HttpAnswer,
   effect: ToolEffect,
   refusals: readonly number[],
 ): Certainty | undefined {
