@@ -381,6 +381,12 @@ export const scenarios: Scenario[] = [
     expect: { outcome: 'finalized', reason: 'question_timed_out' },
   },
   {
+    name: 'a planner whose searches are ever other ones and find nothing',
+    request: { agent: 'seeker', goal: 'seek', policy: QUICK },
+    answers: { 1: answer('stop') },
+    expect: { outcome: 'finalized', reason: 'stopped_by_human' },
+  },
+  {
     name: 'a planner that asks for six equal calls at once',
     request: { agent: 'flooder', goal: 'all at once', policy: QUICK },
     expect: { outcome: 'completed' },

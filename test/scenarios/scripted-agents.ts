@@ -85,6 +85,12 @@ export const scriptedAgents = [
     planner: scriptedPlanner(({ turn }) => ({ calls: [working(['one', 'two', 'three'][turn % 3] ?? '')] })),
   }),
   defineAgent({
+    name: 'seeker',
+    tools: scriptedTools,
+    // Every search is another one, and none finds anything.
+    planner: scriptedPlanner(({ turn }) => ({ calls: [working(`No entry ${turn} found: not found`)] })),
+  }),
+  defineAgent({
     name: 'flooder',
     tools: scriptedTools,
     planner: scriptedPlanner(({ turn }) =>

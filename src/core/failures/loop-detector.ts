@@ -1,7 +1,11 @@
 import type { ToolEffect } from '../../protocol/tools.ts';
+import { type CallFeatures, describeCall, type ObservedCall } from '../stuck/call-features.ts';
+import { addCall, createSeenFeatures } from '../stuck/seen-features.ts';
+import { type Finding, findVaried, type Limits } from '../stuck/stuck-rules.ts';
+import { type Verdict, verdictOf } from '../stuck/verdict.ts';
 import type { CallToIdentify } from './call-identity.ts';
 import { callIdentity } from './call-identity.ts';
-import { findStall } from './loop-rules.ts';
+import { findExactSuspicion, findStall, varyingStall } from './loop-rules.ts';
 import type { LoopPolicy, LoopWatch, OpenStall, SeenCall, Stall } from './loop-watch.ts';
 import { GUIDED_CALLS, LONGEST_CYCLE, SHORTEST_CYCLE } from './loop-watch.ts';
 
@@ -16,9 +20,14 @@ export interface LoopCall extends CallToIdentify {
   effect?: ToolEffect | undefined;
 }
 
-export type LoopOutcome =
-  | { ok: true; result_hash: string; probe_hash?: string | null | undefined }
-  | { ok: false; fingerprint: string; probe_hash?: string | null | undefined };
+type ChosenTool = Pick<LoopCall, 'tool_name' | 'effect'>;
+
+interface Answered {
+  probe_hash?: string | null | undefined;
+  /** The answer or the error message. Without it, only equal calls are compared. */
+  text?: unknown;
+}
+export type LoopOutcome = Answered & ({ ok: true; result_hash: string } | { ok: false; fingerprint: string });
 
 export type BeforeCall =
   | { action: 'run'; state: LoopWatch }
@@ -31,6 +40,8 @@ export interface AfterCall {
   progress: boolean;
   /** Set once, by the call that completed the stall. */
   stall?: Stall;
+  /** What this call shows. It is set by every call of a stall, not only by the first. */
+  verdict: Verdict | null;
 }
 
 const asStall = ({ rule, fingerprint, tool_name, start, end, repeats }: OpenStall): Stall => ({
@@ -42,6 +53,10 @@ const asStall = ({ rule, fingerprint, tool_name, start, end, repeats }: OpenStal
   repeats,
 });
 
+/** A stall with any input that guidance did not end: from now on every call of its tool escalates. */
+const isSpent = (open: OpenStall, call: LoopCall): boolean =>
+  open.any_input === true && open.tool_name === call.tool_name && open.guided >= GUIDED_CALLS;
+
 /**
  * Decides whether a call that the agent chose may run. In a stall, the same call is answered with guidance twice and
  * then escalates. Other calls run, and lift the stall if they make progress. After every `run`, `afterCall` must be
@@ -50,7 +65,7 @@ const asStall = ({ rule, fingerprint, tool_name, start, end, repeats }: OpenStal
 export const beforeCall = (state: LoopWatch, call: LoopCall, policy: LoopPolicy): BeforeCall => {
   if (policy.ignore_tools.includes(call.tool_name)) return { action: 'run', state };
   const identity = callIdentity(call);
-  const stall = state.stalls.find((open) => open.identities.includes(identity));
+  const stall = state.stalls.find((open) => open.identities.includes(identity) || isSpent(open, call));
   if (stall) {
     if (stall.guided >= GUIDED_CALLS) return { action: 'escalate', state, stall: asStall(stall) };
     const stalls = state.stalls.map((open) => (open === stall ? { ...open, guided: open.guided + 1 } : open));
@@ -65,13 +80,18 @@ export const beforeCall = (state: LoopWatch, call: LoopCall, policy: LoopPolicy)
   return { action: 'run', state: { ...state, under_way: { ...state.under_way, [identity]: underWay + 1 } } };
 };
 
-const resultKey = (call: LoopCall, outcome: LoopOutcome): string | null =>
+const resultKey = (call: ChosenTool, outcome: LoopOutcome): string | null =>
   outcome.ok ? `${call.tool_name} ${outcome.result_hash}` : null;
 
 /**
  * Progress is a changed result or probe. The first result of a call is progress if the tool has not returned it before.
  */
-const madeProgress = (state: LoopWatch, call: LoopCall, outcome: LoopOutcome, seen: SeenCall | undefined): boolean => {
+const madeProgress = (
+  state: LoopWatch,
+  call: ChosenTool,
+  outcome: LoopOutcome,
+  seen: SeenCall | undefined,
+): boolean => {
   if (seen?.probe && outcome.probe_hash && seen.probe !== outcome.probe_hash) return true;
   if (!outcome.ok) return false;
   if (seen?.result) return seen.result !== outcome.result_hash;
@@ -108,8 +128,25 @@ const withoutOne = (underWay: Record<string, number>, identity: string): Record<
 
 /** Adds the outcome of a call to the state. A step with all its retries is one call. */
 export const afterCall = (state: LoopWatch, call: LoopCall, outcome: LoopOutcome, policy: LoopPolicy): AfterCall => {
-  if (policy.ignore_tools.includes(call.tool_name)) return { state, progress: false };
-  const identity = callIdentity(call);
+  if (policy.ignore_tools.includes(call.tool_name)) return { state, progress: false, verdict: null };
+  const features = describeCall(observed(call, outcome), callIdentity(call), state.calls + 1);
+  return addOutcome(state, call, outcomeBy(features, outcome), features, policy);
+};
+
+/** An answer that says that the call failed is a failure, whatever the tool calls it. */
+const outcomeBy = ({ kind, outcome }: CallFeatures, given: LoopOutcome): LoopOutcome =>
+  given.ok && kind === 'failed' ? { ok: false, fingerprint: outcome, probe_hash: given.probe_hash } : given;
+
+/** As `afterCall`, for a call whose features are known. */
+export const addOutcome = (
+  state: LoopWatch,
+  call: ChosenTool,
+  outcome: LoopOutcome,
+  features: CallFeatures,
+  policy: LoopPolicy,
+  limits?: Limits,
+): AfterCall => {
+  const identity = features.call;
   const seen = state.seen_calls.find((one) => one.identity === identity);
   const progress = madeProgress(state, call, outcome, seen);
   const stretch = state.stretch + (progress ? 1 : 0);
@@ -118,8 +155,9 @@ export const afterCall = (state: LoopWatch, call: LoopCall, outcome: LoopOutcome
   const recent = [...state.recent, { identity, tool_name: call.tool_name, outcome: counted.outcome }];
   const result = resultKey(call, outcome);
   const results = result === null || state.seen_results.includes(result) ? [] : [result];
+  const { suspicion: _before, ...kept } = state;
   const next: LoopWatch = {
-    ...state,
+    ...kept,
     calls: number,
     stretch,
     seen_calls: [...state.seen_calls.filter((one) => one !== seen), counted].slice(-REMEMBERED),
@@ -130,12 +168,49 @@ export const afterCall = (state: LoopWatch, call: LoopCall, outcome: LoopOutcome
       return !progress && before?.identity === identity && before.outcome === counted.outcome ? run + 1 : 0;
     }),
     under_way: withoutOne(state.under_way, identity),
-    stalls: progress ? [] : state.stalls,
+    seen_features: addCall(state.seen_features ?? createSeenFeatures(), features),
   };
-  const found = findStall(next, counted, call.tool_name, policy);
-  if (found === null) return { state: next, progress };
-  const others = next.stalls.filter((open) => open.fingerprint !== found.stall.fingerprint);
-  const stalls = [...others, found.stall].slice(-REMEMBERED);
-  const kept = { ...next, stalls };
-  return found.isNew ? { state: kept, progress, stall: asStall(found.stall) } : { state: kept, progress };
+  const now = next.seen_features?.recent.at(-1);
+  const varied = now?.n === number ? findVaried(next.seen_features?.recent ?? [], policy.same_error, limits) : null;
+  const open = stallsAfter(state.stalls, progress, now, varied);
+  const settled = { ...next, stalls: open.stalls, ...(open.lifted && { seen_features: createSeenFeatures() }) };
+  const exact = findStall(settled, counted, call.tool_name, policy);
+  const found = exact ?? (varied?.level === 'stuck' ? varyingStall(settled, varied) : null);
+  if (found === null) {
+    const verdict = verdictOf('suspect', findExactSuspicion(settled, counted, call.tool_name, policy), varied);
+    if (verdict === null) return { state: settled, progress, verdict };
+    const { rule, tool_name, repeats } = verdict;
+    return { state: { ...settled, suspicion: { rule, tool_name, repeats } }, progress, verdict };
+  }
+  const others = settled.stalls.filter((one) => one.fingerprint !== found.stall.fingerprint);
+  const stalled = { ...settled, stalls: [...others, found.stall].slice(-REMEMBERED) };
+  const verdict = verdictOf('stuck', found.stall, exact === null ? varied : null);
+  return { state: stalled, progress, verdict, ...(found.isNew && { stall: asStall(found.stall) }) };
+};
+
+const observed = (call: LoopCall, outcome: LoopOutcome): ObservedCall => ({
+  tool: call.tool_name,
+  input: call.args,
+  output: outcome.text,
+  output_id: `${outcome.ok ? outcome.result_hash : outcome.fingerprint} ${outcome.probe_hash ?? ''}`,
+  error: !outcome.ok,
+  writes: call.effect === undefined ? undefined : call.effect !== 'read',
+});
+
+/**
+ * Progress ends the stalls of equal calls. A stall with any input ends with a good answer that shows no sign of it: an
+ * answer of its tool, or something newly read. What led to it is forgotten then, so that the next single error does not
+ * open it again. For rounds of changes and runs only the run counts, because the changes are part of the stall.
+ */
+const stallsAfter = (
+  stalls: OpenStall[],
+  progress: boolean,
+  now: CallFeatures | undefined,
+  varied: Finding | null,
+): { stalls: OpenStall[]; lifted: boolean } => {
+  const isGood = varied === null && now?.kind === 'ok' && now.fresh;
+  const endsWith = (open: OpenStall): boolean =>
+    isGood && (now.tool === open.tool_name || (open.rule !== 'edit_run' && !now.writes));
+  const kept = stalls.filter((open) => (open.any_input === true ? !endsWith(open) : !progress));
+  return { stalls: kept, lifted: stalls.some((open) => open.any_input === true && endsWith(open)) };
 };

@@ -1,3 +1,4 @@
+import type { Finding } from '../stuck/stuck-rules.ts';
 import { fingerprintOf } from './fingerprint.ts';
 import type { LoopPolicy, LoopRule, LoopWatch, OpenStall, SeenCall } from './loop-watch.ts';
 import { LONGEST_CYCLE, SHORTEST_CYCLE } from './loop-watch.ts';
@@ -79,4 +80,44 @@ export const findStall = (
     stall: { ...open, end: state.calls, repeats: Math.max(open.repeats, roundsNow(state, call, open)) },
     isNew: false,
   };
+};
+
+/** Finds equal calls that are one repetition or one round away from a stall. */
+export const findExactSuspicion = (
+  state: LoopWatch,
+  call: SeenCall,
+  toolName: string,
+  policy: LoopPolicy,
+): OpenStall | null => {
+  // Two equal answers are common in honest work, so a suspicion needs three.
+  const same_outcome = Math.max(3, policy.same_outcome - 1);
+  const cycle_rounds = Math.max(2, policy.cycle_rounds - 1);
+  if (call.outcome.startsWith('ok') && call.same >= same_outcome) {
+    const counts = { identity: call.identity, start: call.same_since, end: state.calls, repeats: call.same };
+    return single('same_call_same_outcome', toolName, counts);
+  }
+  return cycle(state, { ...policy, cycle_rounds });
+};
+
+/**
+ * Opens the stall of a finding about varied calls, or extends it. It has no identities: the next call of the tool may
+ * run, because it may be the one that works.
+ */
+export const varyingStall = (
+  state: LoopWatch,
+  { rule, calls }: Finding,
+): { stall: OpenStall; isNew: boolean } | null => {
+  const last = calls.at(-1);
+  const first = calls[0];
+  if (first === undefined || last === undefined) return null;
+  const about = rule === 'same_error' || rule === 'edit_run' ? [last.outcome] : [];
+  const fingerprint = stallFingerprint(rule, last.tool, about);
+  const open = state.stalls.find((stall) => stall.any_input === true && stall.tool_name === last.tool);
+  const now = { end: state.calls, identities: [] as string[], any_input: true as const };
+  if (open !== undefined) {
+    const repeats = Math.max(open.repeats + 1, calls.length);
+    return { stall: { ...open, ...now, repeats, guided: open.guided + 1 }, isNew: false };
+  }
+  const found = { rule, fingerprint, tool_name: last.tool, start: first.n, repeats: calls.length, guided: 0 };
+  return { stall: { ...found, ...now }, isNew: true };
 };

@@ -1,7 +1,9 @@
 import type { Policy } from '../../protocol/schemas/policy.ts';
+import { createSeenFeatures, type SeenFeatures } from '../stuck/seen-features.ts';
+import type { VariedRule } from '../stuck/stuck-rules.ts';
 
 export type LoopPolicy = Policy['loops'];
-export type LoopRule = 'same_call_same_outcome' | 'same_call_failing' | 'same_message' | 'cycle';
+export type LoopRule = 'same_call_same_outcome' | 'same_call_failing' | 'same_message' | 'cycle' | VariedRule;
 
 /** How many calls are answered with guidance after a stall was recorded, before it escalates. */
 export const GUIDED_CALLS = 2;
@@ -28,7 +30,13 @@ export interface Stall {
 
 export interface OpenStall extends Stall {
   identities: string[];
+  /**
+   * How many calls were answered with guidance instead of being run. For a stall with any input: how many calls ran
+   * and showed the stall again.
+   */
   guided: number;
+  /** The calls of the stall differ, so it is about every call of its tool. */
+  any_input?: true;
 }
 
 export interface SeenCall {
@@ -70,7 +78,13 @@ export interface LoopWatch {
   equal_run: number[];
   under_way: Record<string, number>;
   stalls: OpenStall[];
+  /** Absent in the state of a run that an older version has started. */
+  seen_features?: SeenFeatures;
+  /** What the latest call gave reason to suspect. The agent gets a hint, and nothing is held. */
+  suspicion?: Suspicion;
 }
+
+export type Suspicion = Pick<Stall, 'rule' | 'tool_name' | 'repeats'>;
 
 export const createLoopWatch = (): LoopWatch => ({
   calls: 0,
@@ -83,15 +97,17 @@ export const createLoopWatch = (): LoopWatch => ({
   equal_run: Array.from({ length: LONGEST_CYCLE - SHORTEST_CYCLE + 1 }, () => 0),
   under_way: {},
   stalls: [],
+  seen_features: createSeenFeatures(),
 });
 
 /**
  * Resets every count and lifts every stall after a person has answered, so that the call may run. If it stalls again,
  * that is the second stall of its fingerprint.
  */
-export const liftStalls = (state: LoopWatch): LoopWatch => ({
+export const liftStalls = ({ suspicion: _dropped, ...state }: LoopWatch): LoopWatch => ({
   ...state,
   stretch: state.stretch + 1,
   stalls: [],
   equal_run: state.equal_run.map(() => 0),
+  seen_features: createSeenFeatures(),
 });

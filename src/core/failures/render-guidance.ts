@@ -18,6 +18,27 @@ const code = (text: string): string => cleanName(text, CODE_CHARS);
 const path = (text: string): string => text.slice(0, PATH_CHARS).replace(/[^A-Za-z0-9_.$/[\]-]/g, '_');
 const named = (paths: readonly string[]): string => paths.slice(0, SHOWN_PATHS).map(path).join(', ');
 
+const describeRepetition = (rule: string | null, name: string): string => {
+  switch (rule) {
+    case 'same_error':
+      return `${name} is to be called with other arguments although its error stays the same`;
+    case 'fruitless':
+      return `${name} is to search on although the last searches found nothing new`;
+    case 'near_repeat':
+      return `${name} is to be called again although its answers are nearly the same`;
+    case 'long_cycle':
+      return `calls such as ${name} are to be made again although their answers did not change`;
+    case 'edit_run':
+      return `${name} is to run again although its error stayed the same after each change`;
+    default:
+      return `${name} is to be called again although its answer did not change`;
+  }
+};
+
+/** Renders a hint about a repetition that is not certain yet. */
+export const renderSuspicion = ({ rule, tool_name }: { rule: string; tool_name: string | null }): string =>
+  `If ${describeRepetition(rule, tool(tool_name))}, then use another tool or another way.`;
+
 const condition = ({ kind, tool_name, error_code, recommended_adjustment }: FoldedFailure): string => {
   const name = tool(tool_name);
   switch (kind) {
@@ -42,7 +63,7 @@ const condition = ({ kind, tool_name, error_code, recommended_adjustment }: Fold
       if (tool_name === PLANNER) return 'your answer does not fit what was asked for even after repair';
       return `${name} does not fit its schema even after repair`;
     case 'repeated_call':
-      return `${name} is to be called again although its answer did not change`;
+      return describeRepetition(error_code, name);
     case 'correction':
       return `${name} is used again after a person corrected it`;
     case 'soft_limit':

@@ -3,6 +3,7 @@ import type { RunLesson } from '../../protocol/lessons.ts';
 import type { Constraints, Guidance, GuidanceRow } from '../../protocol/tools.ts';
 import { collapseSpaces } from '../failures/clean-text.ts';
 import { quoteFrom } from '../failures/quote.ts';
+import { renderSuspicion } from '../failures/render-guidance.ts';
 import { isLearntText } from '../lessons/lesson-text.ts';
 import { deriveConstraints } from '../failures/constraints.ts';
 import type { FailureMemory, FoldedFailure } from '../failures/folded-failure.ts';
@@ -30,18 +31,34 @@ export function guidanceFor(state: RunState, step: Step): AttemptGuidance {
   // In `observe` mode the run adds nothing of its own, because that would change it. A person changes it on purpose.
   if (state.run.policy.mode === 'observe') return buildGuidance(corrections);
   const knowsFailures = state.failures.total > 0 || hasUnread(step);
-  if (!knowsFailures && state.lessons.known.length === 0) return buildGuidance(corrections);
+  const hints = suspicionRows(state, step);
+  if (!knowsFailures && state.lessons.known.length === 0) return buildGuidance([...corrections, ...hints]);
 
   const memory = actionableFailures(state, step, knowsFailures ? memoryWith(state, step) : state.failures);
   const situation = describeSituation(memory, step, correctedFailure(state));
   const unsaid = withoutCorrections(memory, corrections);
   const chosen = knowsFailures ? selectGuidance(unsaid, situation, { k, maxChars }).rows : [];
-  const rows = withLessons(state, step, chosen, situation.fingerprint ?? null);
+  const own = withLessons(state, step, chosen, situation.fingerprint ?? null);
+  const rows = hints.length === 0 ? own : fitting([...own, ...hints], maxChars);
   const constraints = step.kind === 'planner' ? {} : deriveConstraints(memory, step.call.tool);
   return {
     ...buildGuidance([...corrections, ...rows].slice(0, Math.max(corrections.length, k))),
     ...(Object.keys(constraints).length > 0 && { constraints }),
   };
+}
+
+/**
+ * A hint for the planner while its latest call looks like a repetition. It is no failure: nothing is recorded, and it
+ * is gone with the next call that looks different.
+ */
+function suspicionRows({ loop }: RunState, step: Step): GuidanceRow[] {
+  const { suspicion } = loop.watch;
+  if (suspicion === undefined || step.kind !== 'planner') return [];
+  const { rule, tool_name, repeats } = suspicion;
+  const why = `suspect: ${rule}, seen ${repeats} times`;
+  return [
+    { fingerprint: `suspect:${rule}`, failure_id: '', relevance: 2, why, text: renderSuspicion({ rule, tool_name }) },
+  ];
 }
 
 /** Joins the rows into the text that is shown. Each row is whole; what does not fit was left out before. */

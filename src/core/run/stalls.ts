@@ -56,8 +56,13 @@ export function noteCall(story: Story, step: Step): void {
   const outcome = loopOutcome(step);
   if (outcome === null) return;
   const after = afterCall(state.loop.watch, loopCall(state, step), outcome, state.run.policy.loops);
+  const suspected = state.loop.watch.suspicion?.rule;
   state.loop.watch = after.state;
   if (after.stall !== undefined) recordStall(story, step, after.stall);
+  else if (after.verdict?.level === 'suspect' && after.verdict.rule !== suspected) {
+    const { level, rule, repeats } = after.verdict;
+    story.ports.log({ event: 'stall_suspected', step_id: step.step_id, level, rule, repeats });
+  }
 }
 
 /** Clears the calls under way after all calls of the batch have ended. */
@@ -103,7 +108,7 @@ function recordStall({ state, ports }: Story, step: Step, stall: Stall): void {
   });
   const { failure_id } = recordNotice(state, subjectOf(step), notice, ports.now());
   const { fingerprint, rule, repeats } = stall;
-  ports.log({ event: 'stall_detected', failure_id, fingerprint, rule, repeats });
+  ports.log({ event: 'stall_detected', level: 'stuck', failure_id, fingerprint, rule, repeats });
   const next = stallEscalation(state, stall);
   if (!isEnforced(state) || next.action !== 'system_error') return;
   endWith(state, { outcome: 'system_error', reason: 'LOOP_STALL', why: next.why });
@@ -118,11 +123,16 @@ const loopCall = ({ run }: RunState, { call }: Step): LoopCall => ({
 
 function loopOutcome(step: Step): LoopOutcome | null {
   const artifactId = artifactOf(step);
-  if (artifactId !== null) return { ok: true, result_hash: artifactId, probe_hash: successOf(step)?.probe_hash };
+  if (artifactId !== null) {
+    const success = successOf(step);
+    // An output that did not travel is compared by its hash only.
+    const text = success?.inline === true ? success.output : undefined;
+    return { ok: true, result_hash: artifactId, probe_hash: success?.probe_hash, text };
+  }
   const hasFailed = step.end?.kind === 'failed' || step.end?.kind === 'skipped' || step.end?.kind === 'unknown';
   const failure = hasFailed ? lastFailure(step) : null;
   if (step.end?.kind === 'unknown' && failure === null) return { ok: false, fingerprint: 'EFFECT_UNKNOWN' };
   if (failure === null) return null;
   const fingerprint = step.attempts.at(-1)?.record?.fingerprint ?? failure.error_code;
-  return { ok: false, fingerprint, probe_hash: failure.probe_hash };
+  return { ok: false, fingerprint, probe_hash: failure.probe_hash, text: failure.message_preview };
 }

@@ -88,12 +88,21 @@ describe('the same call with the same outcome', () => {
     expect(drive(steps).stalls).toMatchObject([{ rule: 'same_call_same_outcome', tool_name: 'read' }]);
   });
 
-  it('an edit between equal calls is progress, although every edit has the same answer', () => {
-    const steps = Array.from({ length: 20 }, (_, n): Step[] => [
-      [{ tool_name: 'test', args: {}, effect: 'read' }, failed('1 test failed')],
+  const editAndTest = (message: (n: number) => string): Step[] =>
+    Array.from({ length: 20 }, (_, n): Step[] => [
+      [{ tool_name: 'test', args: {}, effect: 'read' }, failed(message(n))],
       [{ tool_name: 'edit', args: { text: `try ${n}` }, effect: 'idempotent' }, ok('ok')],
     ]).flat();
+
+  it('an edit between failing tests is progress while the error changes', () => {
+    const steps = editAndTest((n) => `${'abcdefghijklmnopqrst'.charAt(n)} is not a function`);
     expect(drive(steps)).toMatchObject({ ran: 40, stalls: [] });
+  });
+
+  it('four rounds of an edit and a test with the same error are a stall; after two more rounds the test escalates', () => {
+    const { actions, stalls } = drive(editAndTest(() => '1 test failed'));
+    expect(stalls).toMatchObject([{ rule: 'edit_run', tool_name: 'test', start: 1, end: 7, repeats: 4 }]);
+    expect(actions.slice(8, 14)).toEqual(['run', 'run', 'run', 'run', 'escalate', 'run']);
   });
 
   it('another call runs during a stall, and lifts the stall if it learns something', () => {
@@ -184,9 +193,17 @@ describe('the same call failing', () => {
     expect(drive(steps).stalls).toHaveLength(1);
   });
 
-  it('failing calls with other arguments count separately', () => {
+  it('the same error with ever other arguments is stopped at 4; two more calls run, then the tool escalates', () => {
     const steps = Array.from({ length: 10 }, (_, n): Step => [read(`file-${n}`), failed('missing')]);
-    expect(drive(steps)).toMatchObject({ ran: 10, stalls: [] });
+    const { actions, stalls, ran } = drive(steps);
+    expect(ran).toBe(6);
+    expect(stalls).toMatchObject([{ rule: 'same_error', tool_name: 'read', start: 1, end: 4, repeats: 4 }]);
+    expect(actions.slice(5, 8)).toEqual(['run', 'escalate', 'escalate']);
+  });
+
+  it('failing calls with other arguments and other errors are not a loop', () => {
+    const steps = Array.from({ length: 3 }, (_, n): Step => [read(`file-${n}`), failed(`reason ${'abc'.charAt(n)}`)]);
+    expect(drive(steps)).toMatchObject({ ran: 3, stalls: [] });
   });
 });
 
@@ -219,9 +236,10 @@ describe('a cycle', () => {
     expect(drive(steps)).toMatchObject({ ran: 100, stalls: [] });
   });
 
-  it('five different calls are not a cycle', () => {
+  it('a cycle of five calls is found by the calls that were made before', () => {
     const five: Step[] = [A, B, C, D, [read('e'), ok('v')]];
-    expect(drive(repeat(3, ...five)).stalls).toEqual([]);
+    expect(drive(repeat(2, ...five)).stalls).toEqual([]);
+    expect(drive(repeat(3, ...five)).stalls).toMatchObject([{ rule: 'long_cycle', end: 15 }]);
   });
 });
 
