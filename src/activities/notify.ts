@@ -1,5 +1,6 @@
 import { log as activityLog } from '@temporalio/activity';
 import type { Redact } from '../core/redaction/redact.ts';
+import { previewQuestion } from '../core/redaction/preview-question.ts';
 import { redactShown } from '../core/redaction/shown.ts';
 import type { QuestionNotice } from '../protocol/notices.ts';
 import { sendWebhook, type WebhookSettings } from './webhooks/send-webhook.ts';
@@ -53,7 +54,8 @@ export function createNotifyActivities({
         log.warn('webhook_unsigned', { reason: 'set SECONDWIND_WEBHOOK_SECRET to have webhooks signed' });
       }
       const deliveryId = `${notice.question.question_id}:${notice.escalation}`;
-      const body = JSON.stringify(buildBody(redactShown(notice, redact), deliveryId, env['SECONDWIND_PUBLIC_URL']));
+      const shown = redactShown({ ...notice, question: previewQuestion(notice.question, redact) }, redact);
+      const body = JSON.stringify(buildBody(shown, deliveryId, env['SECONDWIND_PUBLIC_URL']));
       const outcomes = await Promise.all(
         notice.urls.map(async (url) => {
           const outcome = await sendWebhook({ url, deliveryId, body }, settings);

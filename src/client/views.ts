@@ -2,7 +2,8 @@
 import type { FailureStanding } from '../core/failures/fold-failures.ts';
 import type { OverrideAnswer } from '../core/guardrails/family-overrides.ts';
 import type { Json } from '../protocol/json.ts';
-import type { Bound, PendingQuestion, RunLifeState, RunOutcome, RunResult, RunStatus } from '../protocol/run.ts';
+import type { PendingQuestion } from '../protocol/questions.ts';
+import type { Bound, RunLifeState, RunOutcome, RunResult, RunStatus } from '../protocol/run.ts';
 import type { FailureRecord } from '../protocol/schemas/failure-record.ts';
 import type { GuidanceRow } from '../protocol/tools.ts';
 

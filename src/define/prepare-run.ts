@@ -99,6 +99,7 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
     ...defined({ tenant: asked.tenant }),
     parent_run_id: asked.parent_run_id ?? null,
     memory: EMPTY_START_MEMORY,
+    keeps_asked_inputs: true as const,
   };
   return { ok: true, prepared: { ...run, bound: computeRunBound(run) } };
 }

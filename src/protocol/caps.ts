@@ -43,6 +43,8 @@ export const CAP = {
   messagePreviewChars: 300,
   /** What the list of steps shows of an input or an output, as JSON. */
   previewChars: 2_000,
+  /** What a question carries of an input, as JSON. It is more than people are shown, so that secrets are found before it is cut. */
+  askedInputChars: 8_000,
   textChars: 4_000,
   nameChars: 128,
   labels: 20,

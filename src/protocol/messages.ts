@@ -1,7 +1,8 @@
 import { isRecord, type Json, findTooDeepPath } from './json.ts';
 import { CAP } from './caps.ts';
 import { suggestName } from './nearest-name.ts';
-import { DECISIONS, type RequestProblem } from './run.ts';
+import { DECISIONS } from './questions.ts';
+import type { RequestProblem } from './run.ts';
 
 /**
  * The messages that people send to a run or a guard. The same bodies travel as signals, updates and HTTP requests.

@@ -1,4 +1,4 @@
-import type { PendingQuestion } from './run.ts';
+import type { PendingQuestion } from './questions.ts';
 
 /** Notice of an open question, as it is sent to the webhooks of `humans.notify`. */
 export interface QuestionNotice {

@@ -1,5 +1,6 @@
 import type { EffectsReport, InheritedEffects } from './effects.ts';
 import type { Json } from './json.ts';
+import type { PendingQuestion } from './questions.ts';
 import type { Policy, PolicyPatch } from './schemas/policy.ts';
 import type { Plan } from './schemas/plan.ts';
 import type { StartMemory } from './lessons.ts';
@@ -66,6 +67,11 @@ export interface PreparedRun {
   memory: StartMemory;
   /** Of a run that works for another one: what that one knows about effects. */
   inherited?: InheritedEffects;
+  /**
+   * The run stores the input that a question is about. A run that an older build started has no such write in its history, so
+   * it does not.
+   */
+  keeps_asked_inputs?: true;
 }
 
 /** All agents that a run may start runs of, directly or indirectly. */
@@ -97,23 +103,6 @@ export interface Amounts {
   seconds: number;
 }
 export type AmountLimits = { [K in keyof Amounts]: number | null };
-
-export const DECISIONS = ['done', 'not_done', 'retry', 'skip', 'stop', 'correct', 'approve', 'deny'] as const;
-export type Decision = (typeof DECISIONS)[number];
-
-export interface PendingQuestion {
-  question_id: string;
-  text: string;
-  fingerprint?: string;
-  /** The attempts before the question, one line each. */
-  tried: string[];
-  options: Decision[];
-  asked_at: string;
-  deadline: string;
-}
-
-/** How a question was closed. A timeout is not a denial, and the model is told which one happened. */
-export type AnswerKind = 'answered' | 'denied' | 'timed_out' | 'policy';
 
 /** Data that a run has and the store does not have yet, because the store did not answer. All of it is in the run's history. */
 export interface Unsaved {

@@ -51,7 +51,7 @@ async function refused(name: string, input: Record<string, unknown>, by = client
 }
 
 describe('secondwind mcp', { timeout: 60_000 }, () => {
-  it('lists its five tools with descriptions and typed input, as docs/mcp-server.md has them', async () => {
+  it('lists its six tools with descriptions and typed input, as docs/mcp-server.md has them', async () => {
     const { tools } = await client.listTools();
     const documented = tableRows(section('docs/mcp-server.md', 'Tools')).map(([name, takes]) => [
       bare(name),

@@ -139,10 +139,28 @@ const recordReflection = tool({
   call: async ({ api }, body, signal) => (await api.ask<object>('POST', '/v1/reflections', { body, signal })).body,
 });
 
+const openQuestions = tool({
+  name: 'open_questions',
+  description:
+    'Returns the questions that runs ask people: the call with its input, the reason the model gave, what was tried, what it cost ' +
+    'so far, what each option does, and what happens if nobody answers. Show them to a person; only a person may answer.',
+  input: z.strictObject({
+    run_id: report.run_id.optional().describe('Only the question of this run'),
+    limit: z.int().min(1).max(50).optional().describe('The most questions to return; default 20'),
+  }),
+  readOnly: true,
+  call: async ({ runs }, { run_id: runId, limit = 20 }, signal) => {
+    if (runId === undefined) return { questions: (await runs.questions({ limit }, { signal })).questions };
+    const { run_id, agent, goal, pending_question: question } = await runs.get(runId, { signal });
+    return { questions: question === undefined ? [] : [{ run_id, agent, goal, ...question }] };
+  },
+});
+
 export const MCP_TOOLS: readonly McpToolDefinition[] = [
   seenBefore,
   getGuidance,
   reportFailure,
   completeLoop,
   recordReflection,
+  openQuestions,
 ];

@@ -10,7 +10,8 @@ import type {
 } from '../../client/views.ts';
 import type { OverrideEntry } from '../../core/guardrails/overrides.ts';
 import type { ReasonedTraceItem } from '../../core/guardrails/loop-trace.ts';
-import { type PendingQuestion, type RunStatus, DECISIONS } from '../../protocol/run.ts';
+import { DECISIONS, type PendingQuestion, QUESTION_KINDS } from '../../protocol/questions.ts';
+import type { RunStatus } from '../../protocol/run.ts';
 import { failureRecordSchema, failureStatusSchema } from '../../protocol/schemas/failure-record.ts';
 import { runRequestSchema } from '../../protocol/schemas/run-request.ts';
 import { finalizeReason, nextCursor, rerunReason, rerunTrigger } from './shared-schemas.ts';
@@ -43,12 +44,29 @@ export const runOutcome = z.enum(['completed', 'finalized', 'system_error', 'bud
 
 const questionShape = {
   question_id: z.string(),
+  kind: z.enum(QUESTION_KINDS).describe('What the question is about'),
   text: z.string(),
   fingerprint: z.string().optional(),
-  tried: z.array(z.string()),
+  step_id: z.int().optional().describe('The step that the question is about'),
+  tool: z.string().optional().describe('The tool of that step, or `planner`'),
+  input: z
+    .json()
+    .optional()
+    .describe('A redacted preview of the input; if its JSON has more than 2,000 characters, a text with the beginning'),
+  input_chars: z.int().optional().describe('Set if `input` is only the beginning: the length of the whole JSON'),
+  input_artifact_id: z.string().optional().describe('The artifact with the whole input'),
+  reason: z.string().optional().describe('What the model or planner wrote beside the call'),
+  tried: z.array(z.string()).describe('What was tried before the question, one sentence each'),
+  budget: z
+    .strictObject({ used: amountsSchema(z.number()), limit: limits, cost_known: z.boolean() })
+    .describe('What the run has used so far, and its limits'),
   options: z.array(z.enum(DECISIONS)),
+  choices: z.array(z.strictObject({ option: z.enum(DECISIONS), does: z.string() })).describe('What each option does'),
   asked_at: z.string(),
   deadline: z.string(),
+  if_unanswered: z
+    .strictObject({ decision: z.enum(DECISIONS), does: z.string() })
+    .describe('What happens after the deadline if nobody answers'),
 };
 const pendingQuestion: z.ZodType<PendingQuestion> = z.strictObject(questionShape);
 

@@ -1,7 +1,7 @@
 import { defined } from '../../protocol/defined.ts';
 import { Argument, type Command } from 'commander';
 import type { Runs } from '../../client/secondwind-client.ts';
-import { type Decision, DECISIONS } from '../../protocol/run.ts';
+import { type Decision, DECISIONS, type PendingQuestion } from '../../protocol/questions.ts';
 import { readPerson, remoteCommand, withPerson } from '../ask/command.ts';
 import type { RemoteFlags } from '../ask/connect-remote.ts';
 
@@ -13,22 +13,29 @@ interface AnswerFlags extends RemoteFlags {
 }
 
 export function addAnswer(program: Command): void {
-  withPerson(remoteCommand(program, 'answer <run_id>', 'answer the open question of a run'))
-    .addArgument(new Argument('<decision>', 'one of the options that the question offers').choices(DECISIONS))
+  withPerson(remoteCommand(program, 'answer <run_id>', 'answer the open question of a run, or show it'))
+    .addArgument(new Argument('[decision]', 'one of the options; without it the question is shown').choices(DECISIONS))
     .option('--question <id>', 'the id of the question (default: the open one)')
     .option('--text <text>', 'what to do instead, required for `correct`; with any other decision, a note')
     .option('--output <json>', 'with `done`: the output of the call, as JSON or @file')
-    .action(async (runId: string, decision: Decision, flags: AnswerFlags) => {
-      const [{ connectRemote }, { print }, { EXIT }, { readJson }] = await Promise.all([
-        import('../ask/connect-remote.ts'),
-        import('../show/print.ts'),
-        import('../report-error.ts'),
-        import('../read-input.ts'),
-      ]);
+    .action(async (runId: string, decision: Decision | undefined, flags: AnswerFlags) => {
+      const [{ connectRemote }, { print }, { EXIT }, { readJson }, { READABLE_WIDTH, terminalWidth }] =
+        await Promise.all([
+          import('../ask/connect-remote.ts'),
+          import('../show/print.ts'),
+          import('../report-error.ts'),
+          import('../read-input.ts'),
+          import('../show/table.ts'),
+        ]);
       const { runs } = await connectRemote(flags);
+      if (decision === undefined) {
+        const question = await openQuestion(runs, runId);
+        const { questionBlock } = await import('../show/question-lines.ts');
+        return print(flags, question, () => questionBlock(runId, question, terminalWidth() ?? READABLE_WIDTH));
+      }
       const { text } = flags;
       const output = flags.output === undefined ? undefined : await readJson(flags.output);
-      const question_id = flags.question ?? (await openQuestion(runs, runId));
+      const question_id = flags.question ?? (await openQuestion(runs, runId)).question_id;
       const body = {
         question_id,
         decision,
@@ -44,9 +51,9 @@ export function addAnswer(program: Command): void {
     });
 }
 
-async function openQuestion(runs: Runs, runId: string): Promise<string> {
+async function openQuestion(runs: Runs, runId: string): Promise<PendingQuestion> {
   const { pending_question: open, state } = await runs.get(runId);
-  if (open !== undefined) return open.question_id;
+  if (open !== undefined) return open;
   const { SecondwindError } = await import('../../protocol/errors.ts');
   throw new SecondwindError(
     'no_question',

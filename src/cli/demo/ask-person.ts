@@ -1,5 +1,5 @@
 import { createInterface } from 'node:readline';
-import type { Decision } from '../../protocol/run.ts';
+import type { Decision } from '../../protocol/questions.ts';
 
 /** Returns the decision that a person types in time. Without a terminal, or after the time, returns the demo's own answer. */
 export async function askPerson(

@@ -2,11 +2,13 @@ import type { RunEvent } from '../../client/history/run-event.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
 import type { Runs } from '../../client/secondwind-client.ts';
 import type { Json } from '../../protocol/json.ts';
-import type { PendingQuestion, RunStatus } from '../../protocol/run.ts';
+import type { PendingQuestion } from '../../protocol/questions.ts';
+import type { RunStatus } from '../../protocol/run.ts';
 import { EXIT } from '../report-error.ts';
 import { LiveLine } from '../show/live-line.ts';
 import { resultLines } from '../show/result-lines.ts';
-import { terminalWidth } from '../show/table.ts';
+import { questionBlock } from '../show/question-lines.ts';
+import { READABLE_WIDTH, terminalWidth } from '../show/table.ts';
 import { oneLine } from '../show/terminal-text.ts';
 import { exitCodeForOutcome } from './exit-code.ts';
 import { narrate, currentActivity } from './narrate.ts';
@@ -41,10 +43,11 @@ export async function followRun(remote: HttpClient, runId: string, flags: Follow
       }
       const doing = currentActivity(event);
       if (doing !== null && !flags.json) live.show(doing);
-      const question = flags.wait ? undefined : await openQuestion(runs, runId, event);
+      const question = await openQuestion(runs, runId, event);
       if (question !== undefined) {
+        live.above(() => printQuestion(runId, question));
+        if (flags.wait) continue;
         live.end();
-        printQuestion(runId, question);
         return EXIT.person;
       }
     }
@@ -65,10 +68,9 @@ async function openQuestion(runs: Runs, runId: string, event: RunEvent): Promise
 }
 
 /** Prints to stderr, so that stdout has only events. */
-export function printQuestion(runId: string, { options, deadline }: PendingQuestion): void {
-  process.stderr.write(
-    `The run waits for a person until ${deadline}. Answer: secondwind answer ${runId} <${options.join('|')}>\n`,
-  );
+export function printQuestion(runId: string, question: PendingQuestion): void {
+  const lines = questionBlock(runId, question, terminalWidth() ?? READABLE_WIDTH);
+  process.stderr.write(`${lines.join('\n')}\n`);
 }
 
 type Result = NonNullable<RunStatus['result']>;

@@ -1,7 +1,8 @@
 import { colours } from './colours.ts';
 import type { AskedQuestion, ListedRun, QuestionPage, RunPage } from '../../client/views.ts';
 import type { RunStatus } from '../../protocol/run.ts';
-import { type Column, facts, table, terminalWidth } from './table.ts';
+import { questionBlock } from './question-lines.ts';
+import { type Column, facts, READABLE_WIDTH, table, terminalWidth } from './table.ts';
 import { count, dollars, duration, minute } from './terminal-text.ts';
 
 const paintState = (text: string, { state, outcome }: ListedRun): string => {
@@ -37,7 +38,7 @@ export function questionLines({ questions, next_cursor: next }: QuestionPage): s
     ...table(QUESTIONS, questions, terminalWidth()),
     ...more(next),
     '',
-    'Answer with: secondwind answer <run> <option>',
+    'See one whole: secondwind answer <run>. Answer it: secondwind answer <run> <option>',
   ];
 }
 
@@ -47,7 +48,7 @@ export function statusLines(status: RunStatus): string[] {
   const { budget, failures, pending_question: question } = status;
   const place = status.step_id === 0 ? '' : `step ${status.step_id} (${status.phase}), attempt ${status.attempt}`;
   const signals = Object.entries(failures.by_signal).map(([signal, times]) => `${signal} ${times}`);
-  return facts([
+  const lines = facts([
     ['run', status.run_id],
     ['agent', status.agent],
     ['goal', status.goal],
@@ -62,7 +63,6 @@ export function statusLines(status: RunStatus): string[] {
       'failures',
       failures.total === 0 ? 'none' : `${failures.total} (${failures.active} active): ${signals.join(', ')}`,
     ],
-    ['question', question && `${question.question_id}: ${question.options.join(', ')} until ${question.deadline}`],
     [
       'result',
       status.result === null || status.result === undefined ? undefined : JSON.stringify(status.result.output),
@@ -71,6 +71,8 @@ export function statusLines(status: RunStatus): string[] {
     ['started', status.started_at],
     ['updated', status.updated_at],
   ]);
+  if (question === undefined) return lines;
+  return [...lines, '', ...questionBlock(status.run_id, question, terminalWidth() ?? READABLE_WIDTH)];
 }
 
 /** Lists what the store does not have yet; undefined if it has everything. */

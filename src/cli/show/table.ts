@@ -16,6 +16,9 @@ const LEAST = 8;
 /** The width of the terminal, or null without one; then nothing is cut. */
 export const terminalWidth = (): number | null => (process.stdout.isTTY ? process.stdout.columns || 80 : null);
 
+/** The width for what people read where there is no terminal. */
+export const READABLE_WIDTH = 80;
+
 /** Formats a table within a width. The first column is never cut, because people copy ids from it. */
 export function table<T>(all: readonly Column<T>[], rows: readonly T[], width: number | null): string[] {
   const natural = (column: Column<T>): number =>

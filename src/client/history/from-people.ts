@@ -1,10 +1,9 @@
-import { defined } from '../../protocol/defined.ts';
 import type { Json } from '../../protocol/json.ts';
 import { MEMO, MESSAGE } from '../../protocol/names.ts';
-import { DECISIONS, type Decision } from '../../protocol/run.ts';
-import { type Attributes, type Fields, asFields, decodeJson, asText, textOrNull, asTexts } from './history-event.ts';
+import { type Attributes, type Fields, asFields, decodeJson, asText, textOrNull } from './history-event.ts';
 import { projectDecided } from './from-decisions.ts';
 import type { ProjectionState } from './projection-state.ts';
+import { readQuestion } from './read-question.ts';
 import type { Fact } from './run-event.ts';
 
 type MemoChange = Attributes<'workflowPropertiesModifiedEventAttributes'>;
@@ -22,30 +21,15 @@ export function projectMemo(state: ProjectionState, { upsertedMemo }: MemoChange
 
 /** A question that disappears from the memo has ended. */
 function projectQuestion(state: ProjectionState, shown: NonNullable<MemoFields>): Fact[] {
-  const asked = asFields(decodeJson(shown[MEMO.pendingQuestion]));
-  const question_id = asText(asked['question_id']);
-  if (question_id === '') return projectQuestionEnd(state);
+  const question = readQuestion(decodeJson(shown[MEMO.pendingQuestion]));
+  if (question === null) return projectQuestionEnd(state);
+  const { question_id, options } = question;
   const open = state.question;
   const goesOn = open?.question_id === question_id;
-  const options = asTexts(asked['options']).filter(isDecision);
   const escalation = goesOn ? open.escalation + 1 : 0;
   const before = goesOn ? [] : projectQuestionEnd(state);
   state.question = { question_id, options, escalation, answer: goesOn ? open.answer : null };
-  const fingerprint = textOrNull(asked['fingerprint']);
-  return [
-    ...before,
-    {
-      event: 'question_asked',
-      escalation,
-      question_id,
-      text: asText(asked['text']),
-      ...defined({ fingerprint: fingerprint ?? undefined }),
-      tried: asTexts(asked['tried']),
-      options,
-      asked_at: asText(asked['asked_at']),
-      deadline: asText(asked['deadline']),
-    },
-  ];
+  return [...before, { event: 'question_asked', escalation, ...question }];
 }
 
 export function projectQuestionEnd(state: ProjectionState): Fact[] {
@@ -109,5 +93,3 @@ const decision = (what: 'override' | 'cancel', by: string, reason: string | null
   by,
   reason,
 });
-
-const isDecision = (text: string): text is Decision => (DECISIONS as readonly string[]).includes(text);

@@ -1,5 +1,6 @@
 import type { Json } from '../../protocol/json.ts';
-import type { AnswerKind, PendingQuestion, RunOutcome } from '../../protocol/run.ts';
+import type { AnswerKind, PendingQuestion } from '../../protocol/questions.ts';
+import type { RunOutcome } from '../../protocol/run.ts';
 import type { CallFailed, GuidanceRow } from '../../protocol/tools.ts';
 
 /** The step and the pass of an attempt. */

@@ -2,10 +2,12 @@ import { defined } from '../../protocol/defined.ts';
 import { type Client, WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { workflowIdOfRun } from '../../protocol/ids.ts';
 import { MEMO, QUERY } from '../../protocol/names.ts';
-import type { Amounts, Bound, PendingQuestion, RunResult, RunStatus } from '../../protocol/run.ts';
+import type { Json } from '../../protocol/json.ts';
+import type { Amounts, Bound, RunResult, RunStatus } from '../../protocol/run.ts';
 import { RunNotFoundError } from '../../protocol/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { decodeAnswer } from '../decode-answer.ts';
+import { readQuestion } from '../history/read-question.ts';
 import { NOTHING_UNSAVED, stillUnsaved, withStoreWaits } from './unsaved.ts';
 
 /** A worker answers a query in milliseconds. Without a worker the query would wait until one starts. */
@@ -139,7 +141,7 @@ async function fallbackStatus(
   cause: unknown,
 ): Promise<RunStatus> {
   const closed = description.closeTime;
-  const question = (description.memo?.[MEMO.pendingQuestion] ?? null) as PendingQuestion | null;
+  const question = readQuestion(description.memo?.[MEMO.pendingQuestion] as Json | undefined);
   const outcome = description.memo?.[MEMO.outcome] as RunStatus['outcome'];
   const known = (name: string): string => asText(description.memo?.[name]);
   return {

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { previewQuestion } from '../../core/redaction/preview-question.ts';
 import { createRedactor, type Redact, secretsOf } from '../../core/redaction/redact.ts';
 import type { GuardPolicy } from '../../core/guardrails/guard-state.ts';
 import type { Registry } from '../../define/registry.ts';
@@ -21,6 +22,7 @@ import { typedResult } from '../typed-result.ts';
 import type { AnswerTaken, RunEnd } from '../views.ts';
 import { toSecondwindError } from './grpc-errors.ts';
 import { listRuns, openQuestions } from './list-runs.ts';
+import { previewEvent, previewEvents, previewRuns, previewStatus } from './preview-questions.ts';
 import { readRequest } from './rerun.ts';
 import { runFailures } from './run-failures.ts';
 import { cancelRun, sendMessage } from './run-messages.ts';
@@ -48,7 +50,7 @@ export interface TemporalOptions {
   store?: Store;
   /** Called with the reason if a run starts without what earlier runs learnt. */
   onMemoryFailure?: (reason: string) => void;
-  /** Redacts what people read of steps and transcripts. Default: known patterns, and the secrets in this process's environment. */
+  /** Redacts what people read of steps, transcripts and questions. Default: known patterns, and the secrets in this process's environment. */
   redact?: Redact;
   taskQueue?: string;
   /** False if the Temporal server does not have the search attributes of Secondwind. */
@@ -83,9 +85,8 @@ export interface RunsInspector {
 
 /** Creates the client over Temporal and the store. */
 export function createTemporalClient(options: TemporalOptions): TemporalClient {
-  const { temporal: client, store } = options;
   const runs = runsOverTemporal(options);
-  const inspector = createInspector(client, store, options.searchAttributes ?? true);
+  const inspector = createInspector(options);
   return { runs, guards: guardsOverTemporal(options, runs), inspector };
 }
 
@@ -116,12 +117,12 @@ function runsOverTemporal(options: TemporalOptions): Runs {
   };
   const listing = { client, searchAttributes, store };
   const redact = options.redact ?? createRedactor(secretsOf(process.env));
-  const readStatus = createStatusReader((runId) => runStatus(client, store, runId));
+  const readStatus = createStatusReader(async (runId) => previewStatus(await runStatus(client, store, runId), redact));
   return {
     start: (request, called = {}) => call(called, () => startRun(starting, request, called)),
     get: (runId, called) => call(called, () => readStatus(runId)),
-    list: (filter = {}, called) => call(called, () => listRuns(listing, filter)),
-    watch: (runId, called) => translated(watchRun(client, runId, called)),
+    list: (filter = {}, called) => call(called, async () => previewRuns(await listRuns(listing, filter), redact)),
+    watch: (runId, called) => translated(previewEvents(watchRun(client, runId, called), redact)),
     result: <Output>(runId: string, called?: Partial<TypedOptions<Output>>): Promise<RunEnd<Output>> =>
       call(called, async () => typedResult(await runResult(client, store, runId), called?.agent)),
     override: (runId, body, called) => call(called, () => sendMessage(client, runId, 'override', body)),
@@ -143,7 +144,11 @@ function runsOverTemporal(options: TemporalOptions): Runs {
       }),
     rerun: (runId, _body, called = {}) =>
       call(called, async () => startRun(starting, await readRequest(client, store, runId), called)),
-    questions: (page = {}, called) => call(called, () => openQuestions(listing, page)),
+    questions: (page = {}, called) =>
+      call(called, async () => {
+        const { questions, next_cursor } = await openQuestions(listing, page);
+        return { questions: questions.map((question) => previewQuestion(question, redact)), next_cursor };
+      }),
     steps: (runId, called) => call(called, () => runSteps(client, store, runId, redact)),
     transcript: (runId, page = {}, called) => call(called, () => runTranscript({ client, store, redact }, runId, page)),
     failures: (runId, called) => call(called, () => runFailures(client, store, runId)),
@@ -158,8 +163,15 @@ function runsOverTemporal(options: TemporalOptions): Runs {
 /** The most runs that the feed follows: those that started last. */
 const MAX_FOLLOWED = 500;
 
-function createInspector(client: Client, store: Store | undefined, searchAttributes: boolean): RunsInspector {
-  const events = (runId: string): Promise<RunEvent[]> => call({}, () => runEvents(client, runId));
+function createInspector({
+  temporal: client,
+  store,
+  searchAttributes = true,
+  ...options
+}: TemporalOptions): RunsInspector {
+  const redact = options.redact ?? createRedactor(secretsOf(process.env));
+  const events = (runId: string): Promise<RunEvent[]> =>
+    call({}, async () => (await runEvents(client, runId)).map((event) => previewEvent(event, redact)));
   const activeSince = async (time: Date): Promise<string[]> => {
     const where = [`(${IS_OPEN} OR CloseTime >= '${time.toISOString()}')`];
     return (await visibleRuns(client, where, { size: MAX_FOLLOWED })).runs.map((run) => run.run_id);
@@ -169,7 +181,11 @@ function createInspector(client: Client, store: Store | undefined, searchAttribu
       call({}, async () => (await isKnownRun(client, runId)) || Boolean(await store?.archivedRuns.get(runId))),
     events,
     counts: () => call({}, () => countRuns(client, searchAttributes)),
-    feed: createRunFeed({ activeSince, watch: (runId, options) => watchRun(client, runId, options), events }),
+    feed: createRunFeed({
+      activeSince,
+      watch: (runId, followed) => previewEvents(watchRun(client, runId, followed), redact),
+      events,
+    }),
   };
 }
 

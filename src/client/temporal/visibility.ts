@@ -1,11 +1,12 @@
 import type { Client } from '@temporalio/client';
 import { runIdOfWorkflow } from '../../protocol/ids.ts';
 import { MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../../protocol/names.ts';
-import type { PendingQuestion, RunLifeState, RunOutcome } from '../../protocol/run.ts';
+import type { RunLifeState, RunOutcome } from '../../protocol/run.ts';
 import { SecondwindError } from '../../protocol/errors.ts';
 import type { ListedRun } from '../views.ts';
 import { decodeAnswer } from '../decode-answer.ts';
 import { asCount, decodeJson, asText, asTexts, toTime } from '../history/history-event.ts';
+import { readQuestion } from '../history/read-question.ts';
 import { isInvalidArgument } from './grpc-errors.ts';
 
 type ListAnswer = Awaited<ReturnType<Client['workflowService']['listWorkflowExecutions']>>;
@@ -74,7 +75,7 @@ function listedRun(execution: Listed): ListedRun[] {
   const memo = (name: string) => decodeJson(execution.memo?.fields?.[name]);
   const attribute = (name: string) => decodeJson(execution.searchAttributes?.indexedFields?.[name]);
   const endedAt = toTime(execution.closeTime);
-  const question = (memo(MEMO.pendingQuestion) ?? null) as PendingQuestion | null;
+  const question = readQuestion(memo(MEMO.pendingQuestion));
   const isAsking = endedAt === null && question !== null;
   return [
     {

@@ -2,7 +2,8 @@ import { defined } from '../../protocol/defined.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { UnknownEffect } from '../../protocol/effects.ts';
 import type { RunLesson } from '../../protocol/lessons.ts';
-import type { Amounts, Decision } from '../../protocol/run.ts';
+import type { Decision } from '../../protocol/questions.ts';
+import type { Amounts } from '../../protocol/run.ts';
 import type { Json } from '../../protocol/json.ts';
 import type {
   CallFailed,

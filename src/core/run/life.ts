@@ -1,5 +1,6 @@
 import type { Json } from '../../protocol/json.ts';
-import type { Decision, PendingQuestion, RunLifeState, RunOutcome, RunResult } from '../../protocol/run.ts';
+import type { Decision, QuestionKind } from '../../protocol/questions.ts';
+import type { RunLifeState, RunOutcome, RunResult } from '../../protocol/run.ts';
 import type { RunState } from './state.ts';
 
 /** Where a run is in its life. Each part has exactly the data that belongs to it. */
@@ -26,7 +27,21 @@ export interface Ending {
   why: string;
 }
 
-export interface OpenQuestion extends PendingQuestion {
+/** A question as the state keeps it. `describeQuestion` adds what people see of the step and the ledger. */
+export interface OpenQuestion {
+  question_id: string;
+  kind: QuestionKind;
+  text: string;
+  fingerprint?: string;
+  /** The step that it is about; null for the planner and for a pass. */
+  step_id: number | null;
+  tool?: string;
+  tried: string[];
+  options: Decision[];
+  asked_at: string;
+  deadline: string;
+  /** How many people of the chain have been asked in addition. */
+  escalation: number;
   answer: { decision: Decision; text: string | null; by: string; output?: Json } | null;
 }
 

@@ -60,6 +60,7 @@ async function takeTurn(
   const problem = badUse ?? checkChoice(state, outcome);
   if (problem !== null) return invalidChoice(problem, outcome.duration_ms);
   turn.choice = outcome;
+  keepMessage(state, outcome);
   if (outcome.transcript !== undefined) state.loop.transcript = outcome.transcript;
   state.loop.told_step_id = state.ledger.next_step_id - 1;
   return { class: 'ok', output: null, inline: true, artifact_id: '', bytes: 0, duration_ms: outcome.duration_ms };
@@ -112,6 +113,13 @@ export function budgetNearlySpent(state: RunState): 'tokens' | 'cost_micro_usd' 
   const { tokens, cost_micro_usd: cost } = leftOf(limitsOf(state.run), state.ledger.used);
   if (most.tokens > 0 && (tokens ?? Infinity) < 2 * most.tokens) return 'tokens';
   return most.cost_micro_usd > 0 && (cost ?? Infinity) < 2 * most.cost_micro_usd ? 'cost_micro_usd' : null;
+}
+
+/** Keeps what the planner wrote beside its calls, because a person who has to decide about one of them should see its reason. */
+function keepMessage({ loop }: RunState, { message }: PlannerChoice): void {
+  const said = typeof message === 'string' ? message.trim().slice(0, CAP.textChars) : '';
+  if (said === '') delete loop.said;
+  else loop.said = said;
 }
 
 function recordExpense({ loop }: RunState, { tokens, cost_micro_usd: cost }: PlannerChoice): void {

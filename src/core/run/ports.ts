@@ -3,7 +3,8 @@ import type { ReviewReport } from '../guardrails/loop-report.ts';
 import type { RecallQuery, RunLesson } from '../../protocol/lessons.ts';
 import type { QuestionNotice } from '../../protocol/notices.ts';
 import type { RecordBatch, RunArchive, SaveOutcome } from '../../protocol/records.ts';
-import type { PendingQuestion, RunLifeState, RunOutcome } from '../../protocol/run.ts';
+import type { PendingQuestion } from '../../protocol/questions.ts';
+import type { RunLifeState, RunOutcome } from '../../protocol/run.ts';
 import type { SubRunOutcome, SubRunRequest } from '../../protocol/sub-runs.ts';
 import type {
   CallCancelled,

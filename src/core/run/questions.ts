@@ -1,14 +1,20 @@
 import { defined } from '../../protocol/defined.ts';
 import { questionId } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
-import type { AnswerKind, Decision, PendingQuestion } from '../../protocol/run.ts';
+import type { AnswerKind, Decision, QuestionKind } from '../../protocol/questions.ts';
 import { isoTime } from '../../protocol/time.ts';
-import { questionsLeft } from './ledger.ts';
+import type { Step } from './attempts.ts';
+import { artifactOfQuestion, describeQuestion } from './describe-question.ts';
+import { defaultDecision } from './explain-options.ts';
+import { millisecondsLeft, questionsLeft } from './ledger.ts';
 import { closeQuestion, decidedOutcome, isOver, toWireState, type OpenQuestion, openQuestion } from './life.ts';
 import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
 
 export interface QuestionRequest {
+  kind: QuestionKind;
+  /** The step that the question is about; null for a question about a pass. */
+  step: Step | null;
   text: string;
   fingerprint?: string | undefined;
   tried: string[];
@@ -43,7 +49,10 @@ export async function askHuman(story: Story, asked: QuestionRequest): Promise<Qu
   if (isOver(state)) return { kind: 'timed_out', decision: fallback, text: null, by: null };
 
   const askedAt = ports.now();
+  // The question says how much time the run has used.
+  millisecondsLeft(state, askedAt);
   const question = openNewQuestion(state, asked, askedAt);
+  keepAskedInput(story, question);
   publish(story);
   ports.log({ event: 'question_asked', question_id: question.question_id, options: question.options });
   notify(story, question, 0);
@@ -61,18 +70,31 @@ export async function askHuman(story: Story, asked: QuestionRequest): Promise<Qu
   return { kind: answer.decision === 'deny' ? 'denied' : 'answered', ...answer };
 }
 
+/** Stores the whole input that the question shows a part of, so that a person can read all of it before the answer. */
+function keepAskedInput({ state, outbox }: Story, question: OpenQuestion): void {
+  const artifact = artifactOfQuestion(state, question);
+  if (artifact === null) return;
+  state.outbox.artifacts.push(artifact);
+  outbox.startNext();
+}
+
 function openNewQuestion(state: RunState, asked: QuestionRequest, now: number): OpenQuestion {
   state.ledger.questions.asked += 1;
+  const { step } = asked;
   const question: OpenQuestion = {
     ...defined({
       question_id: questionId(state.run.run_id, state.ledger.questions.asked),
+      kind: asked.kind,
       text: asked.text,
       fingerprint: asked.fingerprint,
+      step_id: step?.kind === 'tool' ? step.step_id : null,
+      tool: step?.call.tool,
       tried: asked.tried.slice(-10),
       options: asked.options,
       asked_at: isoTime(now),
       deadline: isoTime(now + state.run.policy.humans.deadline_ms),
     }),
+    escalation: 0,
     answer: null,
   };
   state.life = { is: 'waiting', question };
@@ -86,6 +108,7 @@ async function waitForAnswer(story: Story, question: OpenQuestion): Promise<void
   for (let level = 0; level <= chain.length; level += 1) {
     if (level > 0) {
       question.deadline = isoTime(ports.now() + deadline_ms);
+      question.escalation = level;
       publish(story);
       ports.log({ event: 'question_escalated', question_id: question.question_id, to: chain[level - 1] ?? '' });
       notify(story, question, level);
@@ -100,12 +123,8 @@ function notify({ state, ports }: Story, question: OpenQuestion, escalation: num
   if (urls.length === 0) return;
   const { run_id, agent, goal } = state.run;
   const to = chain[escalation - 1] ?? null;
-  ports.notify({ run_id, agent, goal, question: pendingQuestion(question), escalation, to, urls });
+  ports.notify({ run_id, agent, goal, question: describeQuestion(state, question), escalation, to, urls });
 }
-
-/** The default decision must be one of the question's options. If it is not, `deny` or `stop` is used. */
-const defaultDecision = (wanted: Decision, options: Decision[]): Decision =>
-  options.includes(wanted) ? wanted : options.includes('deny') && wanted !== 'stop' ? 'deny' : 'stop';
 
 /** Publishes the state of the run. `decided` is the decision about a pass when another pass follows. */
 export function publish({ state, ports }: Story, decided?: Json): void {
@@ -116,12 +135,7 @@ export function publish({ state, ports }: Story, decided?: Json): void {
     state: toWireState(state),
     ...defined({ outcome }),
     attempts: state.ledger.used.attempts,
-    question: question === null ? null : pendingQuestion(question),
+    question: question === null ? null : describeQuestion(state, question),
     ...defined({ decided }),
   });
-}
-
-/** Removes the internal `answer` field from a question. */
-export function pendingQuestion({ answer: _answer, ...pending }: OpenQuestion): PendingQuestion {
-  return pending;
 }

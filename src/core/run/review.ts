@@ -12,6 +12,7 @@ import { checkReview, type ReviewReport } from '../guardrails/loop-report.ts';
 import { buildLoopTrace } from '../guardrails/loop-trace.ts';
 import { type Step, statusOfStep } from './attempts.ts';
 import { recordOverride } from './corrections.ts';
+import { describePasses } from './describe-attempts.ts';
 import { summarizeForPlanner } from './planner-steps.ts';
 import { summarizeEffects, summarizeUnknown } from './effects.ts';
 import { leftOf, limitsOf, millisecondsLeft } from './ledger.ts';
@@ -37,7 +38,7 @@ export async function reviewLoop(story: Story): Promise<void> {
   if (isCancelled(state)) return;
   keepBest(state, review);
   if (isOver(state)) return;
-  const answer = await decide(story, review);
+  const answer = await decide(story, review, missed);
   if (answer === null) return;
   const decision = answer.decision_result;
   ports.log({ event: 'decision', loop_id: answer.loop_id, decision: decision.decision, ...scores(review) });
@@ -179,11 +180,11 @@ function chargeReview(story: Story, used: ReviewUse): void {
  * Returns the guardrails' decision. If a guard would end the run and the policy says to ask people first, their answer
  * decides.
  */
-async function decide(story: Story, review: ReviewReport): Promise<LoopAnswer | null> {
+async function decide(story: Story, review: ReviewReport, missed: string[]): Promise<LoopAnswer | null> {
   const { state } = story;
   let judged = judge(story, review, {});
   if (state.run.policy.reruns.on_guard === 'ask_human' && canBeOverridden(state.guard, judged.answer)) {
-    const answer = await askForOneMore(story, review, judged.answer);
+    const answer = await askForOneMore(story, review, missed, judged.answer);
     if (isOver(state)) return null;
     judged = judgeAfterAnswer(story, review, judged, answer);
   }
@@ -224,12 +225,15 @@ function recordSpentOverrides({ state, ports, outbox }: Story): void {
 function askForOneMore(
   story: Story,
   { alignment_score: alignment, drift_score: drift }: ReviewReport,
+  missed: string[],
   { decision_result: decision }: LoopAnswer,
 ): Promise<QuestionOutcome> {
   const reason = decision.decision === 'finalize' ? decision.finalize_reason : '';
   return askHuman(story, {
+    kind: 'pass',
+    step: null,
     text: `Pass ${story.state.loop.loop_id} has alignment ${alignment} and drift ${drift}, and ${reason} would end the run. Start one more pass?`,
-    tried: [],
+    tried: describePasses(story.state, missed),
     options: ['retry', 'correct', 'stop'],
   });
 }

@@ -2,6 +2,7 @@ import { liftStalls, type Stall } from '../failures/loop-watch.ts';
 import { type Call, personMs, type Step, subjectOf } from './attempts.ts';
 import { openBatch } from './batch.ts';
 import { callTool } from './call-tool.ts';
+import { describeEarlierCalls } from './describe-attempts.ts';
 import { answerFromEarlierPass, holdIfUnknown, noteFailedEffect, separateIdentical } from './effects.ts';
 import { readyCalls } from './given-plan.ts';
 import { turnsLeft } from './ledger.ts';
@@ -91,6 +92,8 @@ async function askAboutMessages(story: Story, step: Step, stall: Stall): Promise
     return endWith(state, { outcome: 'system_error', reason: 'LOOP_STALL', why: next.why });
   }
   const answer = await askHuman(story, {
+    kind: 'stuck',
+    step,
     text: `The agent has sent the same message ${stall.repeats} times without calling a tool. Should it continue?`,
     fingerprint: stall.fingerprint,
     tried: [`messages ${stall.start} to ${stall.end}: ${stall.rule}`],
@@ -177,8 +180,10 @@ async function requestApproval(story: Story, step: Step): Promise<void> {
   const { state } = story;
   const { phase, tool } = step.call;
   const answer = await askHuman(story, {
+    kind: 'approval',
+    step,
     text: `Step ${step.step_id} (${phase}) wants to run ${tool}. Do you approve?`,
-    tried: [],
+    tried: describeEarlierCalls(state, step),
     options: ['approve', 'deny', 'stop'],
   });
   if (answer.decision === 'approve' || isOver(state)) return;

@@ -2,10 +2,11 @@ import { defined } from '../../protocol/defined.ts';
 import type { UnknownEffect } from '../../protocol/effects.ts';
 import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
-import type { Decision } from '../../protocol/run.ts';
+import type { Decision } from '../../protocol/questions.ts';
 import { isoTime } from '../../protocol/time.ts';
 import type { CallFailed, CheckedOutput } from '../../protocol/tools.ts';
-import { type Allowance, lastFailure, listFailedAttempts, type Step } from './attempts.ts';
+import { type Allowance, lastFailure, type Step } from './attempts.ts';
+import { describeAttempts } from './describe-attempts.ts';
 import { describeUnknownEffect } from './describe-unknown-effect.ts';
 import { recordEffect } from './effects.ts';
 import { identityOf, settleUnknown, uncountDone } from './known-effects.ts';
@@ -35,9 +36,11 @@ export type EffectAnswer =
 export async function settleEffect(story: Story, step: Step, effect: UnknownEffect | null): Promise<EffectAnswer> {
   const { state } = story;
   const answer = await askHuman(story, {
+    kind: effect === null ? 'unusable_output' : 'unknown_effect',
+    step,
     text: questionAbout(step, effect, story.ports.now()),
     fingerprint: step.attempts.at(-1)?.record?.fingerprint,
-    tried: listFailedAttempts(step),
+    tried: describeAttempts(step),
     options: OPTIONS,
   });
   if (isOver(state)) {
@@ -130,6 +133,8 @@ async function confirm(
       return { kind: 'settled' };
     }
     const again = await askHuman(story, {
+      kind: 'output',
+      step,
       text: `The output that was given for step ${step.step_id} (${step.call.tool}) does not fit: ${checked.problem}. Answer \`done\` again, with a corrected output or without one.`,
       tried: [],
       options: ['done', 'stop'],

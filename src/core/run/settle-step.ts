@@ -15,10 +15,10 @@ import {
   type Step,
   type StepEnd,
   successOf,
-  listFailedAttempts,
 } from './attempts.ts';
 import { unreservedAttempts } from './batch.ts';
 import { closeCorrections, recordCorrection } from './corrections.ts';
+import { describeAttempts } from './describe-attempts.ts';
 import { holdIfUnknown, recordCancelledEffect, recordEffect, recordOpenEffect } from './effects.ts';
 import { readEvaluation } from './evaluations.ts';
 import { effectOf, isEffectDone, isEffectUnknown } from './known-effects.ts';
@@ -173,9 +173,11 @@ function askAboutFailure(story: Story, step: Step, why: string): Promise<Questio
   const what = step.kind === 'planner' ? 'The planner' : `Step ${step.step_id} (${phase}, ${tool})`;
   const said = failure === null ? '' : `${failure.error_code} ${failure.message_preview}`;
   return askHuman(story, {
+    kind: 'failure',
+    step,
     text: `${what} failed (${said}): ${why}. What should happen?`,
     fingerprint: step.attempts.at(-1)?.record?.fingerprint,
-    tried: listFailedAttempts(step),
+    tried: describeAttempts(step),
     options: step.kind === 'planner' ? ['retry', 'stop'] : ['retry', 'correct', 'skip', 'stop'],
   });
 }
@@ -227,6 +229,8 @@ async function settleStall(story: Story, step: Step, stall: Stall): Promise<Allo
     return null;
   }
   const answer = await askHuman(story, {
+    kind: 'stuck',
+    step,
     text: `${step.call.tool} was called ${stall.repeats} times without a new result (${stall.rule}), and guidance did not help. What should happen?`,
     fingerprint: stall.fingerprint,
     tried: [

@@ -50,6 +50,8 @@ export interface LoopState {
   /** Steps under way; empty between batches. */
   batch: Step[];
   output: Json | null;
+  /** What the planner wrote in its latest turn; absent if it wrote nothing. People see it beside a question about its calls. */
+  said?: string;
   /** The id of the index of a model's conversation, and the last step that the conversation includes. */
   transcript: string | null;
   told_step_id: number;

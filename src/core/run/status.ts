@@ -5,10 +5,11 @@ import { isoTime } from '../../protocol/time.ts';
 import { countFailures } from '../failures/failure-memory.ts';
 import { buildGuardrailsStatus } from '../guardrails/guardrails-status.ts';
 import { attemptCount, type Step, listFailedAttempts } from './attempts.ts';
+import { describeQuestion } from './describe-question.ts';
+import { defaultDecision } from './explain-options.ts';
 import { leftOf, limitsOf } from './ledger.ts';
 import { decidedOutcome, toWireState, openQuestion } from './life.ts';
 import { unsavedOf } from './outbox.ts';
-import { pendingQuestion } from './questions.ts';
 import { memoryNow } from './read-failures.ts';
 import type { RunState } from './state.ts';
 import { agentOfStep } from './sub-runs.ts';
@@ -36,7 +37,7 @@ export function statusOf(state: RunState): RunStatus {
     budget: { limit, used: { ...ledger.used }, left: leftOf(limit, ledger.used) },
     bound: run.bound,
     failures: countFailures(memoryNow(state)),
-    pending_question: question === null ? undefined : pendingQuestion(question),
+    pending_question: question === null ? undefined : describeQuestion(state, question),
     next_action: explanation.next,
     why: explanation.why,
     enhancement: run.memory.enhancement.on ? undefined : run.memory.enhancement.why,
@@ -61,9 +62,10 @@ function explain(state: RunState, step: Step | undefined): Explanation {
     case 'waiting': {
       const { question } = life;
       const options = question.options.join(', ');
+      const fallback = defaultDecision(state.run.policy.humans.default, question.options);
       return {
         why: `Waiting for a person until ${question.deadline}: ${question.text}`,
-        next: `answer with ${options}; else the policy decides: ${state.run.policy.humans.default}`,
+        next: `answer with ${options}; else the policy decides: ${fallback}`,
       };
     }
     case 'stopping':

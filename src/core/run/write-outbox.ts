@@ -10,6 +10,8 @@ import type { RunState } from './state.ts';
 export interface OutboxWriter {
   /** Starts a write of the outbox, with the outputs if asked. The caller does not wait for it. */
   start(withOutputs?: boolean): void;
+  /** Starts a write as soon as the one under way has ended, for what has to be in the store soon. The caller does not wait. */
+  startNext(): void;
   /** Waits for the write under way, so that none is left when the run ends or hands over. What waits then fits into one write. */
   settle(): Promise<void>;
   /** Writes the outbox with its outputs to make room in the state. Returns whether the store has them. */
@@ -52,13 +54,20 @@ export function openOutboxWriter(state: RunState, ports: RunPorts): OutboxWriter
     return running;
   };
 
+  const start = (withOutputs = false): void => {
+    if (underWay !== null || (nothingToWrite(state) && !withOutputs)) return;
+    // This write is not awaited, so an error in it is kept for settle(), which every ending awaits.
+    begin(withOutputs).catch((error: unknown) => {
+      bug = { error };
+    });
+  };
+
   return {
-    start(withOutputs = false) {
-      if (underWay !== null || (nothingToWrite(state) && !withOutputs)) return;
-      // This write is not awaited, so an error in it is kept for settle(), which every ending awaits.
-      begin(withOutputs).catch((error: unknown) => {
-        bug = { error };
-      });
+    start,
+    startNext() {
+      if (underWay === null) return start();
+      const next = (): void => start();
+      underWay.then(next, next);
     },
     settle,
     async saveOutputs() {

@@ -7,6 +7,7 @@ import { describe, expect, it, onTestFinished } from 'vitest';
 import { createNotifyActivities } from '../../../src/activities/notify.ts';
 import { isPublicAddress, lookupPublic } from '../../../src/activities/webhooks/public-address.ts';
 import type { QuestionNotice } from '../../../src/protocol/notices.ts';
+import { aQuestion } from '../../support/questions.ts';
 
 interface Received {
   method: string | undefined;
@@ -42,14 +43,7 @@ const noticeTo = (urls: string[], over: Partial<QuestionNotice> = {}): QuestionN
   run_id: 'run 7',
   agent: 'clerk',
   goal: 'pay the invoices',
-  question: {
-    question_id: 'run-7:q1',
-    text: 'pay failed with HTTP_503 and cannot be tried again. What now?',
-    tried: ['attempt 1: HTTP_503'],
-    options: ['retry', 'stop'],
-    asked_at: '2026-03-01T09:00:00.000Z',
-    deadline: '2026-03-02T09:00:00.000Z',
-  },
+  question: aQuestion(),
   escalation: 0,
   to: null,
   urls,

@@ -4,6 +4,7 @@ import { describe, expect, it } from 'vitest';
 import { narrate } from '../../../src/cli/follow/narrate.ts';
 import { wantsColours } from '../../../src/cli/show/colours.ts';
 import { LiveLine } from '../../../src/cli/show/live-line.ts';
+import { questionBlock } from '../../../src/cli/show/question-lines.ts';
 import { resultLines } from '../../../src/cli/show/result-lines.ts';
 import { statusLines } from '../../../src/cli/show/run-lines.ts';
 import { stepLines } from '../../../src/cli/show/step-lines.ts';
@@ -13,6 +14,7 @@ import { transcriptLines } from '../../../src/cli/show/transcript-lines.ts';
 import { openRun } from '../../../src/core/run/state.ts';
 import { statusOf } from '../../../src/core/run/status.ts';
 import { plainRegistry, prepared } from '../../support/fixtures.ts';
+import { aQuestion } from '../../support/questions.ts';
 
 interface Row {
   id: string;
@@ -62,8 +64,7 @@ describe('text', () => {
 
   it('printed events and statuses contain no control characters either', () => {
     const evil = 'x\u001b[2Jy';
-    const asked = { id: '1', at: '', question_id: 'q', tried: [], options: [], asked_at: '', deadline: '' };
-    const told = narrate({ ...asked, event: 'question_asked', escalation: 0, text: evil });
+    const told = narrate({ ...aQuestion({ text: evil }), id: '1', at: '', event: 'question_asked', escalation: 0 });
     expect(told).toContain('x [2Jy');
     const plan = { steps: [{ phase: 'work', tool: 'look', input: {} }] };
     const status = statusOf(openRun(prepared({ agent: 'plain', goal: evil, plan }, plainRegistry), 0));
@@ -75,7 +76,7 @@ describe('what people read of a run', () => {
   const words = fc.array(fc.string({ unit: 'grapheme', maxLength: 60 }), { maxLength: 40 }).map((all) => all.join(' '));
   const attempt = { attempt: 1, started_at: '', ended_at: '', outcome: 'ok', wait_ms: 0 } as const;
 
-  it('fits 80 columns and cannot harm a terminal: steps, transcript and result', () => {
+  it('fits 80 columns and cannot harm a terminal: steps, transcript, result and question', () => {
     fc.assert(
       fc.property(words, (text) => {
         const step = { loop_id: 'l', step_id: 1, phase: 'p', tool: text, input: { text } };
@@ -84,6 +85,11 @@ describe('what people read of a run', () => {
           ...stepLines('run-1', [{ ...step, attempts: [{ ...attempt, output: text }] }], 80),
           ...transcriptLines('run-1', [{ turn: 1, role: 'assistant', content: text, tool_calls: [call] }], 80),
           ...resultLines('run-1', { text }, 80),
+          ...questionBlock(
+            'run-1',
+            aQuestion({ text, tool: 'read_page', input: { text }, reason: text, tried: [text] }),
+            80,
+          ),
         ];
         for (const line of lines) {
           expect(displayWidth(line)).toBeLessThanOrEqual(80);
@@ -105,6 +111,47 @@ describe('what people read of a run', () => {
     expect(resultLines('run-1', result, 80).at(-1)).toMatch(
       /^… 62 more lines\. The whole result: secondwind status run-1/,
     );
+  });
+
+  it('shows everything that a person needs to answer a question', () => {
+    const asked = aQuestion({
+      kind: 'approval',
+      step_id: 3,
+      tool: 'bank.transfer',
+      input: { to: 'DE12', amount: 500 },
+      input_artifact_id: 'ab12',
+      reason: 'The invoice is due today.',
+    });
+    expect(questionBlock('run-7', asked, 80)).toEqual([
+      'Step 1 (work, pay) failed. What should happen?',
+      '',
+      '  question  run-7:q1 (approval)',
+      '  tool      bank.transfer, step 3',
+      '  input     {',
+      '              "to": "DE12",',
+      '              "amount": 500',
+      '            }',
+      '  reason    The invoice is due today.',
+      '  tried     Attempt 1 failed (HTTP_503: upstream is away).',
+      '  used      $0.0120, 340 of 340 tokens, 2 of 2 attempts, 34 s of 34 s',
+      '  until     2026-03-02 09:00 UTC',
+      '  or else   The policy decides stop: the run ends with its results so far.',
+      '',
+      '  retry     The call runs once more with the same input.',
+      '  stop      The run ends with its results so far.',
+      '',
+      'Answer: secondwind answer run-7 <retry|stop>',
+    ]);
+  });
+
+  it('names the artifact of an input that it does not show whole, and says when a cost is not known', () => {
+    const { budget } = aQuestion();
+    const cut = { input: '{"rows":[1… (9000 characters in all)', input_chars: 9_000, input_artifact_id: 'ab12' };
+    const lines = questionBlock('run-7', aQuestion({ ...cut, budget: { ...budget, cost_known: false } }), 80);
+    expect(lines).toContain('            whole: GET /v1/artifacts/ab12');
+    expect(lines.join(' ')).toContain('unknown cost (the model has no price)');
+    const many = questionBlock('run-7', aQuestion({ input: Array.from({ length: 100 }, (_, n) => n) }), 80);
+    expect(many.join(' ')).toContain('… 78 more lines');
   });
 
   it('is wrapped at spaces, and inside of words that are too long', () => {

@@ -22,7 +22,7 @@ import {
   WORKFLOW_TYPE,
 } from '../../../src/protocol/names.ts';
 import { DEFAULT_POLICY } from '../../../src/protocol/policy.ts';
-import { DECISIONS } from '../../../src/protocol/run.ts';
+import { DECISIONS } from '../../../src/protocol/questions.ts';
 import { runRequestSchema } from '../../../src/protocol/schemas/run-request.ts';
 import { plainRegistry, prepared } from '../../support/fixtures.ts';
 import { bare, blocks, pageText, ROOT, section, tableRows } from './markdown.ts';

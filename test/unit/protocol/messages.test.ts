@@ -27,7 +27,7 @@ import {
   type RunMessage,
 } from '../../../src/protocol/messages.ts';
 import { MESSAGE } from '../../../src/protocol/names.ts';
-import type { Decision } from '../../../src/protocol/run.ts';
+import type { Decision } from '../../../src/protocol/questions.ts';
 
 const TYPES = Object.keys(MESSAGE_FIELDS) as MessageType[];
 const SCHEMA_OF = {

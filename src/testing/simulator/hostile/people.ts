@@ -1,6 +1,6 @@
 import type { Json } from '../../../protocol/json.ts';
 import type { RunMessage } from '../../../protocol/messages.ts';
-import { DECISIONS, type PendingQuestion } from '../../../protocol/run.ts';
+import { DECISIONS, type PendingQuestion } from '../../../protocol/questions.ts';
 import { type Dice, createDice } from './dice.ts';
 import { DICE, type Scene } from './scene.ts';
 

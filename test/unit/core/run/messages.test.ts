@@ -68,7 +68,17 @@ describe('an answer', () => {
 
   it('a second answer to the same question is refused as already answered', () => {
     const state = newState();
-    const question = { question_id: 'q1', text: 't', tried: [], asked_at: '', deadline: '', answer: null };
+    const question = {
+      question_id: 'q1',
+      kind: 'failure' as const,
+      text: 't',
+      step_id: null,
+      tried: [],
+      asked_at: '',
+      deadline: '',
+      escalation: 0,
+      answer: null,
+    };
     state.life = { is: 'waiting', question: { ...question, options: ['retry', 'stop'] } };
     const body = { question_id: 'q1', decision: 'retry', by: 'ada' };
     expect(send(state, 'answer', { ...body, decision: 'approve' })).toMatchObject({ accepted: false });
