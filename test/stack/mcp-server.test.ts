@@ -73,6 +73,21 @@ describe('secondwind mcp', { timeout: 60_000 }, () => {
     }
   });
 
+  it('shows the open questions with everything that a person needs, and offers no tool to answer them', async () => {
+    const plan = { steps: [{ phase: 'work', tool: 'demo.flaky', input: { fail_times: 9, error_code: 'auth' } }] };
+    const run_id = world.newRunId('asked');
+    await world.runs.start({ agent: 'demo', goal: 'ask me', run_id, plan });
+    const asked = async () => (await call<{ questions: object[] }>('open_questions', { run_id })).questions;
+    await expect.poll(asked, { timeout: 15_000 }).toHaveLength(1);
+    const { pending_question: question } = await world.runs.get(run_id);
+    expect(await asked()).toEqual([{ run_id, agent: 'demo', goal: 'ask me', ...question }]);
+    expect(question).toMatchObject({ tool: 'demo.flaky', input: plan.steps[0]?.input, tried: [expect.any(String)] });
+    const { questions } = await call<{ questions: { run_id: string }[] }>('open_questions', { limit: 50 });
+    expect(questions.map((one) => one.run_id)).toContain(run_id);
+    expect((await client.listTools()).tools.filter(({ name }) => name.includes('answer'))).toEqual([]);
+    await world.runs.answer(run_id, { question_id: question?.question_id ?? '', decision: 'stop', by: 'ann' });
+  });
+
   it('learns from one run what another is told: report, record, seen, guidance', async () => {
     const failure = {
       run_id: world.newRunId('elsewhere'),
