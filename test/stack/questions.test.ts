@@ -209,7 +209,7 @@ describe('a question', () => {
     const runId = await start('long', { plan: planOf('transfer', input) });
     const question = await questionOf(runId);
     expect(question.input).toMatch(/^\{"to":"DE12","amount":5,"note":"lorem .*characters in all\)$/s);
-    expect(String(question.input).length).toBeLessThan(2_100);
+    expect(JSON.stringify(question.input).length).toBeLessThan(2_100);
     expect(question.input_chars).toBe(JSON.stringify(input).length);
     expect(question.input_artifact_id).toBe(hashOfJson(input));
     await answer(runId, question, 'stop');

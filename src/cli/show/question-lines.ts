@@ -8,7 +8,7 @@ export function questionBlock(runId: string, question: PendingQuestion, width: n
   const { text, tried, choices, deadline, if_unanswered: unanswered, options } = question;
   const row = (label: string, texts: readonly string[]): string[] => labelled(label, texts, width);
   return [
-    ...wrap(`${text}`, width).map((line) => colours.yellow(oneLine(line))),
+    ...wrap(oneLine(text), width).map((line) => colours.yellow(line)),
     '',
     ...row('question', [`${question.question_id} (${question.kind.replaceAll('_', ' ')})`]),
     ...row('tool', about(question)),

@@ -66,8 +66,12 @@ export function openOutboxWriter(state: RunState, ports: RunPorts): OutboxWriter
     start,
     startNext() {
       if (underWay === null) return start();
-      const next = (): void => start();
-      underWay.then(next, next);
+      // An error of the write under way is kept for settle() already.
+      const startLater = async (running: Promise<boolean>): Promise<void> => {
+        await running.catch(() => false);
+        start();
+      };
+      void startLater(underWay);
     },
     settle,
     async saveOutputs() {
