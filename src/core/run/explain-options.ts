@@ -39,9 +39,7 @@ function explainOption(state: RunState, question: OpenQuestion, option: Decision
     case 'retry':
       return explainRetry(question);
     case 'correct':
-      return isToldOnly(state)
-        ? 'The text of the answer goes to the planner, which chooses what to do instead.'
-        : 'The call runs once more and is shown the text of the answer.';
+      return explainCorrect(state, question);
     case 'skip':
       return explainSkip(question);
     case 'stop':
@@ -58,6 +56,13 @@ function explainRetry({ kind, tool }: OpenQuestion): string {
     return tool === PLANNER ? 'The agent continues once more.' : 'The call runs this time, with the same input.';
   }
   return tool === PLANNER ? 'The planner is asked once more.' : 'The call runs once more with the same input.';
+}
+
+function explainCorrect(state: RunState, { kind }: OpenQuestion): string {
+  if (kind === 'pass') return 'One more pass starts, and the text of the answer is the first thing that it is told.';
+  return isToldOnly(state)
+    ? 'The text of the answer goes to the planner, which chooses what to do instead.'
+    : 'The call runs once more and is shown the text of the answer first.';
 }
 
 function explainSkip({ kind }: OpenQuestion): string {

@@ -97,6 +97,7 @@ describe('docs/run.md', () => {
     ['Outcomes', membersOf(run, 'RunOutcome')],
     ['States', membersOf(run, 'RunLifeState')],
     ['Questions', [...DECISIONS]],
+    ['What a question shows', membersOf('src/protocol/questions.ts', 'PendingQuestion')],
     ['What people can send', Object.values(MESSAGE)],
     ['The limit', membersOf(run, 'Bound')],
   ])('%s: complete', (heading, names) => {
