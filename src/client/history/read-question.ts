@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Json } from '../../protocol/json.ts';
 import {
   DECISIONS,
@@ -31,9 +32,7 @@ export function readQuestion(published: Json | undefined): PendingQuestion | nul
     kind: QUESTION_KINDS.find((known) => known === kind) ?? 'failure',
     text: asText(asked['text']),
     ...optional,
-    ...(typeof step_id === 'number' && { step_id }),
-    ...(input !== undefined && { input }),
-    ...(typeof input_chars === 'number' && { input_chars }),
+    ...defined({ input, step_id: asNumber(step_id), input_chars: asNumber(input_chars) }),
     tried: asTexts(asked['tried']),
     budget: readBudget(asked['budget']),
     options,
@@ -49,6 +48,8 @@ export function readQuestion(published: Json | undefined): PendingQuestion | nul
     },
   };
 }
+
+const asNumber = (value: Json | undefined): number | undefined => (typeof value === 'number' ? value : undefined);
 
 const NAMES = ['steps', 'attempts', 'model_calls', 'tokens', 'cost_micro_usd', 'seconds'] as const;
 

@@ -1,4 +1,5 @@
 import { CAP } from '../../protocol/caps.ts';
+import { defined } from '../../protocol/defined.ts';
 import type { PendingQuestion } from '../../protocol/questions.ts';
 import { previewJson, previewText } from './preview.ts';
 import { type Redact, redactJson } from './redact.ts';
@@ -12,7 +13,7 @@ export function previewQuestion<Question extends PendingQuestion>(question: Ques
   return {
     ...question,
     ...previewInput(question, redact),
-    ...(reason !== undefined && { reason: cutReason(redact(reason)) }),
+    ...defined({ reason: reason === undefined ? undefined : cutReason(redact(reason)) }),
   };
 }
 

@@ -62,7 +62,7 @@ function describeInput(
     ...(text.length <= CAP.askedInputChars
       ? { input }
       : { input: toWellFormed(text.slice(0, CAP.askedInputChars)), input_chars: text.length }),
-    ...(artifact !== null && { input_artifact_id: artifact.id }),
+    ...defined({ input_artifact_id: artifact?.id }),
   };
 }
 
