@@ -7,6 +7,15 @@ export class StoreUnreachableError extends Error {
   }
 }
 
+/** The database answers, but is a standby or set to read only. */
+export class StoreReadOnlyError extends Error {
+  readonly code = 'STORE_READ_ONLY';
+  constructor() {
+    super('Postgres takes no writes: it is a standby or set to read only. Point DATABASE_URL at the primary database.');
+    this.name = 'StoreReadOnlyError';
+  }
+}
+
 export class StoreSchemaNewerError extends Error {
   readonly code = 'STORE_SCHEMA_NEWER';
   constructor(unknownMigrations: readonly string[]) {

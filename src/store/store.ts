@@ -16,6 +16,7 @@ import { createRefusedParts } from './refused-parts.ts';
 import { createReflections } from './reflections.ts';
 import { createReservations } from './reservations.ts';
 import { createStartMemory } from './start-memory.ts';
+import { StoreReadOnlyError } from './store-errors.ts';
 import { createRetryMonitors } from './retry-monitors.ts';
 
 export interface StoreOptions extends DatabaseOptions {
@@ -46,9 +47,12 @@ export const createStore = (database: string | StoreOptions) => {
     retryMonitors: createRetryMonitors(db),
     enhancement: createEnhancementSwitches(db),
     refusedParts: createRefusedParts(db),
-    /** Resolves if the database answers. */
+    /** Resolves if the database answers and takes writes: a standby, or a database set to read only, answers but keeps nothing. */
     ping: async (): Promise<void> => {
-      await sql`select 1`.execute(db);
+      const { rows } = await sql<{
+        read_only: string;
+      }>`select current_setting('transaction_read_only') as read_only`.execute(db);
+      if (rows[0]?.read_only === 'on') throw new StoreReadOnlyError();
     },
     close: (): Promise<void> => db.destroy(),
   };

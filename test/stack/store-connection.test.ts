@@ -38,6 +38,12 @@ describe('a store whose database is not there', () => {
     expect(String(await failureOf(createStore(noDatabase.href)))).toContain('Create that database');
   });
 
+  it('is not ready when its database only reads', async () => {
+    const readOnly = new URL(inject('databaseUrl'));
+    readOnly.searchParams.set('options', '-c default_transaction_read_only=on');
+    expect(String(await failureOf(createStore(readOnly.href)))).toContain('takes no writes');
+  });
+
   it('gives up on a server that accepts and never answers', async () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve));

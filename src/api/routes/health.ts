@@ -30,7 +30,7 @@ export const ready: Route = {
     const missing = Object.entries(parts).flatMap(([name, state]) => (state === 'ok' ? [] : [name]));
     if (missing.length === 0) return answerJson(c, { status: 'ready', parts });
     // The answer names only the service, because the route needs no token and error messages can contain hosts and users.
-    const detail = `Not reachable: ${missing.join(' and ')}. Start it or look at its log. This route answers 200 once it is reachable.`;
+    const detail = `Not ready: ${missing.join(' and ')}. Start it or look at its log; the store has to take writes. This route answers 200 once it is ready.`;
     throw new Problem('not_reachable', detail, { more: { parts }, headers: { 'retry-after': '2' } });
   },
 };
