@@ -22,7 +22,7 @@ async function clientOf(address: string): Promise<Client> {
 }
 
 describe.skipIf(process.platform !== 'linux')('a data folder that others may look into', () => {
-  it('has only files that they may not read, also those of an earlier start', async () => {
+  it('a data folder that others may look into has only files that they may not read, also those of an earlier start', async () => {
     const dataDir = temporaryFolder('open');
     chmodSync(dataDir, 0o755);
     const first = startParent({ dataDir });
@@ -38,7 +38,7 @@ describe.skipIf(process.platform !== 'linux')('a data folder that others may loo
 });
 
 describe.skipIf(process.platform !== 'linux')('a damaged stack', () => {
-  it('starts with a stack.json that is no JSON, and says that it writes it again', async () => {
+  it('a damaged stack starts with a stack.json that is no JSON, and says that it writes it again', async () => {
     const dataDir = temporaryFolder('bad-json');
     writeFileSync(join(dataDir, 'stack.json'), 'not json');
     const parent = startParent({ dataDir });
@@ -46,7 +46,7 @@ describe.skipIf(process.platform !== 'linux')('a damaged stack', () => {
     expect(parent.progress).toContainEqual(expect.stringMatching(/stack\.json cannot be used.*It is written again\.$/));
   });
 
-  it('is told by the check of Temporal when the database is cut off under the server', async () => {
+  it('the check of Temporal tells that the database was cut off under the server', async () => {
     const dataDir = temporaryFolder('cut');
     const { temporalAddress } = await startParent({ dataDir }).ready;
     const client = await clientOf(temporalAddress);

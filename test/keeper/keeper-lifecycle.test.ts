@@ -14,7 +14,7 @@ import type { ReadyStack } from '../support/own-stack.ts';
 import { pidOf, processesUsing, readStackJson, startParent, temporaryFolder } from '../support/own-stack.ts';
 
 describe.skipIf(process.platform !== 'linux')('a data folder', () => {
-  it('is refused to a second stack in one sentence that names the owner, who notices nothing', async () => {
+  it('a data folder is refused to a second stack in one sentence that names the owner, who notices nothing', async () => {
     const dataDir = temporaryFolder('owner');
     const first = startParent({ dataDir, url: 'http://127.0.0.1:4100' });
     const ready = await first.ready;
@@ -35,7 +35,7 @@ describe.skipIf(process.platform !== 'linux')('a data folder', () => {
     expect(readStackJson(dataDir).state).toBe('stopped');
   });
 
-  it('has its own ports, so two stacks run side by side, and keeps them for the next start', async () => {
+  it('a data folder has its own ports, so two stacks run side by side, and keeps them for the next start', async () => {
     const folders = [temporaryFolder('left'), temporaryFolder('right')];
     const parents = folders.map((dataDir) => startParent({ dataDir, ui: true }));
     const [left, right] = await Promise.all(parents.map((parent) => parent.ready));
@@ -51,7 +51,7 @@ describe.skipIf(process.platform !== 'linux')('a data folder', () => {
     expect(await valueFrom(left, 'select value from side')).toBe('left');
   });
 
-  it('is taken over when keeper and parent were both killed: what still runs is ended, never adopted', async () => {
+  it('a data folder is taken over when keeper and parent were both killed: what still runs is ended, never adopted', async () => {
     const dataDir = temporaryFolder('orphans');
     const first = startParent({ dataDir });
     await valueFrom(await first.ready, `create table kept as select 'here' as value`);
@@ -69,7 +69,7 @@ describe.skipIf(process.platform !== 'linux')('a data folder', () => {
 });
 
 describe.skipIf(process.platform !== 'linux')('a running stack', () => {
-  it('tells its owner when the keeper was killed, and leaves nothing behind', async () => {
+  it('a running stack tells its owner when the keeper was killed, and leaves nothing behind', async () => {
     const dataDir = temporaryFolder('keeper-killed');
     const parent = startParent({ dataDir });
     await parent.ready;
@@ -78,7 +78,7 @@ describe.skipIf(process.platform !== 'linux')('a running stack', () => {
     expect(processesUsing(dataDir).list()).toEqual([]);
   });
 
-  it('starts a part that died again on the same port, and gives up with its name when it keeps dying', async () => {
+  it('a running stack starts a part that died again on the same port, and gives up with its name when it keeps dying', async () => {
     const dataDir = temporaryFolder('parts');
     const parent = startParent({ dataDir });
     const ready = await parent.ready;
@@ -98,7 +98,7 @@ describe.skipIf(process.platform !== 'linux')('a running stack', () => {
     expect(processesUsing(dataDir).list()).toEqual([]);
   });
 
-  it('refuses a port that the user named when another program has it', async () => {
+  it('a running stack refuses a port that the user named when another program has it', async () => {
     const server = createServer().listen(0, '127.0.0.1');
     await new Promise((resolve) => server.once('listening', resolve));
     const { port } = server.address() as AddressInfo;
@@ -113,18 +113,21 @@ describe.skipIf(process.platform !== 'linux')('a running stack', () => {
     server.close();
   });
 
-  it.runIf(process.getuid?.() === 0)('runs Postgres as another user where root has no user namespaces', async () => {
-    const dataDir = temporaryFolder('other-user');
-    onTestFinished(() => rmSync(clusterFolders(dataDir).shared, { recursive: true, force: true }));
-    const parent = startParent({ dataDir, postgresRootMode: 'unprivileged-user' });
-    expect(await valueFrom(await parent.ready, 'select 7 as value')).toBe(7);
-    await parent.stop();
-    const again = startParent({ dataDir });
-    expect(await valueFrom(await again.ready, 'select 7 as value')).toBe(7);
-    const { process_start: started, pid } = readStackJson(dataDir);
-    await again.stop();
-    expect(isRunning({ pid, started })).toBe(false);
-  });
+  it.runIf(process.getuid?.() === 0)(
+    'a running stack runs Postgres as another user where root has no user namespaces',
+    async () => {
+      const dataDir = temporaryFolder('other-user');
+      onTestFinished(() => rmSync(clusterFolders(dataDir).shared, { recursive: true, force: true }));
+      const parent = startParent({ dataDir, postgresRootMode: 'unprivileged-user' });
+      expect(await valueFrom(await parent.ready, 'select 7 as value')).toBe(7);
+      await parent.stop();
+      const again = startParent({ dataDir });
+      expect(await valueFrom(await again.ready, 'select 7 as value')).toBe(7);
+      const { process_start: started, pid } = readStackJson(dataDir);
+      await again.stop();
+      expect(isRunning({ pid, started })).toBe(false);
+    },
+  );
 });
 
 function killPart(pid: number | undefined): void {

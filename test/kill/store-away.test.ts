@@ -133,7 +133,7 @@ const untilSaved = (ids: string[]): Promise<RunStatus[]> =>
 
 describe(`a Postgres that is away for ${AWAY_MS / 1_000} s`, () => {
   it(
-    `loses nothing of ${RUNS} runs: outputs, records and archives are there afterwards`,
+    `a Postgres that is away for ${AWAY_MS / 1_000} s loses nothing of ${RUNS} runs: outputs, records and archives are there afterwards`,
     async () => {
       stopWorker = await world.startWorker();
       const copying = await startRuns(RUNS / 2, 'copy', COPY);
@@ -196,7 +196,7 @@ describe(`a Postgres that is away for ${AWAY_MS / 1_000} s`, () => {
   );
 
   it(
-    'and whose worker stops meanwhile, loses no output either: it travels in the history',
+    `a Postgres that is away for ${AWAY_MS / 1_000} s and whose worker stops meanwhile loses no output either: it travels in the history`,
     async () => {
       gate = newGate();
       stopWorker = await world.startWorker();

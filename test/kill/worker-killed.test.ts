@@ -96,7 +96,7 @@ async function movedOnAfterMs(ids: string[], since: number): Promise<number[]> {
 }
 
 describe('a worker killed with SIGKILL in mid-step', () => {
-  it(`loses nothing: ${RUNS} of ${RUNS} runs of a read tool complete, without a failure record`, async () => {
+  it(`a worker killed with SIGKILL in mid-step loses nothing: ${RUNS} of ${RUNS} runs of a read tool complete, without a failure record`, async () => {
     const doomed = await startWorkerProcess();
     const ids = await startRuns(['hang.read'], 'read');
     const next = await startWorkerProcess(true);
@@ -114,7 +114,7 @@ describe('a worker killed with SIGKILL in mid-step', () => {
     next.kill('SIGKILL');
   });
 
-  it(`never repeats a side effect: ${RUNS} effects, ${RUNS} questions, each record once`, async () => {
+  it(`a worker killed with SIGKILL in mid-step never repeats a side effect: ${RUNS} effects, ${RUNS} questions, each record once`, async () => {
     const doomed = await startWorkerProcess();
     const effectsBefore = notes('effect').length;
     const ids = await startRuns(['hang.effect'], 'effect');
@@ -145,7 +145,7 @@ describe('a worker killed with SIGKILL in mid-step', () => {
 });
 
 describe('a worker told to stop with SIGTERM in mid-step', () => {
-  it(`hands its work over: ${RUNS} of ${RUNS} complete without a failure record, and what can finish in its grace does`, async () => {
+  it(`a worker told to stop with SIGTERM in mid-step hands its work over: ${RUNS} of ${RUNS} complete without a failure record, and what can finish in its grace does`, async () => {
     const leaving = await startWorkerProcess();
     const effectsBefore = notes('effect').length;
     const ids = await startRuns(['hang.read', 'finish.effect'], 'term');
@@ -161,7 +161,7 @@ describe('a worker told to stop with SIGTERM in mid-step', () => {
 });
 
 describe('a Postgres killed while failures are being recorded', () => {
-  it('does not stop a run, and every record arrives exactly once', async () => {
+  it('a Postgres killed while failures are being recorded does not stop a run, and every record arrives exactly once', async () => {
     const worker = await startWorkerProcess();
     const ids = await startRuns(['fail.thrice'], 'pg');
     process.kill(await postmasterPid(), 'SIGKILL');

@@ -45,67 +45,67 @@ async function takenPort(): Promise<number> {
 }
 
 describe('a stack does not start', () => {
-  it('in a folder that is none', async () => {
+  it('a stack does not start in a folder that is none', async () => {
     writeFileSync(join(folder, 'file'), '');
     expect(await failureOf({ dataDir: join(folder, 'file', 'data') })).toMatchObject(
       sentence('folder_not_writable', 1),
     );
   });
 
-  it('in a folder that it may not write', async () => {
+  it('a stack does not start in a folder that it may not write', async () => {
     expect(await failureOf({ dataDir: '/proc/secondwind' })).toMatchObject(sentence('folder_not_writable', 1));
   });
 
-  it('on a disk that is nearly full', async () => {
+  it('a stack does not start on a disk that is nearly full', async () => {
     const error = await failureOf({ minFreeBytes: Number.MAX_SAFE_INTEGER });
     expect(error).toMatchObject(sentence('disk_full', 1));
     expect(error.nextStep).toContain('SECONDWIND_DATA_DIR');
   });
 
-  it('when the named Temporal is not there', async () => {
+  it('a stack does not start when the named Temporal is not there', async () => {
     const temporalAddress = `127.0.0.1:${await freePort()}`;
     const error = await failureOf({ temporalAddress, databaseUrl: inject('databaseUrl') });
     expect(error).toMatchObject(sentence('temporal_unreachable', 3));
     expect(error.message).toContain(temporalAddress);
   });
 
-  it('when something else answers where Temporal should be', async () => {
+  it('a stack does not start when something else answers where Temporal should be', async () => {
     const temporalAddress = `127.0.0.1:${await takenPort()}`;
     expect(await failureOf({ temporalAddress, databaseUrl: inject('databaseUrl') })).toMatchObject(
       sentence('temporal_unreachable', 3),
     );
   });
 
-  it('when the named Temporal has no such namespace', async () => {
+  it('a stack does not start when the named Temporal has no such namespace', async () => {
     const [temporalAddress, databaseUrl] = [inject('temporalAddress'), inject('databaseUrl')];
     const error = await failureOf({ temporalAddress, databaseUrl, temporalNamespace: 'nowhere' });
     expect(error).toMatchObject(sentence('temporal_namespace_missing', 1));
   });
 
-  it('when the named Postgres is not there, and its password stays out of the message', async () => {
+  it('a stack does not start when the named Postgres is not there, and its password stays out of the message', async () => {
     const error = await failureOf({ databaseUrl: `postgres://me:secret@127.0.0.1:${await freePort()}/db` });
     expect(error).toMatchObject(sentence('postgres_unreachable', 3));
     expect(error.message).not.toContain('secret');
   });
 
-  it('when the named Postgres says no', async () => {
+  it('a stack does not start when the named Postgres says no', async () => {
     const wrong = new URL(inject('databaseUrl'));
     wrong.password = 'wrong';
     expect(await failureOf({ databaseUrl: wrong.href })).toMatchObject(sentence('postgres_refused', 1));
   });
 
-  it('with a DATABASE_URL that is no address', async () => {
+  it('a stack does not start with a DATABASE_URL that is no address', async () => {
     expect(await failureOf({ databaseUrl: 'not an address' })).toMatchObject(sentence('postgres_refused', 1));
   });
 
-  it('on a port that was named and is taken', async () => {
+  it('a stack does not start on a port that was named and is taken', async () => {
     const port = await takenPort();
     await expect(choosePort('Temporal', port, undefined)).rejects.toMatchObject(sentence('port_taken', 1));
   });
 });
 
 describe('a stack on servers of somebody else', () => {
-  it('starts nothing, registers search attributes and leaves the retention alone', async () => {
+  it('a stack on servers of somebody else starts nothing, registers search attributes and leaves the retention alone', async () => {
     const [temporalAddress, databaseUrl] = [inject('temporalAddress'), inject('databaseUrl')];
     const env = { TEMPORAL_ADDRESS: temporalAddress, DATABASE_URL: databaseUrl };
     const stack = await startStack({ dataDir: folder, env, searchAttributes: { SecondwindAgent: 'Keyword' } });
@@ -115,7 +115,7 @@ describe('a stack on servers of somebody else', () => {
     expect(await stack.exited).toEqual({ reason: 'stopped' });
   });
 
-  it('says so when a search attribute cannot be had, and starts nevertheless', async () => {
+  it('a stack on servers of somebody else says so when a search attribute cannot be had, and starts nevertheless', async () => {
     const env = { TEMPORAL_ADDRESS: inject('temporalAddress'), DATABASE_URL: inject('databaseUrl') };
     const stack = await startStack({ dataDir: folder, env, searchAttributes: { SecondwindAgent: 'Int' } });
     expect(stack.searchAttributes).toBe(false);

@@ -38,13 +38,13 @@ function find(env: NodeJS.ProcessEnv, sources: Partial<CliSources> = {}): Promis
 }
 
 describe('Temporal is looked for', () => {
-  it('where TEMPORAL_CLI_PATH points, before anything else', async () => {
+  it('Temporal is looked for where TEMPORAL_CLI_PATH points, before anything else', async () => {
     const named = program(join(folder, 'named/my-temporal'));
     program(join(folder, 'bin/temporal'));
     expect(await find({ TEMPORAL_CLI_PATH: named, PATH: join(folder, 'bin') })).toBe(named);
   });
 
-  it('but a TEMPORAL_CLI_PATH that does not run is an error, not a reason to take another', async () => {
+  it('a TEMPORAL_CLI_PATH that does not run is an error, not a reason to take another Temporal', async () => {
     const named = program(join(folder, 'named/temporal'), 'something else');
     program(cachedCliPath(join(folder, 'cache')));
     await expect(find({ TEMPORAL_CLI_PATH: named })).rejects.toMatchObject({
@@ -53,26 +53,26 @@ describe('Temporal is looked for', () => {
     });
   });
 
-  it('on PATH, before the cache, passing over programs that only have the same name', async () => {
+  it('Temporal is looked for on PATH, before the cache, passing over programs that only have the same name', async () => {
     program(join(folder, 'wrong/temporal'), 'Temporal clock 2.0');
     const right = program(join(folder, 'right/temporal'));
     program(cachedCliPath(join(folder, 'cache')));
     expect(await find({ PATH: `${join(folder, 'wrong')}:${join(folder, 'right')}` })).toBe(right);
   });
 
-  it('in the cache, without asking the network', async () => {
+  it('Temporal is looked for in the cache, without asking the network', async () => {
     const cached = program(cachedCliPath(join(folder, 'cache')));
     expect(await find({})).toBe(cached);
     expect(said).toEqual([]);
   });
 
-  it('in a download, which then is in the cache', async () => {
+  it('Temporal is looked for in a download, which then is in the cache', async () => {
     const download = async (scratch: string): Promise<string> => program(join(scratch, 'temporal'));
     expect(await find({}, { download })).toBe(cachedCliPath(join(folder, 'cache')));
     expect(await find({})).toBe(cachedCliPath(join(folder, 'cache')));
   });
 
-  it('in a build with Go when the download cannot be had or does not run', async () => {
+  it('Temporal is looked for in a build with Go when the download cannot be had or does not run', async () => {
     for (const download of [
       async (scratch: string): Promise<string> => program(join(scratch, 'temporal'), '<html>Access denied</html>'),
       (): Promise<never> => Promise.reject(new Error('no answer in 10 s')),
@@ -86,7 +86,7 @@ describe('Temporal is looked for', () => {
     expect(said.join('\n')).toContain('no answer in 10 s');
   });
 
-  it('in what another process is already fetching, instead of fetching it twice', async () => {
+  it('Temporal is looked for in what another process is already fetching, instead of fetching it twice', async () => {
     const fetching = spawn(process.execPath, ['-e', 'process.stdin.resume()'], { stdio: ['pipe', 'ignore', 'ignore'] });
     onTestFinished(() => void fetching.kill('SIGKILL'));
     await once(fetching, 'spawn');
@@ -103,7 +103,7 @@ describe('Temporal is looked for', () => {
     expect(await found).toBe(target);
   });
 
-  it('and when there is no way left, the error names every way, and the cache stays clean', async () => {
+  it('when no way to find Temporal is left, the error names every way, and the cache stays clean', async () => {
     const error: unknown = await find({}).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'temporal_not_available', exitCode: 3 });
     for (const way of ['TEMPORAL_ADDRESS', 'TEMPORAL_CLI_PATH', 'PATH', 'Go', 'temporal.download']) {

@@ -5,7 +5,7 @@ import { describe, expect, inject, it } from 'vitest';
 import { createTestDatabase, idPrefix, uniqueTaskQueue } from '../support/stack.ts';
 
 describe('the shared stack', () => {
-  it('answers on Temporal, keeps closed runs for 90 days and knows our search attributes', async () => {
+  it('the shared stack answers on Temporal, keeps closed runs for 90 days and knows our search attributes', async () => {
     const connection = await Connection.connect({ address: inject('temporalAddress') });
     try {
       const namespace = inject('namespace');
@@ -18,7 +18,7 @@ describe('the shared stack', () => {
     }
   });
 
-  it('gives each file databases of its own that already have the newest schema', async () => {
+  it('the shared stack gives each file databases of its own that already have the newest schema', async () => {
     const [one, two] = [await createTestDatabase(), await createTestDatabase()];
     expect(one.databaseUrl).not.toBe(two.databaseUrl);
     const client = new Client({ connectionString: one.databaseUrl });
@@ -28,7 +28,7 @@ describe('the shared stack', () => {
     expect(tables.rows[0]).toEqual({ n: expect.any(Number) });
   });
 
-  it('compares text in any script, which an embedded Postgres with the wrong locale does not', async () => {
+  it('the shared stack compares text in any script, which an embedded Postgres with the wrong locale does not', async () => {
     const client = new Client({ connectionString: (await createTestDatabase()).databaseUrl });
     await client.connect();
     await client.query('create extension if not exists pg_trgm');
@@ -39,7 +39,7 @@ describe('the shared stack', () => {
     expect(rows[0]?.same).toBe(1);
   });
 
-  it('never gives the same task queue twice', () => {
+  it('the shared stack never gives the same task queue twice', () => {
     expect(uniqueTaskQueue()).not.toBe(uniqueTaskQueue());
     expect(uniqueTaskQueue().startsWith(idPrefix)).toBe(true);
   });

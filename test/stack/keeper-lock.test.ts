@@ -36,14 +36,14 @@ function identity(pid: number): { pid: number; started: string } {
 }
 
 describe('a folder', () => {
-  it('belongs to the first who takes it, and the others learn who that is', async () => {
+  it('a folder belongs to the first who takes it, and the others learn who that is', async () => {
     const owner = identity((await sleeper()).pid);
     expect(takeFolderLock(folder, owner)).toEqual({ taken: true });
     expect(takeFolderLock(folder, ownIdentity())).toEqual({ taken: false, owner });
     expect(lockOwner(folder)).toEqual(owner);
   });
 
-  it('is free again the moment its owner is dead, however it died', async () => {
+  it('a folder is free again the moment its owner is dead, however it died', async () => {
     const child = await sleeper();
     takeFolderLock(folder, identity(child.pid));
     child.kill('SIGKILL');
@@ -53,19 +53,19 @@ describe('a folder', () => {
     expect(readdirSync(folder)).toEqual(['owner.2']);
   });
 
-  it('does not belong to a stranger who got the pid of the dead owner', async () => {
+  it('a folder does not belong to a stranger who got the pid of the dead owner', async () => {
     const stranger = await sleeper();
     symlinkSync(`${stranger.pid}@a-start-long-ago`, join(folder, 'owner.4'));
     expect(takeFolderLock(folder, ownIdentity())).toEqual({ taken: true });
   });
 
-  it('is not lost to a half-removed or unreadable lock', () => {
+  it('a folder is not lost to a half-removed or unreadable lock', () => {
     symlinkSync('nonsense', join(folder, 'owner.9'));
     expect(takeFolderLock(folder, ownIdentity())).toEqual({ taken: true });
     expect(readdirSync(folder)).toEqual(['owner.10']);
   });
 
-  it('left by a dead owner goes to exactly one of many who want it at the same moment', async () => {
+  it('a folder left by a dead owner goes to exactly one of many who want it at the same moment', async () => {
     symlinkSync('999999999@a-start-long-ago', join(folder, 'owner.1'));
     const takers = Array.from({ length: 6 }, () => {
       const child = spawn(process.execPath, [program('test/support/lock-taker.ts'), folder], {
@@ -83,7 +83,7 @@ describe('a folder', () => {
 });
 
 describe('a leftover process', () => {
-  it('is ended when it works on our folder, and only then', async () => {
+  it('a leftover process is ended when it works on our folder, and only then', async () => {
     const [ours, other] = [await sleeper(folder), await sleeper(`${folder}-of-somebody-else`)];
     const [oursIs, otherIs] = [identity(ours.pid), identity(other.pid)];
     expect(await stopLeftovers(folder)).toEqual([ours.pid]);
@@ -91,7 +91,7 @@ describe('a leftover process', () => {
     expect(isRunning(otherIs)).toBe(true);
   });
 
-  it('that does not listen to a polite word is killed', async () => {
+  it('a leftover process that does not listen to a polite word is killed', async () => {
     const code = `process.on('SIGINT', () => {}); process.stdin.resume(); console.log('deaf')`;
     const deaf = spawn(process.execPath, ['-e', code, folder], { stdio: ['pipe', 'pipe', 'inherit'] });
     onTestFinished(() => void deaf.kill('SIGKILL'));

@@ -24,7 +24,7 @@ describe.each([
 ])('%s', (table) => {
   const refusal = (operation: string) => `${table} is append-only: ${operation} is refused`;
 
-  it('refuses UPDATE, even one that matches no row', async () => {
+  it('an append-only table refuses UPDATE, even one that matches no row', async () => {
     const [column] = await test.query<{ name: string }>(
       `select column_name as name from information_schema.columns
        where table_name = $1 and is_identity = 'NO' and is_generated = 'NEVER' limit 1`,
@@ -34,15 +34,15 @@ describe.each([
     await expect(test.query(update)).rejects.toThrow(refusal('UPDATE'));
   });
 
-  it('refuses DELETE', async () => {
+  it('an append-only table refuses DELETE', async () => {
     await expect(test.query(`delete from ${table}`)).rejects.toThrow(refusal('DELETE'));
   });
 
-  it('refuses TRUNCATE, also as part of a cascade', async () => {
+  it('an append-only table refuses TRUNCATE, also as part of a cascade', async () => {
     await expect(test.query(`truncate ${table} cascade`)).rejects.toThrow('is append-only: TRUNCATE is refused');
   });
 
-  it('refuses them to a replication session too', async () => {
+  it('an append-only table refuses changes to a replication session too', async () => {
     await test.query('begin');
     await test.query(`set local session_replication_role = replica`);
     await expect(test.query(`delete from ${table}`)).rejects.toThrow(refusal('DELETE'));

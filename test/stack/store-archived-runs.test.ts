@@ -34,14 +34,14 @@ const idsOf = async (filter: ArchivedRunFilter): Promise<string[]> => {
 };
 
 describe('archived runs', () => {
-  it('come back as they were put', async () => {
+  it('archived runs come back as they were put', async () => {
     const run = archivedRun();
     expect(await test.store.archivedRuns.put(run)).toEqual({ written: true });
     expect(await test.store.archivedRuns.get('run-1')).toStrictEqual(run);
     expect(await test.store.archivedRuns.get('run-0')).toBeNull();
   });
 
-  it('are written once, however many put them at once, and the first stands', async () => {
+  it('archived runs are written once, however many put them at once, and the first stands', async () => {
     const puts = Array.from({ length: 50 }, () => test.store.archivedRuns.put(archivedRun({ run_id: 'run-2' })));
     const results = await Promise.all(puts);
     expect(results.filter((result) => result.written)).toHaveLength(1);
@@ -50,7 +50,7 @@ describe('archived runs', () => {
     expect(await test.store.archivedRuns.get('run-2')).toMatchObject({ outcome: 'completed' });
   });
 
-  it('keep any text in goal, summary and trace, NULs and halves of characters mended', async () => {
+  it('archived runs keep any text in goal, summary and trace, NULs and halves of characters mended', async () => {
     const dirty = archivedRun({ run_id: 'run-3', goal: 'a\0b \uD83D', summary: { 'k\0': ['\0x', '日本'] } });
     await test.store.archivedRuns.put(dirty);
     expect(await test.store.archivedRuns.get('run-3')).toMatchObject({
@@ -59,7 +59,7 @@ describe('archived runs', () => {
     });
   });
 
-  it('are listed last ended first, page by page, by agent, outcome and label', async () => {
+  it('archived runs are listed last ended first, page by page, by agent, outcome and label', async () => {
     const runs = Array.from({ length: 23 }, (_, n) =>
       archivedRun({
         run_id: `list-${String(n).padStart(2, '0')}`,
@@ -78,7 +78,7 @@ describe('archived runs', () => {
     expect(await idsOf({ agent: 'nobody' })).toEqual([]);
   });
 
-  it('are listed without their traces, which can be large', async () => {
+  it('archived runs are listed without their traces, which can be large', async () => {
     const { items } = await test.store.archivedRuns.list({ limit: 1 });
     expect(items[0]).not.toHaveProperty('trace');
   });

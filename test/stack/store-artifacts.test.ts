@@ -12,7 +12,7 @@ beforeAll(async () => {
 const sha256 = (bytes: Uint8Array): string => createHash('sha256').update(bytes).digest('hex');
 
 describe('artifacts', () => {
-  it('have the sha256 of their bytes as id, and come back byte for byte', async () => {
+  it('artifacts have the sha256 of their bytes as id, and come back byte for byte', async () => {
     const bytes = Buffer.from([0, 255, 0xd8, 0x00, 10, 13, 0]);
     const id = await test.store.artifacts.put(bytes, 'application/octet-stream');
     expect(id).toBe(sha256(bytes));
@@ -21,7 +21,7 @@ describe('artifacts', () => {
     expect(found).toMatchObject({ id, media_type: 'application/octet-stream' });
   });
 
-  it('can be empty, and can have 10 MB', async () => {
+  it('artifacts can be empty, and can have 10 MB', async () => {
     const large = randomBytes(10 * 1024 * 1024);
     const ids = await test.store.artifacts.putMany([
       { bytes: new Uint8Array(), media_type: 'text/plain' },
@@ -32,7 +32,7 @@ describe('artifacts', () => {
     expect(sha256((await test.store.artifacts.get(ids[1] ?? ''))?.bytes ?? new Uint8Array())).toBe(ids[1]);
   });
 
-  it('are one when the same bytes are put 100 times at once; the first media type stands', async () => {
+  it('artifacts are one when the same bytes are put 100 times at once; the first media type stands', async () => {
     const bytes = Buffer.from('the same');
     await test.store.artifacts.put(bytes, 'text/plain');
     await Promise.all(Array.from({ length: 100 }, () => test.store.artifacts.put(bytes, 'text/html')));
@@ -40,7 +40,7 @@ describe('artifacts', () => {
     expect(rows).toEqual([{ media_type: 'text/plain', bytes: 8 }]);
   });
 
-  it('go in from many overlapping batches at once', async () => {
+  it('artifacts go in from many overlapping batches at once', async () => {
     const all = Array.from({ length: 300 }, (_, n) => ({
       bytes: Buffer.from(`overlap ${n}`),
       media_type: 'text/plain',
@@ -50,13 +50,13 @@ describe('artifacts', () => {
     expect((await test.store.artifacts.has(all.map(({ bytes }) => sha256(bytes)))).size).toBe(300);
   });
 
-  it('keep the order of the input in the ids, also when two are equal', async () => {
+  it('artifacts keep the order of the input in the ids, also when two are equal', async () => {
     const [a, b] = [Buffer.from('order a'), Buffer.from('order b')];
     const put = [b, a, b].map((bytes) => ({ bytes, media_type: 'text/plain' }));
     expect(await test.store.artifacts.putMany(put)).toEqual([sha256(b), sha256(a), sha256(b)]);
   });
 
-  it('with a wrong id are refused, by the store and by the database', async () => {
+  it('artifacts with a wrong id are refused, by the store and by the database', async () => {
     const bytes = Buffer.from('honest');
     const wrong = sha256(Buffer.from('other'));
     await expect(test.store.artifacts.put(bytes, 'text/plain', wrong)).rejects.toMatchObject({
@@ -68,7 +68,7 @@ describe('artifacts', () => {
     expect(await test.store.artifacts.put(bytes, 'text/plain', sha256(bytes))).toBe(sha256(bytes));
   });
 
-  it('that nobody put are not there', async () => {
+  it('artifacts that nobody put are not there', async () => {
     const id = await test.store.artifacts.put(Buffer.from('known'), 'text/plain');
     expect(await test.store.artifacts.get('f'.repeat(64))).toBeNull();
     expect(await test.store.artifacts.has([id, 'f'.repeat(64), 'no\0id'])).toEqual(new Set([id]));

@@ -21,7 +21,7 @@ const failureOf = async (store: Store): Promise<unknown> => {
 };
 
 describe('a store whose database is not there', () => {
-  it('says so at the first query, with the cause and the next step', async () => {
+  it('a store whose database is not there says so at the first query, with the cause and the next step', async () => {
     const error = await failureOf(createStore('postgres://me:secret@127.0.0.1:1/memory'));
     expect(error).toBeInstanceOf(StoreUnreachableError);
     expect(error).toMatchObject({ cause: { code: 'ECONNREFUSED' } });
@@ -29,7 +29,7 @@ describe('a store whose database is not there', () => {
     expect(String(error)).not.toContain('secret');
   });
 
-  it('names a wrong password and a missing database for what they are', async () => {
+  it('a store names a wrong password and a missing database for what they are', async () => {
     const wrongPassword = new URL(inject('databaseUrl'));
     wrongPassword.password = 'wrong';
     expect(String(await failureOf(createStore(wrongPassword.href)))).toContain('Check the user and the password');
@@ -38,13 +38,13 @@ describe('a store whose database is not there', () => {
     expect(String(await failureOf(createStore(noDatabase.href)))).toContain('Create that database');
   });
 
-  it('is not ready when its database only reads', async () => {
+  it('a store is not ready when its database only reads', async () => {
     const readOnly = new URL(inject('databaseUrl'));
     readOnly.searchParams.set('options', '-c default_transaction_read_only=on');
     expect(String(await failureOf(createStore(readOnly.href)))).toContain('takes no writes');
   });
 
-  it('gives up on a server that accepts and never answers', async () => {
+  it('a store gives up on a server that accepts and never answers', async () => {
     const silent = createServer(() => {});
     await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve));
     const { port } = silent.address() as AddressInfo;
@@ -54,7 +54,7 @@ describe('a store whose database is not there', () => {
     silent.close();
   });
 
-  it('refuses an address that is none', () => {
+  it('a store refuses an address that is none', () => {
     expect(() => createStore('localhost:5432')).toThrow(StoreInputError);
     expect(() => createStore('mysql://localhost/x')).toThrow('DATABASE_URL: expected postgres://');
   });
@@ -64,7 +64,7 @@ describe('a store that loses its connections', () => {
   const endAllOthers = `select pg_terminate_backend(pid) from pg_stat_activity
     where datname = current_database() and pid <> pg_backend_pid()`;
 
-  it('while they are idle, tells its log and works again at the next query', async () => {
+  it('a store that loses idle connections tells its log and works again at the next query', async () => {
     const { databaseUrl, query } = await openTestStore();
     const lost: Error[] = [];
     const store = createStore({ databaseUrl, onConnectionLost: (error) => lost.push(error) });
@@ -75,7 +75,7 @@ describe('a store that loses its connections', () => {
     await store.close();
   });
 
-  it('in the middle of writes, fails those as unreachable, stays alive, and takes them again', async () => {
+  it('a store that loses its connections in the middle of writes fails those writes as unreachable, stays alive, and takes them again', async () => {
     const { databaseUrl, query } = await openTestStore();
     const store = createStore(databaseUrl);
     const records = Array.from({ length: 2_000 }, (_, n) => failureRecord({ failure_id: `lost:${n}`, run_id: 'lost' }));
@@ -101,7 +101,7 @@ describe('a store that loses its connections', () => {
 });
 
 describe('a store that is busy', () => {
-  it('lets callers wait for a connection instead of calling the database unreachable', async () => {
+  it('a store that is busy lets callers wait for a connection instead of calling the database unreachable', async () => {
     const { databaseUrl } = await createTestDatabase();
     const store = createStore({ databaseUrl, maxConnections: 1, connectTimeoutMs: 1_000 });
     const pings = Promise.all(Array.from({ length: 500 }, () => store.ping()));
@@ -109,7 +109,7 @@ describe('a store that is busy', () => {
     await store.close();
   });
 
-  it('ends a statement that takes too long', async () => {
+  it('a store that is busy ends a statement that takes too long', async () => {
     const { databaseUrl, query } = await openTestStore();
     const store = createStore({ databaseUrl, statementTimeoutMs: 100 });
     await query('begin');

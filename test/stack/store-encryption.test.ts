@@ -50,7 +50,7 @@ const plainOf = async (store: Store, id: string): Promise<string> =>
   Buffer.from((await store.artifacts.get(id))?.bytes ?? []).toString();
 
 describe('artifacts', () => {
-  it('are encrypted, and keep the sha256 of their plain bytes as id', async () => {
+  it('artifacts are encrypted, and keep the sha256 of their plain bytes as id', async () => {
     const bytes = Buffer.from('an artifact that nobody else should read');
     const id = await withA.artifacts.put(bytes, 'text/plain');
     expect(id).toBe(await test.store.artifacts.put(bytes, 'text/plain'));
@@ -60,18 +60,18 @@ describe('artifacts', () => {
     expect(Buffer.from(found?.bytes ?? []).toString()).toBe(bytes.toString());
   });
 
-  it('from before encryption can still be read', async () => {
+  it('artifacts from before encryption can still be read', async () => {
     const id = await test.store.artifacts.put(Buffer.from('from before'), 'text/plain');
     expect(await plainOf(withA, id)).toBe('from before');
   });
 
-  it('can be read after a change of keys, and only by a store that has the key', async () => {
+  it('artifacts can be read after a change of keys, and only by a store that has the key', async () => {
     const id = await withA.artifacts.put(Buffer.from('of key a'), 'text/plain');
     expect(await plainOf(withBoth, id)).toBe('of key a');
     await expect(withB.artifacts.get(id)).rejects.toThrow(/Add the key a to SECONDWIND_ENCRYPTION_KEYS/);
   });
 
-  it('cannot be exchanged for one another', async () => {
+  it('artifacts cannot be exchanged for one another', async () => {
     const one = await withA.artifacts.put(Buffer.from('one'), 'text/plain');
     const other = 'f'.repeat(64);
     await test.query(
@@ -84,27 +84,27 @@ describe('artifacts', () => {
 });
 
 describe('archives', () => {
-  it('of a run come back as they were put, and rest encrypted', async () => {
+  it('archives of a run come back as they were put, and rest encrypted', async () => {
     const run = archivedRun('sealed');
     await withA.archivedRuns.put(run);
     expect(await withA.archivedRuns.get('sealed')).toStrictEqual(run);
     expect(await everything('archived_runs')).not.toContain('nobody else');
   });
 
-  it('of a run from before encryption come back as they were put', async () => {
+  it('archives of a run from before encryption come back as they were put', async () => {
     const run = archivedRun('plain');
     await test.store.archivedRuns.put(run);
     expect(await withA.archivedRuns.get('plain')).toStrictEqual(run);
   });
 
-  it('whose key is missing leave the list readable, and are named when one of them is asked for', async () => {
+  it('archives whose key is missing leave the list readable, and are named when one of them is asked for', async () => {
     await withA.archivedRuns.put(archivedRun('listed'));
     const { items } = await withB.archivedRuns.list({});
     expect(items.find((item) => item.run_id === 'listed')).toMatchObject({ agent: 'clerk', goal: '' });
     await expect(withB.archivedRuns.get('listed')).rejects.toThrow(/Add the key a/);
   });
 
-  it('of a guard come back byte for byte, and rest encrypted', async () => {
+  it('archives of a guard come back byte for byte, and rest encrypted', async () => {
     const ending = { version: 1, state: { b: 'for nobody else', a: 1 }, ignored: [] };
     await withA.archivedGuards.put({ family: 'sealed', ending, started_at: timeAt(0), ended_at: timeAt(1) });
     expect(JSON.stringify((await withA.archivedGuards.get('sealed'))?.ending)).toBe(JSON.stringify(ending));

@@ -24,7 +24,7 @@ const revision = (over: Partial<NewFailureRevision>): NewFailureRevision => ({
 });
 
 describe('the status of a failure', () => {
-  it('equals the pure fold of the same records and revisions, whatever they are', async () => {
+  it('the status of a failure equals the pure fold of the same records and revisions, whatever they are', async () => {
     const moment = fc.record({ at: fc.integer({ min: 0, max: 5 }), step_id: fc.integer({ min: 0, max: 3 }) });
     const fingerprint = fc.constantFrom('fp1:a', 'fp1:b');
     const kind = fc.constantFrom('resolved', 'superseded', 'shown_helpful', 'shown_harmful');
@@ -74,7 +74,7 @@ describe('the status of a failure', () => {
     );
   });
 
-  it('is active again when the failure comes back after it was resolved', async () => {
+  it('the status of a failure is active again when the failure comes back after it was resolved', async () => {
     const record = failureRecord({ run_id: 'again', failure_id: 'again:1', created_at: timeAt(0) });
     const status = async () => (await test.store.failureStatus.of('again', record.fingerprint))?.status;
     await test.store.records.append([record]);
@@ -85,20 +85,20 @@ describe('the status of a failure', () => {
     expect(await status()).toBe('active');
   });
 
-  it('is nothing for a run that had no failure', async () => {
+  it('the status of a failure is nothing for a run that had no failure', async () => {
     expect(await test.store.failureStatus.forRun('quiet')).toEqual([]);
     expect(await test.store.failureStatus.of('quiet', 'fp1:none')).toBeNull();
   });
 });
 
 describe('a revision', () => {
-  it('written 100 times at once is written once', async () => {
+  it('a revision written 100 times at once is written once', async () => {
     const one = revision({ run_id: 'once', kind: 'shown_helpful' });
     const results = await Promise.all(Array.from({ length: 100 }, () => test.store.revisions.append([one])));
     expect(results.reduce((sum, result) => sum + result.written, 0)).toBe(1);
   });
 
-  it('of the same attempt is the same one, whatever the time at which it is told again', async () => {
+  it('a revision of the same attempt is the same one, whatever the time at which it is told again', async () => {
     const one = revision({ run_id: 'retold', kind: 'shown_harmful' });
     expect(await test.store.revisions.append([one, { ...one, created_at: timeAt(99) }])).toEqual({
       written: 1,
@@ -106,7 +106,7 @@ describe('a revision', () => {
     });
   });
 
-  it('of a person can be said again after the failure came back', async () => {
+  it('a revision of a person can be said again after the failure came back', async () => {
     const { attempt: _attempt, ...said } = revision({ run_id: 'person', kind: 'superseded', by: 'ada', reason: 'v2' });
     await test.store.revisions.append([said]);
     expect(await test.store.revisions.append([{ ...said, created_at: timeAt(50) }])).toMatchObject({ written: 1 });
@@ -116,7 +116,7 @@ describe('a revision', () => {
     ]);
   });
 
-  it('with a wrong field is refused by its path', async () => {
+  it('a revision with a wrong field is refused by its path', async () => {
     const wrong = revision({ kind: 'forgotten' as never });
     await expect(test.store.revisions.append([wrong])).rejects.toThrow(/^kind: /);
   });

@@ -23,19 +23,19 @@ const entry = (over: Partial<StoredFeedbackEntry> = {}): StoredFeedbackEntry => 
 });
 
 describe('the feedback log', () => {
-  it('gives entries back in the shape in which they were logged, last written first', async () => {
+  it('the feedback log gives entries back in the shape in which they were logged, last written first', async () => {
     const [first, second] = [entry({ run_id: 'log-1' }), entry({ run_id: 'log-1', iteration: 2, actions_applied: [] })];
     await test.store.feedbackLog.append([first, second]);
     expect((await test.store.feedbackLog.list({ run_id: 'log-1' })).items).toStrictEqual([second, first]);
   });
 
-  it('takes an entry with an id once', async () => {
+  it('the feedback log takes an entry with an id once', async () => {
     const named = { ...entry({ run_id: 'log-2' }), entry_id: 'log-2:i1' };
     expect(await test.store.feedbackLog.append([named, named])).toEqual({ written: 1 });
     expect(await test.store.feedbackLog.append([named])).toEqual({ written: 0 });
   });
 
-  it('pages by type', async () => {
+  it('the feedback log pages by type', async () => {
     const entries = Array.from({ length: 5 }, (_, n) => entry({ feedback_type: 'runtime_error', iteration: n }));
     await test.store.feedbackLog.append(entries);
     const first = await test.store.feedbackLog.list({ feedback_type: 'runtime_error', limit: 3 });
@@ -50,7 +50,7 @@ describe('the feedback log', () => {
 });
 
 describe('bias tags', () => {
-  it('count once per loop, per family and across families, trimmed with their case kept', async () => {
+  it('bias tags count once per loop, per family and across families, trimmed with their case kept', async () => {
     const { biasCounts } = test.store;
     await biasCounts.add({ family: 'x', loop_id: 'x', tags: ['optimism', ' optimism ', 'Optimism', ''] });
     await biasCounts.add({ family: 'x', loop_id: 'x', tags: ['optimism'] });
@@ -61,7 +61,7 @@ describe('bias tags', () => {
     expect(await biasCounts.ofFamily('z')).toEqual({});
   });
 
-  it('of all other families are what a policy that counts globally starts from, and are capped', async () => {
+  it('bias tags of all other families are what a policy that counts globally starts from, and are capped', async () => {
     const { biasCounts } = test.store;
     const [flagged, rare, own] = ['elsewhere-often', 'elsewhere-once', 'elsewhere-own'];
     for (const loop_id of ['e', 'e_r1', 'e_r2']) await biasCounts.add({ family: 'e', loop_id, tags: [flagged] });

@@ -34,12 +34,12 @@ describe('migrating', () => {
     databaseUrl = await emptyDatabase();
   });
 
-  it('an empty database applies every migration in order, and a second time nothing', async () => {
+  it('migrating an empty database applies every migration in order, and a second time nothing', async () => {
     expect(await migrateToLatest(databaseUrl)).toEqual({ applied: all });
     expect(await migrateToLatest(databaseUrl)).toEqual({ applied: [] });
   });
 
-  it('from six processes at once applies each migration exactly once, and nobody fails', async () => {
+  it('migrating from six processes at once applies each migration exactly once, and nobody fails', async () => {
     for (let round = 0; round < 5; round += 1) {
       const fresh = await emptyDatabase();
       const results = await Promise.all(Array.from({ length: 6 }, () => migrateToLatest(fresh)));
@@ -57,7 +57,7 @@ describe('migrating', () => {
     });
   });
 
-  it('an unreachable database says where it looked and what to do, without the password', async () => {
+  it('migrating an unreachable database says where it looked and what to do, without the password', async () => {
     const error = await migrateToLatest('postgres://me:secret@127.0.0.1:1/memory').catch((caught: unknown) => caught);
     expect(error).toMatchObject({ code: 'STORE_UNREACHABLE' });
     expect(String(error)).toMatch(/127\.0\.0\.1:1\/memory cannot be reached: .*ECONNREFUSED.* DATABASE_URL/);

@@ -40,7 +40,7 @@ const asCore = ({ run_id, step_id, created_at: _at, ...one }: NewEvaluation): Ev
 });
 
 describe('evaluations', () => {
-  it('count each step once; the first one stands', async () => {
+  it('evaluations count each step once; the first one stands', async () => {
     const { retryMonitors } = test.store;
     const one = evaluation(['ok'], { agent: 'once' });
     expect(await retryMonitors.append([one, evaluation(['ok'], { agent: 'once' })])).toEqual({ written: 2 });
@@ -54,7 +54,7 @@ describe('evaluations', () => {
     ]);
   });
 
-  it('come back as the rules of core take them, the last ones, oldest first', async () => {
+  it('evaluations come back as the rules of core take them, the last ones, oldest first', async () => {
     const all = [
       evaluation(['validation_grounding', 'ok'], { agent: 'back', created_at: timeAt(0) }),
       evaluation(['ok'], {
@@ -72,51 +72,59 @@ describe('evaluations', () => {
     expect(await test.store.retryMonitors.evaluationsOf('back', null, 1)).toEqual(all.slice(2).map(asCore));
   });
 
-  it('are refused by the path of what is wrong', async () => {
+  it('evaluations are refused by the path of what is wrong', async () => {
     const empty = evaluation([], { agent: 'wrong' });
     await expect(test.store.retryMonitors.append([empty])).rejects.toThrow(/^attempts: /);
   });
 
-  it('give the same figures by counting in the database as by the pure function', { timeout: 60_000 }, async () => {
-    let worlds = 0;
-    const outcomes = fc.constantFrom<Outcome[]>(
-      ['ok'],
-      ['validation_grounding', 'ok'],
-      ['validation_grounding', 'validation_grounding', 'ok'],
-      ['rate_limit', 'rate_limit', 'rate_limit'],
-      ['rate_limit'],
-    );
-    const one = fc.record({ outcomes, other: fc.integer({ min: 0, max: 9_000 }), model: fc.constantFrom('m1', 'm2') });
-    await fc.assert(
-      fc.asyncProperty(fc.array(one, { minLength: 1, maxLength: 15 }), async (drawn) => {
-        worlds += 1;
-        const agent = `figures-${worlds}`;
-        const all = drawn.map(({ outcomes: found, other, model }, index) =>
-          evaluation(found, {
-            agent,
-            model,
-            subject: `${agent}-${index % 3}`,
-            other_ms: other,
-            other_cost_micro_usd: other,
-          }),
-        );
-        await test.store.retryMonitors.append(all);
-        const filter = { agent, since: timeAt(-1) };
-        for (const totals of await test.store.retryMonitors.overall(filter)) {
-          const mine = all.filter((item) => item.model === totals.model).map(asCore);
-          const { remaining_failures: remaining, ...rates } = monitorFigures(mine, all.map(asCore));
-          expect(computeRates(totals)).toEqual(rates);
-          const left = await test.store.retryMonitors.remainingFailures({ ...filter, model: totals.model ?? '' });
-          expect(left.toReversed()).toEqual(remaining);
-        }
-      }),
-      { numRuns: 30 },
-    );
-  });
+  it(
+    'evaluations give the same figures by counting in the database as by the pure function',
+    { timeout: 60_000 },
+    async () => {
+      let worlds = 0;
+      const outcomes = fc.constantFrom<Outcome[]>(
+        ['ok'],
+        ['validation_grounding', 'ok'],
+        ['validation_grounding', 'validation_grounding', 'ok'],
+        ['rate_limit', 'rate_limit', 'rate_limit'],
+        ['rate_limit'],
+      );
+      const one = fc.record({
+        outcomes,
+        other: fc.integer({ min: 0, max: 9_000 }),
+        model: fc.constantFrom('m1', 'm2'),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(one, { minLength: 1, maxLength: 15 }), async (drawn) => {
+          worlds += 1;
+          const agent = `figures-${worlds}`;
+          const all = drawn.map(({ outcomes: found, other, model }, index) =>
+            evaluation(found, {
+              agent,
+              model,
+              subject: `${agent}-${index % 3}`,
+              other_ms: other,
+              other_cost_micro_usd: other,
+            }),
+          );
+          await test.store.retryMonitors.append(all);
+          const filter = { agent, since: timeAt(-1) };
+          for (const totals of await test.store.retryMonitors.overall(filter)) {
+            const mine = all.filter((item) => item.model === totals.model).map(asCore);
+            const { remaining_failures: remaining, ...rates } = monitorFigures(mine, all.map(asCore));
+            expect(computeRates(totals)).toEqual(rates);
+            const left = await test.store.retryMonitors.remainingFailures({ ...filter, model: totals.model ?? '' });
+            expect(left.toReversed()).toEqual(remaining);
+          }
+        }),
+        { numRuns: 30 },
+      );
+    },
+  );
 });
 
 describe('the monitors', () => {
-  it('tell rates per agent, model and day, what remained, and where the switches stand', async () => {
+  it('the monitors tell rates per agent, model and day, what remained, and where the switches stand', async () => {
     const agent = 'told';
     await test.store.retryMonitors.append([
       evaluation(['ok'], { agent }),
@@ -157,7 +165,7 @@ describe('the monitors', () => {
 });
 
 describe('the switch of an agent', () => {
-  it('is on until the rule turns it off, says why, and is turned on again only by a person', async () => {
+  it('the switch of an agent is on until the rule turns it off, says why, and is turned on again only by a person', async () => {
     const { retryMonitors, enhancement } = test.store;
     const agent = 'switched';
     expect(await enhancement.currentSwitch(agent)).toEqual({ enhancement: 'on', since: null, by: null, note: null });
@@ -185,7 +193,7 @@ describe('the switch of an agent', () => {
     expect(await enhancement.all({ agent })).toMatchObject([{ agent, enhancement: 'on', by: 'ada' }]);
   });
 
-  it('is turned off by a person too, stays off whatever is measured, and says whose word it was', async () => {
+  it('the switch of an agent is turned off by a person too, stays off whatever is measured, and says whose word it was', async () => {
     const { retryMonitors, enhancement } = test.store;
     const agent = 'disliked';
     const off = await enhancement.switchTo(agent, { enhancement: 'off', by: 'ada', note: 'too wordy' });
@@ -204,7 +212,7 @@ describe('the switch of an agent', () => {
     ]);
   });
 
-  it('is judged only by what was measured since it was last turned on', async () => {
+  it('the switch of an agent is judged only by what was measured since it was last turned on', async () => {
     const { retryMonitors, enhancement } = test.store;
     const agent = 'fresh';
     await retryMonitors.append(many(20, ['rate_limit'], { agent }));
@@ -216,7 +224,7 @@ describe('the switch of an agent', () => {
     expect(await enhancement.currentSwitch(agent)).toMatchObject({ enhancement: 'off' });
   });
 
-  it('is turned off once, and surely, when many writers bring the evaluations at once', async () => {
+  it('the switch of an agent is turned off once, and surely, when many writers bring the evaluations at once', async () => {
     const agent = 'raced';
     const all = many(40, ['validation_grounding'], { agent });
     await Promise.all(all.map((one) => test.store.retryMonitors.append([one])));
@@ -224,7 +232,7 @@ describe('the switch of an agent', () => {
     expect(entries.map((entry) => entry.enhancement)).toEqual(['off']);
   });
 
-  it('of one agent is no other agent’s', async () => {
+  it('the switch of one agent is not the switch of another', async () => {
     await test.store.retryMonitors.append(many(20, ['rate_limit'], { agent: 'one of two' }));
     expect(await test.store.enhancement.currentSwitch('two of two')).toMatchObject({ enhancement: 'on' });
   });

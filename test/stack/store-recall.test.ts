@@ -63,7 +63,7 @@ const used = (reflection_id: number, succeeded: boolean, times: number) =>
   );
 
 describe('a failure that was met before', () => {
-  it('is known by its fingerprint, whatever its words: pinned first, then what helped, then the recent', async () => {
+  it('a failure that was met before is known by its fingerprint, whatever its words: pinned first, then what helped, then the recent', async () => {
     const agent = 'exact';
     const fingerprint = 'fp1:tool_error:ledger:ETIMEDOUT:1';
     const of = (content: string) => learn(agent, content, { fingerprint });
@@ -85,7 +85,7 @@ describe('a failure that was met before', () => {
     expect(await ask(agent, { fingerprint })).toHaveLength(5);
   });
 
-  it('is known by similarity when its fingerprint is new: the lesson begins with the failure and goes on', async () => {
+  it('a failure that was met before is known by similarity when its fingerprint is new: the lesson begins with the failure and goes on', async () => {
     const agent = 'alike';
     const id = await learn(agent, `${FAILURE}; asking for a page of 50 rows and then for the next one worked`);
     await learn(agent, 'mailer failed with EAUTH: the password was refused; another account worked');
@@ -97,7 +97,7 @@ describe('a failure that was met before', () => {
     expect(await test.store.reflections.similar(whole)).toEqual([]);
   });
 
-  it('is not known by a lesson of another type, of another agent, of too little likeness, or one that was retired', async () => {
+  it('a failure that was met before is not known by a lesson of another type, of another agent, of too little likeness, or one that was retired', async () => {
     const agent = 'strict';
     const content = `${FAILURE}; waiting worked`;
     await learn(agent, content, { error_type: 'contract_violation' });
@@ -110,7 +110,7 @@ describe('a failure that was met before', () => {
     expect(await ask(agent)).toEqual([]);
   });
 
-  it('is known by a lesson for everybody only where the policy says global', async () => {
+  it('a failure that was met before is known by a lesson for everybody only where the policy says global', async () => {
     const agent = 'shared';
     const description = 'crawler failed with HTTP_503: the host asked for patience';
     const id = await learn(agent, `${description}; waiting worked`, { scope: 'global' });
@@ -118,7 +118,7 @@ describe('a failure that was met before', () => {
     expect(await ask('a stranger', { description, scope: 'global' })).toMatchObject([{ id }]);
   });
 
-  it('keeps the fingerprint of the first lesson when a near-identical one is counted', async () => {
+  it('a failure that was met before keeps the fingerprint of the first lesson when a near-identical one is counted', async () => {
     const agent = 'first';
     const first = await learn(agent, `${FAILURE}; waiting worked`, { fingerprint: 'fp1:a' });
     const again = { fingerprint: 'fp1:b', similarity_threshold: THRESHOLD };
@@ -129,61 +129,65 @@ describe('a failure that was met before', () => {
 });
 
 describe('the lessons of a start', () => {
-  it('are ranked by the store exactly as the pure rule ranks them', { timeout: 60_000 }, async () => {
-    let worlds = 0;
-    const lesson = fc.record({
-      tools: fc.constantFrom<string[]>([], ['ledger'], ['printer'], ['mail', 'printer']),
-      text: fc.constantFrom('tells of ledger', 'tells of ledgers', 'tells of mail, too', 'tells of nothing'),
-      pin: fc.constantFrom('none', 'pin', 'unpin'),
-      edited: fc.boolean(),
-      retired: fc.boolean(),
-      again: fc.boolean(),
-      successes: fc.integer({ min: 0, max: 3 }),
-      failures: fc.integer({ min: 0, max: 3 }),
-    });
-    await fc.assert(
-      fc.asyncProperty(fc.array(lesson, { maxLength: 10 }), async (lessons) => {
-        worlds += 1;
-        const agent = `world-${worlds}`;
-        const known: (Lesson & { number: number })[] = [];
-        for (const [index, one] of lessons.entries()) {
-          const id = await learn(agent, `${index}: ${one.text}`, { tools: one.tools });
-          const say = (action: 'pin' | 'unpin' | 'retire') =>
-            test.store.reflections.revise({ reflection_id: id, action, by: 'ada' });
-          if (one.pin !== 'none') await say('pin');
-          if (one.pin === 'unpin') await say('unpin');
-          const content = `${index}: edited, tells of mail`;
-          if (one.edited)
-            await test.store.reflections.revise({ reflection_id: id, action: 'edit', content, by: 'ada' });
-          if (one.retired) await say('retire');
-          await Promise.all([used(id, true, one.successes), used(id, false, one.failures)]);
-          if (one.retired) continue;
-          known.push({
-            id: String(id).padStart(16, '0'),
-            number: id,
-            content: one.edited ? content : `${index}: ${one.text}`,
-            tools: one.tools,
-            pinned: one.pin === 'pin',
-            uses: one.successes + one.failures,
-            successes: one.successes,
-            last_seen_at: '',
-          });
-        }
-        for (const [index, one] of lessons.entries()) {
-          if (one.again) await learn(agent, `${index}: ${one.text}`, { tools: one.tools });
-        }
-        for (const one of known) {
-          one.last_seen_at = (await test.store.reflections.get(one.number))?.last_seen_at ?? '';
-        }
-        const tools = ['ledger', 'mail'];
-        const found = await test.store.startMemory.lessons({ scope: 'agent', agent, tools });
-        expect(found.map((item) => item.id)).toEqual(rankLessons(known, tools).map((item) => item.number));
-      }),
-      { numRuns: 15 },
-    );
-  });
+  it(
+    'the lessons of a start are ranked by the store exactly as the pure rule ranks them',
+    { timeout: 60_000 },
+    async () => {
+      let worlds = 0;
+      const lesson = fc.record({
+        tools: fc.constantFrom<string[]>([], ['ledger'], ['printer'], ['mail', 'printer']),
+        text: fc.constantFrom('tells of ledger', 'tells of ledgers', 'tells of mail, too', 'tells of nothing'),
+        pin: fc.constantFrom('none', 'pin', 'unpin'),
+        edited: fc.boolean(),
+        retired: fc.boolean(),
+        again: fc.boolean(),
+        successes: fc.integer({ min: 0, max: 3 }),
+        failures: fc.integer({ min: 0, max: 3 }),
+      });
+      await fc.assert(
+        fc.asyncProperty(fc.array(lesson, { maxLength: 10 }), async (lessons) => {
+          worlds += 1;
+          const agent = `world-${worlds}`;
+          const known: (Lesson & { number: number })[] = [];
+          for (const [index, one] of lessons.entries()) {
+            const id = await learn(agent, `${index}: ${one.text}`, { tools: one.tools });
+            const say = (action: 'pin' | 'unpin' | 'retire') =>
+              test.store.reflections.revise({ reflection_id: id, action, by: 'ada' });
+            if (one.pin !== 'none') await say('pin');
+            if (one.pin === 'unpin') await say('unpin');
+            const content = `${index}: edited, tells of mail`;
+            if (one.edited)
+              await test.store.reflections.revise({ reflection_id: id, action: 'edit', content, by: 'ada' });
+            if (one.retired) await say('retire');
+            await Promise.all([used(id, true, one.successes), used(id, false, one.failures)]);
+            if (one.retired) continue;
+            known.push({
+              id: String(id).padStart(16, '0'),
+              number: id,
+              content: one.edited ? content : `${index}: ${one.text}`,
+              tools: one.tools,
+              pinned: one.pin === 'pin',
+              uses: one.successes + one.failures,
+              successes: one.successes,
+              last_seen_at: '',
+            });
+          }
+          for (const [index, one] of lessons.entries()) {
+            if (one.again) await learn(agent, `${index}: ${one.text}`, { tools: one.tools });
+          }
+          for (const one of known) {
+            one.last_seen_at = (await test.store.reflections.get(one.number))?.last_seen_at ?? '';
+          }
+          const tools = ['ledger', 'mail'];
+          const found = await test.store.startMemory.lessons({ scope: 'agent', agent, tools });
+          expect(found.map((item) => item.id)).toEqual(rankLessons(known, tools).map((item) => item.number));
+        }),
+        { numRuns: 15 },
+      );
+    },
+  );
 
-  it('are found behind any number of texts that only seem to name a tool', async () => {
+  it('the lessons of a start are found behind any number of texts that only seem to name a tool', async () => {
     const agent = 'crowded';
     const id = await learn(agent, 'the ledger wants a date; giving one worked', { tools: [] });
     await test.query(`

@@ -22,14 +22,14 @@ const rowsOf = async (runId: string): Promise<number> => {
 };
 
 describe('writing records', () => {
-  it('gives back exactly the fields of the record', async () => {
+  it('the store gives back exactly the fields of the record', async () => {
     const record = failureRecord({ run_id: 'exact', failure_id: 'exact:s1:a1:f1' });
     await test.store.records.append([record], { agent: 'writer' });
     expect(await test.store.records.get('exact:s1:a1:f1')).toStrictEqual(record);
     expect(await test.store.records.get('nobody')).toBeNull();
   });
 
-  it('writes 1,000 records once when each is written 10 times at once, in batches of any order', async () => {
+  it('the store writes 1,000 records once when each is written 10 times at once, in batches of any order', async () => {
     const records = recordsOf('ten-times', 1_000);
     const results = await Promise.all(
       Array.from({ length: 10 }, (_, writer) =>
@@ -42,7 +42,7 @@ describe('writing records', () => {
     expect(await test.store.failureStatus.forRun('ten-times')).toMatchObject([{ occurrence_count: 1_000 }]);
   });
 
-  it('writes 1,000 records once when 10,000 single writes arrive at once', { timeout: 90_000 }, async () => {
+  it('the store writes 1,000 records once when 10,000 single writes arrive at once', { timeout: 90_000 }, async () => {
     const records = recordsOf('singly', 1_000);
     const writes = Array.from({ length: 10 }, () => records).flat();
     const results = await Promise.all(writes.map((record) => test.store.records.append([record])));
@@ -52,7 +52,7 @@ describe('writing records', () => {
     expect(await test.store.failureStatus.forRun('singly')).toMatchObject([{ occurrence_count: 1_000 }]);
   });
 
-  it('writes one record once when it is written 1,000 times at once', async () => {
+  it('the store writes one record once when it is written 1,000 times at once', async () => {
     const record = failureRecord({ run_id: 'same', failure_id: 'same:s1:a1:f1' });
     const results = await Promise.all(Array.from({ length: 1_000 }, () => test.store.records.append([record])));
     expect(results.filter((result) => result.written === 1)).toHaveLength(1);
@@ -60,25 +60,25 @@ describe('writing records', () => {
     expect(await test.store.failureStatus.of('same', record.fingerprint)).toMatchObject({ occurrence_count: 1 });
   });
 
-  it('counts a record that is twice in one batch as one and a duplicate', async () => {
+  it('the store counts a record that is twice in one batch as one and a duplicate', async () => {
     const record = failureRecord({ run_id: 'twice', failure_id: 'twice:s1:a1:f1' });
     expect(await test.store.records.append([record, record])).toEqual({ written: 1, duplicates: 1, refused: [] });
   });
 
-  it('lets the first of two records with one id stand', async () => {
+  it('the store lets the first of two records with one id stand', async () => {
     const first = failureRecord({ run_id: 'first', failure_id: 'first:s1:a1:f1', severity: 'low' });
     await test.store.records.append([first]);
     await test.store.records.append([{ ...first, severity: 'high' }]);
     expect(await test.store.records.get('first:s1:a1:f1')).toMatchObject({ severity: 'low' });
   });
 
-  it('takes an empty batch', async () => {
+  it('the store takes an empty batch', async () => {
     expect(await test.store.records.append([])).toEqual({ written: 0, duplicates: 0, refused: [] });
   });
 });
 
 describe('poison records', () => {
-  it('are refused with the path that is wrong, and the others of the batch go in', async () => {
+  it('poison records are refused with the path that is wrong, and the others of the batch go in', async () => {
     const [good, other] = recordsOf('poison', 2) as [FailureRecord, FailureRecord];
     const badStep = { ...good, failure_id: 'poison:bad-step', step_id: -1 };
     const badAdjustment = {
@@ -93,7 +93,7 @@ describe('poison records', () => {
     expect(result.refused[1]?.reason).toMatch(/^recommended_adjustment\.max_bytes: /);
   });
 
-  it('that only the database refuses do not take the others with them', async () => {
+  it('poison records that only the database refuses do not take the others with them', async () => {
     const [good] = recordsOf('year-zero', 1) as [FailureRecord];
     const yearZero = { ...good, failure_id: 'year-zero:bad', created_at: '0000-01-01T00:00:00Z' };
     const result = await test.store.records.append([yearZero, good, good]);
@@ -101,12 +101,12 @@ describe('poison records', () => {
     expect(result.refused[0]?.reason).toContain('out of range');
   });
 
-  it('that are no objects at all are refused without an id', async () => {
+  it('poison records that are no objects at all are refused without an id', async () => {
     const result = await test.store.records.append([null, 'text'] as unknown as FailureRecord[]);
     expect(result.refused.map((refusal) => refusal.failure_id)).toEqual([null, null]);
   });
 
-  it('with a NUL in an id are refused, not stored under another id', async () => {
+  it('poison records with a NUL in an id are refused, not stored under another id', async () => {
     const result = await test.store.records.append([failureRecord({ failure_id: 'nul\0id' })]);
     expect(result).toMatchObject({ written: 0, refused: [{ reason: expect.stringMatching(/^failure_id: /) }] });
   });
@@ -130,20 +130,20 @@ describe('text', () => {
     ['right to left', 'שגיאה في الاتصال'],
     ['control characters and ANSI codes', '\u001B[31mred\u001B[0m\r\n\t\u0007'],
     ['backslashes that look like escapes', String.raw`C:\u0000\ud800 '; drop table x; --`],
-  ])('with %s comes back unchanged', async (name, text) => {
+  ])('text with %s comes back unchanged', async (name, text) => {
     const record = await stored(`text:${name.replaceAll(' ', '-')}`, text);
     expect(record?.phase).toBe(text);
     expect(record?.observed_outcome.message_preview).toBe(text);
   });
 
-  it('loses its NULs', async () => {
+  it('text loses its NULs', async () => {
     const record = await stored('text:nul', 'a\0b\0', '\0why');
     expect(record?.phase).toBe('ab');
     expect(record?.observed_outcome.message_preview).toBe('ab');
     expect(record?.recommended_adjustment).toEqual({ type: 'ask_human', reason: 'why' });
   });
 
-  it('has its lone surrogates replaced, and its pairs kept', async () => {
+  it('text has its lone surrogates replaced, and its pairs kept', async () => {
     const record = await stored('text:surrogate', 'cut \uD83D here \uDE00, whole 😀');
     expect(record?.phase).toBe('cut \uFFFD here \uFFFD, whole 😀');
     expect(record?.observed_outcome.message_preview).toBe('cut \uFFFD here \uFFFD, whole 😀');
@@ -151,7 +151,7 @@ describe('text', () => {
 });
 
 describe('reading records', () => {
-  it('goes through all pages, newest first, without a gap or a repetition', async () => {
+  it('reading records goes through all pages, newest first, without a gap or a repetition', async () => {
     const records = recordsOf('pages', 25).map((record) => ({ ...record, created_at: timeAt(record.step_id >> 2) }));
     await test.store.records.append(records, { agent: 'pager' });
     const seen: string[] = [];
@@ -167,11 +167,11 @@ describe('reading records', () => {
     expect(times).toEqual(times.toSorted().reverse());
   });
 
-  it('refuses a cursor that is none', async () => {
+  it('reading records refuses a cursor that is none', async () => {
     await expect(test.store.records.list({ cursor: 'nonsense' })).rejects.toThrow('cursor: not a cursor of this list');
   });
 
-  it('groups failures over runs by day', async () => {
+  it('the store groups failures over runs by day', async () => {
     const day = (n: number) => new Date(Date.UTC(2027, 0, n, 12)).toISOString();
     const fingerprint = 'fp1:by-day';
     await test.store.records.append(

@@ -36,7 +36,7 @@ const reflection = (over: Partial<NewReflection> = {}): NewReflection => {
 const TIMEOUT = 'Request to the ledger timed out after 3000 ms; asking for a page of 50 rows worked';
 
 describe('persisting', () => {
-  it('stores a lesson with everything that the seed keeps', async () => {
+  it('persisting stores a lesson with everything that the seed keeps', async () => {
     const lesson = reflection({ agent: 'keeper', content: '接続できません 😀: wait and ask again', tools: ['ledger'] });
     const { id, ...result } = await test.store.reflections.persist(lesson);
     expect(result).toEqual({ stored: true, deduplicated: false, similarity: 1, occurrence_count: 1 });
@@ -52,14 +52,14 @@ describe('persisting', () => {
     });
   });
 
-  it('counts an identical one instead of storing it', async () => {
+  it('persisting counts an identical one instead of storing it', async () => {
     const lesson = reflection({ agent: 'identical', content: TIMEOUT });
     const first = await test.store.reflections.persist(lesson);
     const second = await test.store.reflections.persist(lesson);
     expect(second).toEqual({ id: first.id, stored: false, deduplicated: true, similarity: 1, occurrence_count: 2 });
   });
 
-  it('counts a near-identical one, and stores one that only resembles it', async () => {
+  it('persisting counts a near-identical one, and stores one that only resembles it', async () => {
     const of = (content: string) => test.store.reflections.persist(reflection({ agent: 'near', content }));
     const first = await of(TIMEOUT);
     const near = await of(`${TIMEOUT}!`);
@@ -68,7 +68,7 @@ describe('persisting', () => {
     expect(other).toMatchObject({ stored: true, occurrence_count: 1 });
   });
 
-  it('takes the best match, then the oldest', async () => {
+  it('persisting takes the best match, then the oldest', async () => {
     const of = (content: string, similarity_threshold: number) =>
       test.store.reflections.persist(reflection({ agent: 'best', content, similarity_threshold }));
     const older = await of('alpha beta gamma delta', 1);
@@ -80,7 +80,7 @@ describe('persisting', () => {
     expect(await of('delta gamma beta alpha', 0.5)).toMatchObject({ id: older.id });
   });
 
-  it('keeps agents, types and scopes apart', async () => {
+  it('persisting keeps agents, types and scopes apart', async () => {
     const base = { content: 'Two totals of one invoice differ; the later one was right' };
     const ids = [
       await test.store.reflections.persist(reflection({ ...base, agent: 'apart-1' })),
@@ -94,7 +94,7 @@ describe('persisting', () => {
     expect(await test.store.reflections.persist(again)).toMatchObject({ id: ids[3], stored: false });
   });
 
-  it('of the same lesson 100 times at once stores one row and counts 100', async () => {
+  it('persisting the same lesson 100 times at once stores one row and counts 100', async () => {
     const lesson = reflection({ agent: 'crowd', content: TIMEOUT });
     const results = await Promise.all(Array.from({ length: 100 }, () => test.store.reflections.persist(lesson)));
     expect(results.filter((result) => result.stored)).toHaveLength(1);
@@ -102,7 +102,7 @@ describe('persisting', () => {
     expect(new Set(results.map((result) => result.id)).size).toBe(1);
   });
 
-  it('of near-identical lessons with different signatures at once stores one row too', async () => {
+  it('persisting near-identical lessons with different signatures at once stores one row too', async () => {
     const results = await Promise.all(
       Array.from({ length: 20 }, (_, n) =>
         test.store.reflections.persist(reflection({ agent: 'near-crowd', content: TIMEOUT, error_signature: `s${n}` })),
@@ -111,13 +111,13 @@ describe('persisting', () => {
     expect(results.filter((result) => result.stored)).toHaveLength(1);
   });
 
-  it('of the same occurrence again counts nothing and answers the same', async () => {
+  it('persisting the same occurrence again counts nothing and answers the same', async () => {
     const lesson = reflection({ agent: 'repeat', content: TIMEOUT, occurrence_id: 'run-9:s1:a2' });
     const answers = [await test.store.reflections.persist(lesson), await test.store.reflections.persist(lesson)];
     expect(answers[1]).toEqual(answers[0]);
   });
 
-  it('includes a similarity of exactly the threshold', async () => {
+  it('persisting includes a similarity of exactly the threshold', async () => {
     // 7 of 10 trigrams: pg_trgm alone says that 0.7 is not >= 0.7.
     const [pair] = await test.query<{ alike: number }>(`select similarity('abcdefgh', 'abcdefghi') as alike`);
     const of = (content: string) =>
@@ -128,7 +128,7 @@ describe('persisting', () => {
     expect(await of('abcdefghi')).toMatchObject({ id: first.id, stored: false });
   });
 
-  it('refuses a lesson for an agent without a name, and says where', async () => {
+  it('persisting refuses a lesson for an agent without a name, and says where', async () => {
     await expect(test.store.reflections.persist(reflection({ agent: null }))).rejects.toThrow(/^agent: /);
     await expect(test.store.reflections.persist(reflection({ content: '' }))).rejects.toThrow(/^content: /);
   });
@@ -153,7 +153,7 @@ describe('recall', () => {
     await test.store.reflections.persist(own);
   });
 
-  it('by signature finds the own lesson, and those of everybody only under the global scope', async () => {
+  it('recall by signature finds the own lesson, and those of everybody only under the global scope', async () => {
     const { bySignature } = test.store.reflections;
     const own = await bySignature({ ...reader, error_signature: 'own' });
     expect(own).toMatchObject([{ id: ownId, score: 1, reason: 'same_signature', occurrence_count: 2 }]);
@@ -162,7 +162,7 @@ describe('recall', () => {
     expect(await bySignature({ scope: 'agent', agent: 'stranger', error_signature: 'own' })).toEqual([]);
   });
 
-  it('by similarity gives the most alike first, with their scores', async () => {
+  it('recall by similarity gives the most alike first, with their scores', async () => {
     const found = await test.store.reflections.similar({ ...everybody, content: TIMEOUT, similarity_threshold: 0.6 });
     expect(found.map((item) => [item.id, item.reason])).toEqual([
       [ownId, 'similar'],
@@ -173,7 +173,7 @@ describe('recall', () => {
     expect(await test.store.reflections.similar(typed)).toEqual([]);
   });
 
-  it('says whether an error was seen before, by signature or by content', async () => {
+  it('recall says whether an error was seen before, by signature or by content', async () => {
     const { seen } = test.store.reflections;
     const unknown = { ...reader, error_signature: 'unknown', similarity_threshold: THRESHOLD };
     expect(await seen({ ...unknown, error_signature: 'own' })).toEqual({ seen: true, occurrence_count: 2 });
@@ -182,7 +182,7 @@ describe('recall', () => {
     expect(await seen({ ...unknown, content: 'something else' })).toEqual({ seen: false, occurrence_count: 0 });
   });
 
-  it('gives a run its lessons: pinned first, then success after use, then recent, and only for its tools', async () => {
+  it('recall gives a run its lessons: pinned first, then success after use, then recent, and only for its tools', async () => {
     const agent = 'starter';
     const learn = async (content: string, tools: string[]) =>
       (await test.store.reflections.persist(reflection({ agent, content, tools, similarity_threshold: 1 }))).id;
@@ -212,7 +212,7 @@ describe('recall', () => {
 });
 
 describe('what people decide', () => {
-  it('retires, pins, unpins and edits, and every decision is kept', async () => {
+  it('a person retires, pins, unpins and edits, and every decision is kept', async () => {
     const { reflections } = test.store;
     const agent = 'decided';
     const { id } = await reflections.persist(reflection({ agent, content: TIMEOUT, error_signature: 'decided' }));
@@ -243,7 +243,7 @@ describe('what people decide', () => {
     expect(await recalled()).toEqual([]);
   });
 
-  it('is refused for a lesson that is not there, and for an edit without a content', async () => {
+  it('a decision is refused for a lesson that is not there, and for an edit without a content', async () => {
     const { revise } = test.store.reflections;
     await expect(revise({ reflection_id: 999_999, action: 'pin', by: 'ada' })).rejects.toThrow('reflection_id: there');
     await expect(revise({ reflection_id: 1, action: 'edit', by: 'ada' })).rejects.toThrow(/^content: /);
@@ -269,13 +269,13 @@ describe('among 5,000 lessons', () => {
       select id, scope_key, error_type, content from reflections where error_signature like 'many-%'`);
   });
 
-  it('a fingerprint is found by its index', async () => {
+  it('among 5,000 lessons a fingerprint is found by its index', async () => {
     const text = `select * from reflection_current as r where r.scope_key = 'agent:many-1'
       and not r.retired and r.fingerprint = 'fp1:x' order by r.pinned desc, r.id desc limit 5`;
     expect(await plan(text)).toContain('reflections_fingerprint');
   });
 
-  it('a signature is found by its index', async () => {
+  it('among 5,000 lessons a signature is found by its index', async () => {
     const text = `select * from reflection_current as r where r.scope_key = 'agent:many-1'
       and not r.retired and r.error_signature = 'many-1' order by r.id limit 5`;
     expect(await plan(text)).toContain('reflections_signature');
@@ -284,7 +284,7 @@ describe('among 5,000 lessons', () => {
   it.each([
     ['similar lessons', `t.content % 'Tool x failed'`],
     ['lessons that begin like a failure', `t.content %> 'Tool x failed' and t.error_type = 'tool_error'`],
-  ])('%s are found by the index of their own part', async (_what, condition) => {
+  ])('among 5,000 lessons %s are found by the index of their own part', async (_what, condition) => {
     await test.query('set enable_seqscan = off');
     const text = `select r.id from reflection_texts as t join reflection_current as r on r.id = t.reflection_id
       where t.scope_key = 'agent:many-1' and not r.retired and ${condition} limit 5`;

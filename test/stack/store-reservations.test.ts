@@ -23,7 +23,7 @@ const letAge = (family: string) =>
   test.query(`update reservations set reserved_at = now() - interval '2 minutes' where family = $1`, [family]);
 
 describe('a family', () => {
-  it('belongs to the first run that reserves it, and the others are told whose it is', async () => {
+  it('a family belongs to the first run that reserves it, and the others are told whose it is', async () => {
     await reserve({ run_id: 'one', loop_id: 'fam' });
     expect(await ownerOf('fam')).toBe('one');
     await expect(reserve({ run_id: 'two', loop_id: 'fam' })).rejects.toThrow('The name fam belongs to the run one.');
@@ -31,7 +31,7 @@ describe('a family', () => {
     await expect(reserve({ run_id: null, loop_id: 'fam' })).rejects.toBeInstanceOf(FamilyTakenError);
   });
 
-  it('of a guard is reserved as often as the guard asks, and no run gets it, however old it is', async () => {
+  it('a family of a guard is reserved as often as the guard asks, and no run gets it, however old it is', async () => {
     await reserve({ run_id: null, loop_id: 'guarded' });
     await reserve({ run_id: null, loop_id: 'guarded' });
     await letAge('guarded');
@@ -39,7 +39,7 @@ describe('a family', () => {
     await expect(late).rejects.toThrow('The name guarded belongs to a guard.');
   });
 
-  it('that twenty runs want at the same time goes to one of them', async () => {
+  it('a family that twenty runs want at the same time goes to one of them', async () => {
     const ids = Array.from({ length: 20 }, (_, index) => `at-once-${index}`);
     const tried = await Promise.allSettled(ids.map((run_id) => reserve({ run_id, loop_id: 'at-once' })));
     const winners = ids.filter((_, index) => tried[index]?.status === 'fulfilled');
@@ -48,7 +48,7 @@ describe('a family', () => {
 });
 
 describe('a run id', () => {
-  it('has one family, and whoever starts it under another name is told that the run exists', async () => {
+  it('a run id has one family, and whoever starts it under another name is told that the run exists', async () => {
     await reserve({ run_id: 'named', loop_id: 'first-name' });
     await expect(reserve({ run_id: 'named', loop_id: 'second-name' })).rejects.toBeInstanceOf(RunExistsError);
     expect(await ownerOf('second-name')).toBeUndefined();
@@ -58,7 +58,7 @@ describe('a run id', () => {
 describe('an idempotency key', () => {
   const first = { run_id: 'keyed', loop_id: 'keyed', key: keyOf('k1', 'h1') };
 
-  it('is reserved once for the same request, and refused with another', async () => {
+  it('an idempotency key is reserved once for the same request, and refused with another', async () => {
     await reserve(first);
     await reserve(first);
     const others = [
@@ -70,7 +70,7 @@ describe('an idempotency key', () => {
     for (const other of others) await expect(reserve(other)).rejects.toBeInstanceOf(IdempotencyConflictError);
   });
 
-  it('is not used up by a start whose run id is taken, and a start without a key finds its own reservation', async () => {
+  it('an idempotency key is not used up by a start whose run id is taken, and a start without a key finds its own reservation', async () => {
     const taken = reserve({ ...first, key: keyOf('k2', 'h1') });
     await expect(taken).rejects.toBeInstanceOf(RunExistsError);
     await reserve({ run_id: 'free', loop_id: 'free', key: keyOf('k2', 'h9') });
@@ -79,7 +79,7 @@ describe('an idempotency key', () => {
 });
 
 describe('a start that was abandoned', () => {
-  it('is free again after a minute when its run never came to be: name, run id and key', async () => {
+  it('a start that was abandoned is free again after a minute when its run never came to be: name, run id and key', async () => {
     const lost = { run_id: 'lost', loop_id: 'lost', key: keyOf('k-lost', 'h-lost') };
     await reserve(lost);
     const next = { run_id: 'next', loop_id: 'lost', key: keyOf('k-lost', 'h-next') };
@@ -91,14 +91,14 @@ describe('a start that was abandoned', () => {
     await reserve({ run_id: 'lost', loop_id: 'lost-again' });
   });
 
-  it('counts as under way again once it is repeated', async () => {
+  it('a start that was abandoned counts as under way again once it is repeated', async () => {
     await reserve({ run_id: 'repeated', loop_id: 'repeated' });
     await letAge('repeated');
     await reserve({ run_id: 'repeated', loop_id: 'repeated' });
     await expect(reserve({ run_id: 'other', loop_id: 'repeated' }, unknown)).rejects.toBeInstanceOf(FamilyTakenError);
   });
 
-  it('is none when Temporal has forgotten the run but the archive has it', async () => {
+  it('a start is not abandoned when Temporal has forgotten the run but the archive has it', async () => {
     await reserve({ run_id: 'archived', loop_id: 'archived' });
     await test.store.archivedRuns.put({
       run_id: 'archived',
@@ -117,7 +117,7 @@ describe('a start that was abandoned', () => {
 });
 
 describe('a release', () => {
-  it('gives back what the call reserved, all of it or the key alone', async () => {
+  it('a release gives back what the call reserved, all of it or the key alone', async () => {
     const key = keyOf('k3', 'h3');
     const whole = await reserve({ run_id: 'whole', loop_id: 'whole', key });
     await whole.release({ keepName: false });
@@ -127,7 +127,7 @@ describe('a release', () => {
     await reserve({ run_id: 'third', loop_id: 'third', key: keyOf('k3', 'h4') });
   });
 
-  it('leaves alone what was reserved before', async () => {
+  it('a release leaves alone what was reserved before', async () => {
     const names = { run_id: 'before', loop_id: 'before' };
     await reserve(names);
     await (await reserve(names)).release({ keepName: false });
@@ -139,7 +139,7 @@ describe('a store that is away', () => {
   const away = createStore('postgres://nobody:nothing@127.0.0.1:1/nowhere');
   const start = (names: StartNames) => away.reservations.reserve(names, known);
 
-  it('does not hold back a run whose names nobody else can have', async () => {
+  it('a store that is away does not hold back a run whose names nobody else can have', async () => {
     const names = { run_id: 'alone', loop_id: defaultLoopId('alone') };
     const reservation = await start(names);
     await expect(reservation.release({ keepName: false })).resolves.toBeUndefined();
@@ -150,7 +150,7 @@ describe('a store that is away', () => {
     ['a name of its own', { run_id: 'r', loop_id: 'chosen' }],
     ['a key beside an id of its own', { run_id: 'r', loop_id: defaultLoopId('r'), key: keyOf('k', 'h') }],
     ['a guard', { run_id: null, loop_id: 'chosen' }],
-  ])('holds back %s', async (_what, names) => {
+  ])('a store that is away holds back %s', async (_what, names) => {
     await expect(start(names)).rejects.toMatchObject({ code: 'STORE_UNREACHABLE' });
   });
 });

@@ -40,49 +40,53 @@ const TENANTS = ['acme', 'bolt', null] as const;
 const toldBy = (tenant: string | null) => tenant ?? 'nobody';
 
 describe('the memory of a tenant', () => {
-  it('is not seen by 1,000 runs of another tenant, in any way of recalling', { timeout: 60_000 }, async () => {
-    const text = (tenant: string | null, more: string) =>
-      `If stock fails with HTTP_422, then what worked was ${more} as ${toldBy(tenant)} learnt.`;
-    for (const tenant of TENANTS) {
-      await learn(tenant, 'agent', text(tenant, 'pages of 50'));
-      await learn(tenant, 'global', text(tenant, 'a time limit of 60000 ms'));
-    }
-    let recalls = 0;
-    const across: string[] = [];
-    const live = async (n: number): Promise<void> => {
-      const tenant = TENANTS[n % 3] ?? null;
-      const scope = n % 2 === 0 ? ('agent' as const) : ('global' as const);
-      const run = {
-        run_id: `run-${n}`,
-        agent: 'clerk',
-        policy: { ...DEFAULT_POLICY, memory: { ...DEFAULT_POLICY.memory, scope } },
-        manifest: { stock: {} },
-        loop_id: 'loop_1',
-        ...(tenant !== null && { tenant }),
-      } as unknown as PreparedRun;
-      const reader = { scope, agent: 'clerk', tenant };
-      const failure = {
-        error_type: 'tool_error',
-        description: 'If stock fails with HTTP_422',
-        similarity_threshold: 0.5,
-      };
-      const { reflections, startMemory } = test.store;
-      const found = await Promise.all([
-        startMemory.read(run).then(({ lessons }) => lessons),
-        reflections.recallForFailure({ ...reader, ...failure, fingerprint: 'fp1:tool_error:stock:HTTP_422' }),
-        reflections.recallForFailure({ ...reader, ...failure, fingerprint: 'fp1:another' }),
-        reflections.similar({ ...reader, content: text(tenant, 'pages of 50'), similarity_threshold: 0.5 }),
-        reflections.list(reader),
-      ]);
-      for (const { content } of found.flat()) {
-        recalls += 1;
-        if (!content.includes(toldBy(tenant))) across.push(content);
+  it(
+    'the memory of a tenant is not seen by 1,000 runs of another tenant, in any way of recalling',
+    { timeout: 60_000 },
+    async () => {
+      const text = (tenant: string | null, more: string) =>
+        `If stock fails with HTTP_422, then what worked was ${more} as ${toldBy(tenant)} learnt.`;
+      for (const tenant of TENANTS) {
+        await learn(tenant, 'agent', text(tenant, 'pages of 50'));
+        await learn(tenant, 'global', text(tenant, 'a time limit of 60000 ms'));
       }
-    };
-    for (let n = 0; n < 1_000; n += 20) await Promise.all(Array.from({ length: 20 }, (_, k) => live(n + k)));
-    expect(recalls).toBeGreaterThan(5_000);
-    expect(across).toEqual([]);
-  });
+      let recalls = 0;
+      const across: string[] = [];
+      const live = async (n: number): Promise<void> => {
+        const tenant = TENANTS[n % 3] ?? null;
+        const scope = n % 2 === 0 ? ('agent' as const) : ('global' as const);
+        const run = {
+          run_id: `run-${n}`,
+          agent: 'clerk',
+          policy: { ...DEFAULT_POLICY, memory: { ...DEFAULT_POLICY.memory, scope } },
+          manifest: { stock: {} },
+          loop_id: 'loop_1',
+          ...(tenant !== null && { tenant }),
+        } as unknown as PreparedRun;
+        const reader = { scope, agent: 'clerk', tenant };
+        const failure = {
+          error_type: 'tool_error',
+          description: 'If stock fails with HTTP_422',
+          similarity_threshold: 0.5,
+        };
+        const { reflections, startMemory } = test.store;
+        const found = await Promise.all([
+          startMemory.read(run).then(({ lessons }) => lessons),
+          reflections.recallForFailure({ ...reader, ...failure, fingerprint: 'fp1:tool_error:stock:HTTP_422' }),
+          reflections.recallForFailure({ ...reader, ...failure, fingerprint: 'fp1:another' }),
+          reflections.similar({ ...reader, content: text(tenant, 'pages of 50'), similarity_threshold: 0.5 }),
+          reflections.list(reader),
+        ]);
+        for (const { content } of found.flat()) {
+          recalls += 1;
+          if (!content.includes(toldBy(tenant))) across.push(content);
+        }
+      };
+      for (let n = 0; n < 1_000; n += 20) await Promise.all(Array.from({ length: 20 }, (_, k) => live(n + k)));
+      expect(recalls).toBeGreaterThan(5_000);
+      expect(across).toEqual([]);
+    },
+  );
 });
 
 describe('a value that nothing explains', () => {
@@ -100,7 +104,7 @@ describe('a value that nothing explains', () => {
       claims: ['zone'],
     });
 
-  it('is agreed on by the third run with another goal and another input', async () => {
+  it('a value that nothing explains is agreed on by the third run with another goal and another input', async () => {
     expect(await claim(1)).toEqual([]);
     expect(await claim(1)).toEqual([]);
     expect(await claim(2)).toEqual([]);
@@ -108,12 +112,12 @@ describe('a value that nothing explains', () => {
     expect(await claim(4, { input: 'input-1' })).toEqual(['zone']);
   });
 
-  it('is agreed on by runs without an input if their goals differ', async () => {
+  it('a value that nothing explains is agreed on by runs without an input if their goals differ', async () => {
     for (const n of [1, 2]) expect(await claim(n, { tenant: 'bare', input: null })).toEqual([]);
     expect(await claim(3, { tenant: 'bare', input: null })).toEqual(['zone']);
   });
 
-  it('is not agreed on across tenants', async () => {
+  it('a value that nothing explains is not agreed on across tenants', async () => {
     for (const [n, tenant] of ['t1', 't2', 't3'].entries()) expect(await claim(n, { tenant })).toEqual([]);
   });
 });
