@@ -3,8 +3,8 @@ import type { GuidanceRow } from '../../protocol/tools.ts';
 import { toWellFormed } from '../../protocol/well-formed-text.ts';
 import { cleanName, collapseSpaces } from '../failures/clean-text.ts';
 import { quote, quoteExactly } from '../failures/quote.ts';
-import { START, type Step, type Subject, subjectOf } from './attempts.ts';
-import { recordNotice } from './read-failures.ts';
+import { type Step, subjectOf } from './attempts.ts';
+import { lastSubject, recordNotice } from './read-failures.ts';
 import type { Correction, RunState } from './state.ts';
 
 /** A person's correction: who gave it, and the text. */
@@ -43,11 +43,6 @@ const asSaid = ({ by, text }: GivenCorrection): { by: string; text: string } => 
   // A lone half of a character cannot be stored, so it would not come back as it went.
   text: toWellFormed(text ?? ''),
 });
-
-const lastSubject = ({ loop }: RunState): Subject => {
-  const last = loop.steps.at(-1);
-  return last === undefined ? START : subjectOf(last);
-};
 
 /** Only the latest corrections are kept, because each may be long and all of them are shown. */
 function keep({ people }: RunState, correction: Correction): void {

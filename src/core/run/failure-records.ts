@@ -103,7 +103,7 @@ export interface Notice {
   kind: OutcomeKind;
   error_code: string;
   tool_name: string | null;
-  /** The position among several budgets that came under pressure at once, or among the feedback messages. */
+  /** The position among the warnings about budgets, the overrides or the feedback messages of the run. */
   index?: number;
   /** Set for a planner's turn, whose records are numbered by model calls. */
   ordinal?: number;

@@ -11,6 +11,7 @@ import { type GuidanceSituation, selectGuidance } from '../failures/guidance.ts'
 import { actionableFailures } from './actionable-failures.ts';
 import { lastRecorded, type Step } from './attempts.ts';
 import { correctedFailure, correctionRows } from './corrections.ts';
+import { pressureRows } from './pressure-row.ts';
 import { hasUnread, memoryWith } from './read-failures.ts';
 import type { RunState } from './state.ts';
 
@@ -38,11 +39,13 @@ export function guidanceFor(state: RunState, step: Step): AttemptGuidance {
   const situation = describeSituation(memory, step, correctedFailure(state));
   const unsaid = withoutCorrections(memory, corrections);
   const chosen = knowsFailures ? selectGuidance(unsaid, situation, { k, maxChars }).rows : [];
+  const pressure = pressureRows(state, step).slice(0, Math.max(0, k - corrections.length));
   const own = withLessons(state, step, chosen, situation.fingerprint ?? null);
-  const rows = hints.length === 0 ? own : fitting([...own, ...hints], maxChars);
+  const room = Math.max(0, k - corrections.length - pressure.length);
+  const rows = fitting([...own.slice(0, room), ...hints], maxChars - (pressure[0]?.text.length ?? 0));
   const constraints = step.kind === 'planner' ? {} : deriveConstraints(memory, step.call.tool);
   return {
-    ...buildGuidance([...corrections, ...rows].slice(0, Math.max(corrections.length, k))),
+    ...buildGuidance([...corrections, ...rows, ...pressure]),
     ...(Object.keys(constraints).length > 0 && { constraints }),
   };
 }
@@ -119,12 +122,11 @@ function withLessons(state: RunState, step: Step, own: GuidanceRow[], fingerprin
   );
   const same = concerning.filter((lesson) => isAboutFailure(state, lesson, fingerprint));
   const others = concerning.filter((lesson) => !same.includes(lesson));
-  const rows = [
+  return [
     ...same.map((lesson) => lessonRow(lesson, 4, 'the same failure was seen in an earlier run, and this worked')),
     ...own,
     ...others.map((lesson) => lessonRow(lesson, 2, 'learnt with the same tool in an earlier run')),
   ];
-  return fitting(rows.slice(0, state.run.policy.failures.guidance_k), state.run.policy.failures.guidance_max_chars);
 }
 
 /** Leaves out rows that do not fit; a row is never cut. */

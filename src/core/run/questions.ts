@@ -113,7 +113,24 @@ async function waitForAnswer(story: Story, question: OpenQuestion): Promise<void
       ports.log({ event: 'question_escalated', question_id: question.question_id, to: chain[level - 1] ?? '' });
       notify(story, question, level);
     }
-    if (await ports.until(isDone, deadline_ms, `waiting for an answer to ${question.question_id}`)) return;
+    await waitAndWrite(story, isDone, `waiting for an answer to ${question.question_id}`);
+    if (isDone()) return;
+  }
+}
+
+/**
+ * Waits until the condition holds or the deadline has passed. Feedback that arrives meanwhile is written at once, because
+ * the run may wait for days.
+ */
+async function waitAndWrite({ state, ports, outbox }: Story, isDone: () => boolean, why: string): Promise<void> {
+  const until = ports.now() + state.run.policy.humans.deadline_ms;
+  for (;;) {
+    const heard = state.people.feedback.length;
+    const hasHeard = (): boolean =>
+      state.people.feedback.length > heard && (state.outbox.feedback.length > 0 || state.outbox.unsaved.length > 0);
+    const isWoken = (): boolean => isDone() || hasHeard();
+    if (!(await ports.until(isWoken, Math.max(1, until - ports.now()), why)) || isDone()) return;
+    outbox.startNext();
   }
 }
 

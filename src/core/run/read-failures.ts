@@ -4,7 +4,7 @@ import { isoTime } from '../../protocol/time.ts';
 import { findFailure, noteHumanAnswer, noteProgress, addFailure } from '../failures/failure-memory.ts';
 import type { FailureMemory, FoldedFailure, NewRevision } from '../failures/folded-failure.ts';
 import { creditGuidance, resolveByProof } from '../failures/revise-memory.ts';
-import type { Attempt, Step, Subject } from './attempts.ts';
+import { type Attempt, START, type Step, type Subject, subjectOf } from './attempts.ts';
 import { hashCached, type Notice, makeNoticeRecord } from './failure-records.ts';
 import { newPressure } from './ledger.ts';
 import { queueNotice, queueRevisions } from './outbox.ts';
@@ -125,15 +125,22 @@ export function recordNotice(state: RunState, subject: Subject, notice: Notice, 
   return record;
 }
 
+/** The last step that ended in this pass, or the start of the run. */
+export function lastSubject({ loop }: RunState): Subject {
+  const last = loop.steps.at(-1);
+  return last === undefined ? START : subjectOf(last);
+}
+
 /** Records each budget that has newly passed its soft or near mark. */
 export function recordPressure(state: RunState, subject: Subject, now: number): void {
-  for (const [index, { budget, level }] of newPressure(state).entries()) {
+  for (const { budget, level } of newPressure(state)) {
     const notice: Notice = {
       signal_type: 'budget_pressure',
       kind: level === 'near' ? 'near_limit' : 'soft_limit',
       error_code: `${budget}_${level}`.toUpperCase(),
       tool_name: null,
-      index,
+      // Several turns can follow the same step, so warnings are numbered through the whole run.
+      index: state.failures.by_signal['budget_pressure'] ?? 0,
       budget,
     };
     recordNotice(state, subject, notice, now);

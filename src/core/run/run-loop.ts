@@ -11,7 +11,7 @@ import { foldSteps, keepUnsavedRecords, outputsExceedCap } from './outbox.ts';
 import { budgetNearlySpent, openTurn, plannedCalls, budgetSpentOnCalls } from './planner.ts';
 import { outputsOverflow } from './planner-steps.ts';
 import { askHuman } from './questions.ts';
-import { recordHumanAnswer, recordPressure } from './read-failures.ts';
+import { lastSubject, recordHumanAnswer, recordPressure } from './read-failures.ts';
 import { type Perform, runStep } from './run-step.ts';
 import { endingAfter, settleStep, settleSuccess } from './settle-step.ts';
 import { admit, noteCall, noteMessage, clearCallsUnderWay, stallEscalation } from './stalls.ts';
@@ -32,6 +32,7 @@ export async function runLoop(story: Story): Promise<'done' | 'hand_over'> {
     const { plan } = state.run;
     const calls = plan === null ? await chosenCalls(story) : readyCalls(state, plan);
     if (calls === 'message_only' && !isOver(state)) {
+      recordPressure(state, lastSubject(state), ports.now());
       if (ports.shouldHandOver()) return 'hand_over';
       continue;
     }

@@ -20,6 +20,7 @@ export interface OutboxWriter {
 
 export function openOutboxWriter(state: RunState, ports: RunPorts): OutboxWriter {
   let underWay: Promise<boolean> | null = null;
+  let isWanted = false;
   let bug: { error: unknown } | null = null;
 
   const write = async (withOutputs: boolean): Promise<boolean> => {
@@ -49,6 +50,10 @@ export function openOutboxWriter(state: RunState, ports: RunPorts): OutboxWriter
   const begin = (withOutputs: boolean): Promise<boolean> => {
     const running = write(withOutputs).finally(() => {
       underWay = null;
+      if (!isWanted) return;
+      // Started here, before anybody who waits for this write goes on, so that settle() waits for the next one too.
+      isWanted = false;
+      start();
     });
     underWay = running;
     return running;
@@ -65,13 +70,8 @@ export function openOutboxWriter(state: RunState, ports: RunPorts): OutboxWriter
   return {
     start,
     startNext() {
-      if (underWay === null) return start();
-      // An error of the write under way is kept for settle() already.
-      const startLater = async (running: Promise<boolean>): Promise<void> => {
-        await running.catch(() => false);
-        start();
-      };
-      void startLater(underWay);
+      isWanted = underWay !== null;
+      start();
     },
     settle,
     async saveOutputs() {

@@ -4,7 +4,7 @@ import type { PlannerView } from '../../../../src/core/run/ports.ts';
 import { apply, receive } from '../../../../src/core/run/messages.ts';
 import { openRun } from '../../../../src/core/run/state.ts';
 import { plainRegistry, prepared } from '../../../support/fixtures.ts';
-import { everyRecord, liveChoosing, succeeded } from './choosing-world.ts';
+import { everyRecord, failed, liveChoosing, succeeded } from './choosing-world.ts';
 
 const NOW = Date.UTC(2030, 0, 1);
 const open = () =>
@@ -72,6 +72,48 @@ describe('feedback', () => {
       iteration: 1,
       timestamp: '2030-01-01T00:00:00.000Z',
     });
+  });
+
+  it('feedback that arrives while the run waits for a person is written at once, also during another write', async () => {
+    let isSent = false;
+    const lived = await liveChoosing({
+      steps: [{ tool: 'look', input: {} }],
+      call: () => failed('CLOSED', 'no', { category: 'auth' }),
+      more: {
+        react: ({ question }, send) => {
+          if (question === null || isSent) return;
+          isSent = true;
+          // The first arrives while the failure of the step may still be on its way to the store.
+          send(0, 'feedback', { text: "No, that's wrong.", by: 'ada' });
+          send(1_000, 'feedback', { text: 'Almost there, but the totals are missing.', by: 'bob' });
+          send(2_000, 'feedback', { text: 'thanks', by: 'bob' });
+        },
+      },
+    });
+    // Nobody answers, so whatever was not written while the run waited would be in the archive.
+    expect(lived.result).toMatchObject({ reason: 'question_timed_out' });
+    const written = lived.records.flatMap((batch) => batch.records.map(({ signal_type }) => signal_type));
+    expect(written).toEqual(['tool_error', 'human_correction', 'human_correction']);
+    expect(lived.records.flatMap((batch) => batch.feedback).length).toBeGreaterThan(0);
+    expect(lived.archives[0]?.pending).toMatchObject({ records: [], feedback: [] });
+  });
+
+  it('feedback does not give people more time to answer', async () => {
+    let isSent = false;
+    const lived = await liveChoosing({
+      steps: [{ tool: 'look', input: {} }],
+      call: () => failed('CLOSED', 'no'),
+      policy: { humans: { deadline_ms: 10_000 } },
+      more: {
+        react: ({ question }, send) => {
+          if (question === null || isSent) return;
+          isSent = true;
+          send(6_000, 'feedback', { text: "No, that's wrong.", by: 'ada' });
+          send(11_000, 'answer', { question_id: question.question_id, decision: 'skip', by: 'ada' });
+        },
+      },
+    });
+    expect(lived.result).toMatchObject({ reason: 'question_timed_out' });
   });
 
   it("feedback refines the goal that the planner sees and leaves the run's own goal unchanged", async () => {

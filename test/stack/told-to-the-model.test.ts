@@ -1,6 +1,6 @@
 /**
- * A person's correction on its way, on real Temporal and Postgres, with the HTTP API and a scripted model behind a real
- * socket: what counts is the request that the model's server received.
+ * What people say and what the run knows, on its way to the model: real Temporal and Postgres, the HTTP API, and a scripted
+ * model behind a real socket. What counts is the request that the model's server received.
  */
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -30,6 +30,8 @@ const charge = defineTool({
 const calls = (account: string) => ({ calls: [{ tool: 'charge', input: { account } }] });
 const models = {
   clerk: scriptedModel([calls('A'), calls('B'), { text: 'done' }]),
+  saver: scriptedModel([calls('B'), { text: 'done' }]),
+  patient: scriptedModel([calls('A'), { text: 'done' }]),
   reviser: scriptedModel([{ text: 'a first try' }, { text: 'a second try' }]),
 };
 const servers: ScriptedServer[] = [];
@@ -107,5 +109,36 @@ describe('a correction', () => {
     expect(await world.runs.result(run_id)).toMatchObject({ outcome: 'completed', loops: 2 });
     expect(lastText('reviser', 2)).toContain(TEXT);
     expect(await correctionOf(run_id)).toMatchObject({ error_code: 'OVERRIDDEN', said: { by: 'ada', text: TEXT } });
+  });
+});
+
+describe('a budget that runs out', () => {
+  it('is in the next request to the model', async () => {
+    const run_id = world.newRunId('saver');
+    await world.runs.start({
+      agent: 'saver',
+      goal: 'Charge it.',
+      run_id,
+      policy: { budget: { max_model_calls: 3, soft: 0.3 } },
+    });
+    expect(await world.runs.result(run_id)).toMatchObject({ outcome: 'completed' });
+    // The request itself is the second call.
+    expect(lastText('saver', 2)).toContain('model calls mostly used up (2 of 3)');
+  });
+});
+
+describe('feedback that arrives while a run waits for a person', () => {
+  it('is in the store before the run goes on', async () => {
+    const run_id = world.newRunId('patient');
+    await world.runs.start({ agent: 'patient', goal: 'Charge it.', run_id, policy: { failures: { escalate_at: 1 } } });
+    const question_id = await questionOf(run_id);
+    const body = { text: "No, that's wrong. I meant the other account.", by: 'ada' };
+    expect((await world.ask('POST', `/v1/runs/${run_id}/feedback`, { body })).status).toBe(200);
+    const stored = () => world.store.records.forRun(run_id);
+    await eventually(stored, (records) => records.some(({ signal_type }) => signal_type === 'human_correction'));
+    expect((await world.runs.get(run_id)).pending_question).toMatchObject({ question_id });
+    expect(await correctionOf(run_id)).toMatchObject({ said: body });
+    await world.runs.answer(run_id, { question_id, decision: 'skip', by: 'ada' });
+    expect(await world.runs.result(run_id)).toMatchObject({ outcome: 'completed' });
   });
 });
