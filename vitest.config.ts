@@ -5,16 +5,26 @@ const programs = './test/support/programs-setup.ts';
 const sharedStack = './test/support/global-setup.ts';
 const killing = { testTimeout: 180_000, hookTimeout: 60_000 };
 
-/** Slow by nature, on the stack that the quick ones share too. `npm run test:slow` runs these, and what kills stacks. */
+/**
+ * Slow by nature: they start whole stacks or processes of their own, or live thousands of runs. They have the stack that the quick
+ * ones share too. `npm run test:slow` runs these, and what kills stacks.
+ */
 const SLOW = [
-  'cli-demo',
-  'exact-runs',
-  'hostile-on-temporal',
-  'long-conversation',
-  'loop-guard-killed',
-  'secrets-nowhere',
-  'stable-prompt',
-].map((name) => `test/stack/${name}.test.ts`);
+  'stack/cli-demo',
+  'stack/cli-dev',
+  'stack/cli-reviewer',
+  'stack/encryption',
+  'stack/exact-runs',
+  'stack/guarded-without-memory',
+  'stack/hostile-on-temporal',
+  'stack/long-conversation',
+  'stack/loop-guard-killed',
+  'stack/secrets-nowhere',
+  'stack/stable-prompt',
+  'stack/telemetry-processes',
+  'unit/core/bound/runs-stay-inside',
+  'unit/testing/simulator/effects-twice',
+].map((name) => `test/${name}.test.ts`);
 
 export default defineConfig({
   test: {
@@ -30,7 +40,13 @@ export default defineConfig({
     projects: [
       {
         extends: true,
-        test: { name: 'unit', include: ['test/unit/**/*.test.ts'], globalSetup: programs, testTimeout: 30_000 },
+        test: {
+          name: 'unit',
+          include: ['test/unit/**/*.test.ts'],
+          exclude: SLOW,
+          globalSetup: programs,
+          testTimeout: 30_000,
+        },
       },
       {
         extends: true,
