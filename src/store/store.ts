@@ -12,6 +12,7 @@ import { createFailureRecords } from './failure-records.ts';
 import { createFailureRevisions } from './failure-revisions.ts';
 import { createFailureStatus } from './failure-status.ts';
 import { createFeedbackLog } from './feedback-log.ts';
+import { createKnownFailures } from './known-failures.ts';
 import { createRefusedParts } from './refused-parts.ts';
 import { createReflections } from './reflections.ts';
 import { createReservations } from './reservations.ts';
@@ -36,6 +37,7 @@ export const createStore = (database: string | StoreOptions) => {
     records: createFailureRecords(db),
     revisions: createFailureRevisions(db),
     failureStatus: createFailureStatus(db),
+    knownFailures: createKnownFailures(db),
     artifacts: createArtifacts(db, encryption),
     archivedRuns: createArchivedRuns(db, encryption),
     archivedGuards: createArchivedGuards(db, encryption),

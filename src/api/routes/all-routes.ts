@@ -5,6 +5,7 @@ import { decodePayloads, encodePayloads } from './codec.ts';
 import { fingerprints, postFailure, reviseFailure } from './failures.ts';
 import { detect, feedbackLog, refine } from './feedback.ts';
 import { alive, ready } from './health.ts';
+import { failureSamples, knownFailures } from './known-failures.ts';
 import { metrics } from './metrics.ts';
 import { monitors, switchEnhancement } from './monitors.ts';
 import { guardrailsStatus, loopComplete, overrideGuardrails } from './orchestrator.ts';
@@ -41,6 +42,8 @@ const WORK: Route[] = [
   postFailure,
   reviseFailure,
   fingerprints,
+  knownFailures,
+  failureSamples,
   artifact,
   detect,
   refine,

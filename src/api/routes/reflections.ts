@@ -103,6 +103,7 @@ const shown = (found: RecalledReflection) => ({
   agent: found.scope === 'global' ? null : found.agent,
   tenant: found.tenant,
   category: found.category,
+  fingerprint: found.fingerprint,
   content: found.content,
   rationale: found.rationale,
   tags: found.tags,

@@ -1,8 +1,10 @@
 import { z } from 'zod';
 import { FEEDBACK_TYPES } from '../../core/feedback/types.ts';
 import { CAP } from '../../protocol/caps.ts';
+import type { KnownFailure } from '../../protocol/known-failures.ts';
 import {
   contextRefsSchema,
+  failureRecordSchema,
   idSchema,
   severitySchema,
   signalTypeSchema,
@@ -48,6 +50,8 @@ const reflection = z.strictObject({
   /** Whose runs may see it; null for runs without a tenant. */
   tenant: z.string().nullable(),
   category: z.string(),
+  /** The fingerprint of the failure that the lesson was learnt from; null for a lesson that was imported. */
+  fingerprint: z.string().nullable(),
   content: z.string(),
   rationale: z.string(),
   tags: z.array(z.string()),
@@ -75,6 +79,32 @@ const logEntry = {
   success: z.boolean(),
 };
 
+const knownFailure: z.ZodType<KnownFailure> = z.strictObject({
+  fingerprint: z.string(),
+  signal_type: z.string(),
+  tool_name: z.string().nullable(),
+  error_code: z.string().nullable(),
+  message_preview: z.string().nullable(),
+  occurrence_count: z.int(),
+  run_count: z.int(),
+  agents: z.array(z.string()),
+  first_seen: z.string(),
+  last_seen: z.string(),
+  status: z.enum(['active', 'resolved']),
+  days: z.array(z.strictObject({ day: z.string(), occurrence_count: z.int() })),
+  lesson: z
+    .strictObject({
+      id: z.int(),
+      content: z.string(),
+      learnt_at: z.string(),
+      per_run_before: z.number().nullable(),
+      per_run_after: z.number().nullable(),
+      runs_before: z.int(),
+      runs_after: z.int(),
+    })
+    .nullable(),
+});
+
 export const MEMORY_SCHEMAS = {
   FailureReport: failureReport,
   FailureTaken: z.strictObject({
@@ -92,6 +122,8 @@ export const MEMORY_SCHEMAS = {
       z.strictObject({ day: z.string(), fingerprint: z.string(), occurrence_count: z.int(), run_count: z.int() }),
     ),
   }),
+  KnownFailures: z.strictObject({ known_failures: z.array(knownFailure) }),
+  FailureSamples: z.strictObject({ samples: z.array(failureRecordSchema) }),
   ReflectionRequest: z.strictObject({
     error_type: name,
     content: z.string().min(1).max(CAP.textChars),
