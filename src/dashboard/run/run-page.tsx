@@ -1,4 +1,130 @@
+import { useCallback, useEffect, useMemo } from 'react';
+import { QuestionCard } from '../inbox/question-card.tsx';
+import { ProblemNotice } from '../parts/problem.tsx';
+import { StateBadge } from '../parts/state-badge.tsx';
+import { Inline, ValueBlock } from '../parts/text.tsx';
+import { Ago, useNow } from '../parts/times.tsx';
+import { setQuery, usePlace } from '../shell/router.tsx';
+import { useSession } from '../shell/session.ts';
+import { Actions } from './actions.tsx';
+import { AttemptPanel } from './attempt-panel.tsx';
+import { FailuresTab } from './failures-tab.tsx';
+import { Gauges } from './gauges.tsx';
+import { PassesTab } from './passes-tab.tsx';
+import type { AttemptMark } from './run-model.ts';
+import { saveFile, shareHtml } from './share.ts';
+import { StepsTab } from './steps-tab.tsx';
+import { type Selected, Strip } from './strip.tsx';
+import { Tabs } from './tabs.tsx';
+import { Timeline } from './timeline.tsx';
+import { TranscriptTab } from './transcript-tab.tsx';
+import { useRun } from './use-run.ts';
+import '../style/run.css';
+import '../style/inbox.css';
+
+const TABS = [
+  ['timeline', 'Timeline'],
+  ['steps', 'Steps'],
+  ['transcript', 'Transcript'],
+  ['failures', 'Failures'],
+  ['passes', 'Passes'],
+  ['result', 'Result'],
+] as const;
+
 /** One run: what it does, why, what it may still take, and what a person can do. */
 export default function RunPage({ runId }: { runId: string }) {
-  return <main>{runId}</main>;
+  const { client } = useSession();
+  const { query } = usePlace();
+  const { status, error, model, version, isBroken, reload } = useRun(runId);
+  const isOpen = status !== undefined && status.state !== 'ended';
+  const now = useNow(isOpen);
+  const tab = TABS.find(([id]) => id === query.get('tab'))?.[0] ?? 'timeline';
+  const [step, attempt] = [query.get('step') ?? '', query.get('attempt') ?? ''];
+  const selected = useMemo<Selected | null>(
+    () => (step === '' || attempt === '' ? null : { step_id: Number(step), attempt: Number(attempt) }),
+    [step, attempt],
+  );
+  const select = useCallback(
+    (next: Selected) => setQuery({ step: String(next.step_id), attempt: String(next.attempt) }),
+    [],
+  );
+  const goal = status?.goal ?? '';
+  useEffect(() => {
+    document.title = `${goal === '' ? runId : goal.slice(0, 60)} · Secondwind`;
+  }, [goal, runId]);
+
+  if (status === undefined) {
+    return (
+      <main aria-busy={error === undefined}>
+        {error !== undefined && <ProblemNotice error={error} onRetry={reload} />}
+      </main>
+    );
+  }
+  const share = async (): Promise<void> => {
+    const [steps, failures] = await Promise.all([client.runs.steps(runId), client.runs.failures(runId)]);
+    saveFile(`${runId}.html`, shareHtml({ status, model, steps, failures }));
+  };
+  const marks = model.passes.flatMap((pass) => pass.marks);
+  const mark = marks.find(
+    (candidate): candidate is AttemptMark =>
+      candidate.kind === 'attempt' && candidate.step_id === selected?.step_id && candidate.attempt === selected.attempt,
+  );
+  const letter = model.failures.find((failure) => failure.fingerprint === mark?.fingerprint)?.letter;
+  return (
+    <main className="run-page stack">
+      <header className="run-head">
+        <div className="grow">
+          <p className="soft small row wrap">
+            <span>
+              <Inline text={status.agent} max={80} /> · <span className="mono">{runId}</span>
+            </span>
+            <StateBadge state={status.state} outcome={status.outcome} />
+            <span className="faint">
+              started <Ago iso={status.started_at} now={now} />
+            </span>
+          </p>
+          <h1>
+            <Inline text={status.goal || 'no goal'} max={300} />
+          </h1>
+        </div>
+        <Actions status={status} onDone={reload} onShare={() => void share()} />
+      </header>
+      <p className="why card" role="status" aria-label="Why">
+        <Inline text={capital(status.why)} max={1_000} />
+        {isBroken && <span className="warn-text"> Live updates are interrupted; connecting again…</span>}
+      </p>
+      {status.pending_question && (
+        <QuestionCard runId={runId} agent={status.agent} question={status.pending_question} onAnswered={reload} />
+      )}
+      <Gauges status={status} now={now} />
+      <Strip model={model} selected={selected} onSelect={select} />
+      {mark !== undefined && (
+        <AttemptPanel
+          key={`${mark.step_id}:${mark.attempt}`}
+          runId={runId}
+          mark={mark}
+          letter={letter}
+          onClose={() => setQuery({ step: '', attempt: '' })}
+        />
+      )}
+      <Tabs tabs={TABS} current={tab} onChange={(id) => setQuery({ tab: id === 'timeline' ? '' : id })}>
+        {tab === 'timeline' && <Timeline model={model} now={now} onSelect={select} />}
+        {tab === 'steps' && <StepsTab runId={runId} version={version} onSelect={select} />}
+        {tab === 'transcript' && <TranscriptTab runId={runId} version={version} />}
+        {tab === 'failures' && <FailuresTab runId={runId} version={version} known={model.failures} />}
+        {tab === 'passes' && <PassesTab runId={runId} agent={status.agent} version={version} />}
+        {tab === 'result' && (
+          <div className="card">
+            {status.result ? (
+              <ValueBlock value={status.result.output} label="Result" />
+            ) : (
+              <p className="faint empty">{isOpen ? 'The run has not ended.' : 'The run ended without a result.'}</p>
+            )}
+          </div>
+        )}
+      </Tabs>
+    </main>
+  );
 }
+
+const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);

@@ -16,6 +16,8 @@ import { TopBar } from './top-bar.tsx';
 
 /** Pages that are not the first view are loaded when they are opened. */
 const RunPage = lazy(() => import('../run/run-page.tsx'));
+const FailuresPage = lazy(() => import('../memory/failures-page.tsx'));
+const InboxPage = lazy(() => import('../inbox/inbox-page.tsx'));
 
 type Entry =
   | { at: 'opening' }
@@ -91,6 +93,8 @@ function Page() {
   const run = /^\/runs\/([^/]+)$/.exec(path)?.[1];
   if (path === '/' || path === '/runs') return <RunsPage />;
   if (run !== undefined) return <RunPage key={run} runId={decodeURIComponent(run)} />;
+  if (path === '/inbox') return <InboxPage />;
+  if (path === '/failures') return <FailuresPage />;
   return (
     <main>
       <div className="empty">

@@ -4,7 +4,11 @@ import { Link, usePlace } from './router.tsx';
 import { useSession } from './session.ts';
 import { nextTheme, ownTheme } from './theme.ts';
 
-const PAGES = [['/', 'Runs']] as const;
+const PAGES = [
+  ['/', 'Runs'],
+  ['/inbox', 'Inbox'],
+  ['/failures', 'Known failures'],
+] as const;
 
 export function TopBar() {
   const { path } = usePlace();
@@ -26,8 +30,7 @@ export function TopBar() {
           ))}
         </nav>
         <button className="button plain small" type="button" onClick={() => setTheme(nextTheme())}>
-          <span className="hidden">Theme: </span>
-          {theme}
+          <span className="hidden">Theme: </span>◐ {theme}
         </button>
         <button className="button plain small" type="button" title={`Your role: ${role}`} onClick={() => leave()}>
           Sign out

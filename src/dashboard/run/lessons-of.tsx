@@ -1,0 +1,36 @@
+import { Inline } from '../parts/text.tsx';
+import { useSession } from '../shell/session.ts';
+import { useAsked } from '../shell/use-asked.ts';
+
+interface KnownLesson {
+  id: number;
+  content: string;
+  fingerprint: string | null;
+  occurrence_count: number;
+}
+
+/** The lessons that came of a failure, if there are any. */
+export function LessonsOf({ fingerprint }: { fingerprint: string }) {
+  const { client } = useSession();
+  const lessons = useAsked(
+    async (signal) => {
+      const query = { limit: 200 };
+      const asked = await client.api.ask<{ reflections: KnownLesson[] }>('GET', '/v1/reflections', { query, signal });
+      return asked.body.reflections.filter((lesson) => lesson.fingerprint === fingerprint);
+    },
+    [client, fingerprint],
+  );
+  if (lessons.data === undefined || lessons.data.length === 0) return null;
+  return (
+    <>
+      <h3>Lesson that came of it</h3>
+      <ul>
+        {lessons.data.map((lesson) => (
+          <li key={lesson.id} className="notice">
+            <Inline text={lesson.content} max={2_000} />
+          </li>
+        ))}
+      </ul>
+    </>
+  );
+}

@@ -1,0 +1,57 @@
+/** The pages about all runs together, in a real browser. */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { defineAgent } from '../../src/define/define-agent.ts';
+import { defineTool } from '../../src/define/define-tool.ts';
+import { ToolError } from '../../src/define/tool-error.ts';
+import { type DashboardWorld, expectQuiet, openDashboard } from './support/dashboard-world.ts';
+
+/** Fails once per run, with a message whose id and time differ each time. */
+const lookUp = defineTool({
+  name: 'look_up',
+  effect: 'read',
+  input: z.strictObject({ id: z.string() }),
+  output: z.json(),
+  run: ({ id }, { attempt }) => {
+    if (attempt > 1) return { id };
+    throw new ToolError(`Order ${id} is locked since ${new Date().toISOString()}`, {
+      category: 'server_error',
+      code: 'LOCKED',
+    });
+  },
+});
+
+let world: DashboardWorld;
+const runIds: string[] = [];
+beforeAll(async () => {
+  world = await openDashboard([defineAgent({ name: 'clerk', tools: [lookUp] })]);
+  for (const id of ['2f9c1d52-91a8-4c30-8b1f-0d3c8f3b7a11', '7a1be0f4-22cd-4f0e-9a55-5b8d2e6c9f02']) {
+    const run_id = world.newRunId('locked');
+    const plan = { steps: [{ phase: 'read', tool: 'look_up', input: { id } }] };
+    await world.runs.start({ agent: 'clerk', goal: `read ${id}`, run_id, plan, policy: { retry: { base_ms: 1 } } });
+    await world.runs.result(run_id);
+    runIds.push(run_id);
+  }
+});
+afterAll(() => world.close());
+
+describe('known failures', () => {
+  it('two runs with the same failure have one row, and the samples show why they are the same', async () => {
+    const opened = await world.open('/failures');
+    const { page } = opened;
+    const row = page.getByRole('listitem').filter({ hasText: 'look_up · LOCKED' });
+    await row.waitFor();
+    expect(await row.count()).toBe(1);
+    expect(await row.textContent()).toMatch(/2failures2runs/);
+    await row.getByRole('img', { name: '2 in the last 14 days, 2 on the worst day' }).waitFor();
+    await row.getByRole('button').click();
+    const samples = page.getByRole('region', { name: 'Samples' });
+    for (const runId of runIds) await samples.getByRole('link', { name: runId }).waitFor();
+    const ignored = await samples.getByTitle('The fingerprint ignores this part').allTextContents();
+    expect(ignored).toContain('2f9c1d52-91a8-4c30-8b1f-0d3c8f3b7a11');
+    expect(ignored.length).toBeGreaterThanOrEqual(4);
+    await page.reload();
+    await page.getByRole('region', { name: 'Samples' }).waitFor();
+    expectQuiet(opened);
+  });
+});
