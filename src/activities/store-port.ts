@@ -1,4 +1,4 @@
-import type { StartMemoryReader } from '../store/start-memory.ts';
+import type { KnownLesson, StartMemoryReader } from '../store/start-memory.ts';
 import type { FeedbackEntry, LessonUse, StepEvaluation } from '../protocol/lessons.ts';
 import type { FailureRevision } from '../protocol/records.ts';
 import type { FailureRecord } from '../protocol/schemas/failure-record.ts';
@@ -63,7 +63,7 @@ export interface MemoryStore {
       similarity_threshold: number;
       limit: number;
       timeout_ms: number;
-    }): Promise<{ id: number; content: string; tools: string[]; fingerprint: string | null }[]>;
+    }): Promise<KnownLesson[]>;
   };
   retryMonitors: { append(evaluations: readonly StepEvaluation[]): Promise<unknown> };
   feedbackLog: { append(entries: readonly FeedbackEntry[]): Promise<unknown> };

@@ -9,6 +9,23 @@ export interface RunLesson {
   tools: string[];
   /** The fingerprint of the failure it was learnt from; null for an imported lesson. */
   fingerprint: string | null;
+  /** Absent for a lesson that a person pinned: it is always shown and not on trial. */
+  trial?: LessonTrial;
+}
+
+/** How far the trial of a lesson is when a run reads it. */
+export interface LessonTrial {
+  status: 'candidate' | 'proven';
+  /** The part of the trial that an observation counts for. A verdict, an edit or a restore begins a new one. */
+  phase: string;
+}
+
+/** How the step went that a lesson speaks about. */
+export interface LessonOutcome {
+  first_ok: boolean;
+  attempts: number;
+  /** The failure that the lesson was learnt from happened again. */
+  same_again: boolean;
 }
 
 /** A search for lessons about a failure, made once per fingerprint. */
@@ -73,12 +90,14 @@ export interface LearntLesson {
   remedy?: LessonRemedy;
 }
 
-/** A lesson was shown before an attempt; records whether that attempt succeeded. */
+/** A lesson was shown before an attempt, or is on trial in a run; records whether that attempt succeeded. */
 export interface LessonUse {
   use_id: string;
   reflection_id: number;
   run_id: string;
   succeeded: boolean;
+  /** Set for the one observation that a run gives to the trial of a lesson. */
+  trial?: LessonOutcome & { phase: string; shown: boolean; share_shown: number };
 }
 
 /** One step of a tool whose work is checked (`evaluates`), from its first attempt to its last. */

@@ -6,7 +6,11 @@
 interface Described {
   sentence: string;
 }
-export interface NumberSetting extends Described {
+interface Dated {
+  /** Open runs of an earlier release do not have this setting. They behave as before it existed. */
+  added?: true;
+}
+export interface NumberSetting extends Described, Dated {
   type: 'integer' | 'number';
   min: number;
   max: number;
@@ -78,6 +82,7 @@ const number = (range: Range, normal: number, sentence: string): NumberSetting =
   ...integer(range, normal, sentence),
   type: 'number',
 });
+const added = (setting: NumberSetting): NumberSetting => ({ ...setting, added: true });
 const cap = (range: Range, normal: number | null, sentence: string): CapSetting => ({
   ...integer(range, 0, sentence),
   type: 'integer_or_null',
@@ -185,6 +190,13 @@ export const POLICY_TABLE = {
       'Whose lessons a run sees: those of its agent (`agent`), those of all agents (`global`) or none (`run`).',
     ),
     similarity_threshold: number(SHARE, 0.85, 'Two lessons that are at least this similar count as one.'),
+    holdout: added(
+      number(
+        [0, 0.5],
+        0.1,
+        'The share of runs from which a proven lesson is withheld, so that its effect stays measured. A new lesson is withheld from half of them. With 0 every lesson is shown and none is measured.',
+      ),
+    ),
   }),
   budget: group('Caps of the whole run. Time spent waiting for a person does not count.', {
     max_steps: integer([1, 10_000], 50, 'The most steps.'),

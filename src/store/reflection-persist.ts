@@ -135,8 +135,13 @@ const mostSimilar = async (
     select reflection_id as id, content, similarity(content, ${content}) as similarity
     from reflection_texts
     where scope_key = ${key} and error_type = ${errorType} and content % ${content}
-      and not exists (
-        select from reflection_revisions as v where v.reflection_id = reflection_texts.reflection_id and v.action = 'retire'
+      and coalesce(
+        (
+          select v.action = 'restore' from reflection_revisions as v
+          where v.reflection_id = reflection_texts.reflection_id and v.action in ('retire', 'restore')
+          order by v.id desc limit 1
+        ),
+        true
       )
     order by similarity desc, id
     limit ${SIMILAR_CANDIDATES}`.execute(trx);

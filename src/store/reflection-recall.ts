@@ -83,7 +83,7 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
       await prepareSearch(trx, { word_similarity: query.similarity_threshold, timeout_ms: query.timeout_ms });
       const limit = query.limit ?? MAX_LESSONS;
       const same = await select(trx, query, {
-        where: sql`and r.fingerprint = ${cleanText(query.fingerprint)}`,
+        where: sql`and r.fingerprint = ${cleanText(query.fingerprint)} and ${NOT_QUARANTINED}`,
         score: sql`1`,
         order: sql`r.pinned desc, r.id desc`,
         limit: RANKED_CANDIDATES,
@@ -91,7 +91,7 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
       if (same.length > 0) return best(same, limit).map((row) => toRecalled(row, 'same_fingerprint'));
       const description = cleanText(query.description);
       const alike = await selectByText(trx, query, {
-        where: sql`and t.content %> ${description} and t.error_type = ${cleanText(query.error_type)}`,
+        where: sql`and t.content %> ${description} and t.error_type = ${cleanText(query.error_type)} and ${NOT_QUARANTINED}`,
         score: sql`word_similarity(${description}, t.content)`,
         limit: RANKED_CANDIDATES,
       });
@@ -151,6 +151,9 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
     },
   };
 };
+
+/** A lesson that did harm is shown to no run, unless a person pinned it. */
+const NOT_QUARANTINED = sql`(r.status <> 'quarantined' or r.pinned)`;
 
 type Scored = CurrentRow & { score: number };
 
@@ -238,6 +241,8 @@ const toStored = (row: CurrentRow): StoredReflection => ({
   tools: row.tools,
   context: row.context,
   pinned: row.pinned,
+  status: row.status,
+  phase: row.phase,
   occurrence_count: row.occurrence_count,
   succeeded_count: row.succeeded_count,
   failed_count: row.failed_count,

@@ -4,8 +4,10 @@ import type { Kysely } from 'kysely';
 import { cleanText } from './clean-text.ts';
 import { isMissingReference, StoreInputError } from './store-errors.ts';
 import { agreeOnValues } from './reflection-claims.ts';
+import type { LessonUse } from '../protocol/lessons.ts';
 import { persistReflection } from './reflection-persist.ts';
 import { createReflectionRecall } from './reflection-recall.ts';
+import { createReflectionTrials, recordTrials } from './reflection-trials.ts';
 import type { ReflectionAction, Tables } from './tables.ts';
 import { parseInput } from './validation.ts';
 
@@ -16,6 +18,8 @@ export interface ReflectionUse {
   run_id: string;
   /** Whether the attempt that was shown the lesson succeeded. */
   succeeded: boolean;
+  /** The observation that a run gives to the trial of a lesson. */
+  trial?: LessonUse['trial'];
 }
 
 export interface ReflectionRevision {
@@ -31,7 +35,7 @@ export interface ReflectionRevision {
 const newRevisionSchema = z
   .strictObject({
     reflection_id: z.int().positive(),
-    action: z.enum(['retire', 'pin', 'unpin', 'edit']),
+    action: z.enum(['retire', 'restore', 'pin', 'unpin', 'edit']),
     content: z.string().min(1).max(4_000).optional(),
     by: z.string().min(1).max(200),
     reason: z.string().max(4_000).optional(),
@@ -48,11 +52,16 @@ export const createReflections = (db: Kysely<Tables>) => ({
   agreeOn: agreeOnValues(db),
   ...createReflectionRecall(db),
 
+  ...createReflectionTrials(db),
+
+  /** Records whether attempts that saw lessons succeeded, and what runs observed of lessons on trial. */
   recordUses: async (uses: readonly ReflectionUse[]): Promise<{ written: number }> => {
-    if (uses.length === 0) return { written: 0 };
+    await recordTrials(db, uses);
     const rows = uses
-      .map((use) => ({ ...use, use_id: cleanText(use.use_id), run_id: cleanText(use.run_id) }))
+      .filter(({ trial }) => trial === undefined)
+      .map(({ trial: _none, ...use }) => ({ ...use, use_id: cleanText(use.use_id), run_id: cleanText(use.run_id) }))
       .sort((left, right) => (left.use_id < right.use_id ? -1 : 1));
+    if (rows.length === 0) return { written: 0 };
     const result = await db
       .insertInto('reflection_uses')
       .values(rows)
@@ -62,7 +71,7 @@ export const createReflections = (db: Kysely<Tables>) => ({
     return { written: Number(result.numInsertedOrUpdatedRows ?? 0) };
   },
 
-  /** Retires, pins, unpins or edits a lesson for a person. */
+  /** Retires, restores, pins, unpins or edits a lesson for a person. A restore also ends a quarantine. */
   revise: async (input: NewReflectionRevision): Promise<ReflectionRevision> => {
     const revision = parseInput(newRevisionSchema, input);
     const { created_at, ...row } = await db
@@ -78,6 +87,18 @@ export const createReflections = (db: Kysely<Tables>) => ({
       .executeTakeFirstOrThrow()
       .catch(refuseUnknownReflection);
     return { ...row, created_at: created_at.toISOString() };
+  },
+
+  /** The latest times that a lesson was learnt, with the runs that learnt it. */
+  occurrencesOf: async (reflectionId: number, limit = 20): Promise<{ run_id: string | null; at: string }[]> => {
+    const rows = await db
+      .selectFrom('reflection_occurrences')
+      .select(['run_id', 'created_at'])
+      .where('reflection_id', '=', reflectionId)
+      .orderBy('created_at', 'desc')
+      .limit(limit)
+      .execute();
+    return rows.map(({ run_id, created_at }) => ({ run_id, at: created_at.toISOString() }));
   },
 
   /** The changes that people made to a lesson, oldest first. */

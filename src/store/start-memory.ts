@@ -3,6 +3,8 @@ import type { Kysely } from 'kysely';
 import { familyOf } from '../core/guardrails/loop-ids.ts';
 import { type Lesson, MAX_LESSONS, rankLessons } from '../core/lessons/rank-lessons.ts';
 import { firstCodePoints } from '../core/lessons/unicode-text.ts';
+import { isWithheld, shareWithheld } from '../core/lessons/assignment.ts';
+import { defined } from '../protocol/defined.ts';
 import { EMPTY_START_MEMORY } from '../protocol/lessons.ts';
 import type { RunLesson, StartMemory } from '../protocol/lessons.ts';
 import { CAP } from '../protocol/caps.ts';
@@ -12,7 +14,7 @@ import { createBiasCounts } from './bias-counts.ts';
 import { cleanText } from './clean-text.ts';
 import { lessonId } from './reflection-recall.ts';
 import { type Reader, readableScopes } from './reflection-scope.ts';
-import type { Tables } from './tables.ts';
+import type { LessonStatus, Tables } from './tables.ts';
 
 /** How long a start waits for the memory of earlier runs, which is useful but not required. */
 const DEADLINE_MS = 2_000;
@@ -36,26 +38,51 @@ export async function loadStartMemory(
 
 export interface StartMemoryReader {
   read(run: PreparedRun): Promise<StartMemory>;
-  /** The lessons that a run starts with, ranked by `rankLessons`. */
+  /** The best lessons about these tools, ranked by `rankLessons`. */
   lessons(query: Reader & { tools: readonly string[]; limit?: number }): Promise<KnownLesson[]>;
+  /** The lessons that a run starts with: as many as it may see, and those that are withheld from it. */
+  lessonsFor(run: StartingRun): Promise<StartLesson[]>;
 }
+
+export type StartingRun = Pick<PreparedRun, 'run_id' | 'agent' | 'tenant' | 'policy' | 'manifest'>;
 
 export interface KnownLesson {
   id: number;
   content: string;
   tools: string[];
   fingerprint: string | null;
+  pinned: boolean;
+  status: LessonStatus;
+  phase: string;
+}
+
+/** A lesson that a run would start with, and whether it is withheld to measure it. */
+export interface StartLesson extends KnownLesson {
+  withheld: boolean;
 }
 
 export const createStartMemory = (db: Kysely<Tables>): StartMemoryReader => {
   const lessons: StartMemoryReader['lessons'] = ({ tools, limit = MAX_LESSONS, ...reader }) =>
     bestLessons(db, readableScopes(reader), tools, limit);
+  const lessonsFor: StartMemoryReader['lessonsFor'] = async ({ run_id, agent, tenant, policy, manifest }) => {
+    const { scope, holdout } = policy.memory;
+    if (scope === 'run') return [];
+    const found = await lessons({ scope, agent, tenant, tools: Object.keys(manifest), limit: 2 * MAX_LESSONS });
+    const sorted = found.map((lesson) => {
+      const share = shareWithheld(trialOf(lesson), holdout);
+      return { ...lesson, withheld: isWithheld(run_id, lesson.id, share) };
+    });
+    // A withheld lesson does not take the place of one that is shown.
+    const shown = sorted.filter(({ withheld }) => !withheld).slice(0, MAX_LESSONS);
+    return sorted.filter((lesson) => lesson.withheld || shown.includes(lesson));
+  };
   return {
     lessons,
-    read: async ({ agent, tenant, policy, manifest, loop_id }) => {
-      const { scope } = policy.memory;
+    lessonsFor,
+    read: async (run) => {
+      const { agent, policy, loop_id } = run;
       const [known, enhancement, elsewhere] = await Promise.all([
-        scope === 'run' ? [] : lessons({ scope, agent, tenant, tools: Object.keys(manifest) }),
+        lessonsFor(run),
         enhancementOf(db, agent),
         policy.bias.scope === 'global' ? createBiasCounts(db).elsewhere(familyOf(loop_id)) : null,
       ]);
@@ -67,12 +94,17 @@ export const createStartMemory = (db: Kysely<Tables>): StartMemoryReader => {
 const MAX_TOOLS = 20;
 
 /** A lesson as a run carries it, capped because it is part of the run's state. */
-export const toRunLesson = ({ id, content, tools, fingerprint }: KnownLesson): RunLesson => ({
-  reflection_id: id,
-  content: firstCodePoints(content, CAP.lessonChars),
-  tools: tools.slice(0, MAX_TOOLS),
-  fingerprint,
+export const toRunLesson = (lesson: KnownLesson): RunLesson => ({
+  reflection_id: lesson.id,
+  content: firstCodePoints(lesson.content, CAP.lessonChars),
+  tools: lesson.tools.slice(0, MAX_TOOLS),
+  fingerprint: lesson.fingerprint,
+  ...defined({ trial: trialOf(lesson) }),
 });
+
+/** A pinned lesson is not on trial, because a person has decided. */
+const trialOf = ({ pinned, status, phase }: KnownLesson): RunLesson['trial'] =>
+  pinned || status === 'quarantined' ? undefined : { status, phase };
 
 /** Whether the agent's retries enhance prompts, and if not, why. The default is on. */
 async function enhancementOf(db: Kysely<Tables>, agent: string): Promise<StartMemory['enhancement']> {
@@ -90,7 +122,6 @@ async function enhancementOf(db: Kysely<Tables>, agent: string): Promise<StartMe
 const PAGE = 200;
 
 interface Candidate extends KnownLesson {
-  pinned: boolean;
   uses: number;
   successes: number;
   last_seen_at: Date;
@@ -121,13 +152,15 @@ async function bestLessons(
   return found.length === 0 ? [] : rankLessons(found, tools, limit).map(({ known }) => known);
 }
 
-const toLesson = ({ id, content, tools, fingerprint, ...row }: Candidate): RankedLesson => ({
-  ...row,
-  id: lessonId(id),
-  content,
-  tools,
-  last_seen_at: row.last_seen_at.toISOString(),
-  known: { id, content, tools, fingerprint },
+const toLesson = ({ uses, successes, last_seen_at, ...known }: Candidate): RankedLesson => ({
+  id: lessonId(known.id),
+  content: known.content,
+  tools: known.tools,
+  pinned: known.pinned,
+  uses,
+  successes,
+  last_seen_at: last_seen_at.toISOString(),
+  known,
 });
 
 /**
@@ -148,11 +181,18 @@ async function candidates(
     said as (
       select
         reflection_id,
-        bool_or(action = 'retire') as retired,
+        (array_agg(action order by id desc) filter (where action in ('retire', 'restore')))[1] = 'retire' as retired,
         (array_agg(action order by id desc) filter (where action in ('pin', 'unpin')))[1] = 'pin' as pinned,
-        (array_agg(content order by id desc) filter (where action = 'edit'))[1] as edited
+        (array_agg(content order by id desc) filter (where action = 'edit'))[1] as edited,
+        max(id) filter (where action in ('edit', 'restore')) as reset_id,
+        max(created_at) filter (where action in ('edit', 'restore')) as reset_at
       from reflection_revisions where reflection_id in (select id from lesson)
       group by reflection_id
+    ),
+    judged as (
+      select distinct on (reflection_id) reflection_id, id as verdict_id, status, created_at as judged_at
+      from reflection_verdicts where reflection_id in (select id from lesson)
+      order by reflection_id, id desc
     ),
     used as (
       select reflection_id, count(*) as uses, count(*) filter (where succeeded) as successes
@@ -171,17 +211,25 @@ async function candidates(
         lesson.tools,
         lesson.fingerprint,
         coalesce(said.pinned, false) as pinned,
+        case when judged.judged_at > coalesce(said.reset_at, '-infinity') then judged.status else 'candidate' end as status,
+        case
+          when judged.judged_at > coalesce(said.reset_at, '-infinity') then 'v' || judged.verdict_id
+          when said.reset_id is not null then 'r' || said.reset_id
+          else '0'
+        end as phase,
         coalesce(used.uses, 0) as uses,
         coalesce(used.successes, 0) as successes,
         date_trunc('milliseconds', coalesce(seen.last_at, lesson.created_at)) as last_seen_at
       from lesson
       left join said on said.reflection_id = lesson.id
+      left join judged on judged.reflection_id = lesson.id
       left join used on used.reflection_id = lesson.id
       left join seen on seen.reflection_id = lesson.id
       where not coalesce(said.retired, false)
     )
     select * from current
-    where tools <> '{}' or exists (select from unnest(${tools}::text[]) as tool where strpos(content, tool) > 0)
+    where (status <> 'quarantined' or pinned)
+      and (tools <> '{}' or exists (select from unnest(${tools}::text[]) as tool where strpos(content, tool) > 0))
     order by pinned desc, (successes + 1)::float8 / (uses + 2) desc, last_seen_at desc, id
     limit ${PAGE} offset ${page * PAGE}`.execute(db);
   return rows;

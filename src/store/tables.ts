@@ -119,6 +119,8 @@ interface ReflectionCurrentView extends Omit<ReflectionsTable, 'id'> {
   original_content: string;
   retired: boolean;
   pinned: boolean;
+  status: LessonStatus;
+  phase: string;
   occurrence_count: number;
   last_seen_at: Date;
   succeeded_count: number;
@@ -169,7 +171,37 @@ interface ReflectionUsesTable {
   created_at: TimeByDatabase;
 }
 
-export type ReflectionAction = 'retire' | 'pin' | 'unpin' | 'edit';
+/** One run's observation for the trial of a lesson. */
+interface ReflectionTrialsTable {
+  id: Generated<number>;
+  reflection_id: number;
+  run_id: string;
+  phase: string;
+  shown: boolean;
+  share_shown: number;
+  first_ok: boolean;
+  attempts: number;
+  same_again: boolean;
+  created_at: TimeByDatabase;
+}
+
+/** A change of a lesson's status by its trial, with the figures that led to it. */
+interface ReflectionVerdictsTable {
+  id: Generated<number>;
+  reflection_id: number;
+  phase: string;
+  status: 'proven' | 'quarantined';
+  shown: number;
+  withheld: number;
+  effect: number;
+  low: number;
+  high: number;
+  created_at: TimeByDatabase;
+}
+
+export type LessonStatus = 'candidate' | 'proven' | 'quarantined';
+
+export type ReflectionAction = 'retire' | 'restore' | 'pin' | 'unpin' | 'edit';
 
 interface ReflectionRevisionsTable {
   id: Generated<number>;
@@ -261,6 +293,8 @@ export interface Tables {
   reflection_occurrences: ReflectionOccurrencesTable;
   reflection_claims: ReflectionClaimsTable;
   reflection_uses: ReflectionUsesTable;
+  reflection_trials: ReflectionTrialsTable;
+  reflection_verdicts: ReflectionVerdictsTable;
   reflection_revisions: ReflectionRevisionsTable;
   feedback_log: FeedbackLogTable;
   bias_counts: BiasCountsTable;

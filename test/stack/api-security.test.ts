@@ -67,6 +67,7 @@ const BODIES: Record<string, () => object> = {
   'POST /v1/feedback/detect': () => ({ text: 'Error: x' }),
   'POST /v1/prompts/refine': () => ({ prompt: 'p', feedback: 'TypeError: x is not a function' }),
   'POST /v1/reflections': () => ({ ...LESSON, agent: 'demo', content: 'Another thing altogether, learnt by nobody.' }),
+  'POST /v1/reflections/preview': () => ({ agent: 'demo', run_id: 'previewed', goal: 'x' }),
   'POST /v1/reflections/{id}/revisions': () => ({ action: 'retire', by: 'mallory' }),
   'POST /v1/bound': () => ({}),
   'POST /codec/encode': () => ({ payloads: [] }),

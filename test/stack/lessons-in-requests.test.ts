@@ -67,8 +67,10 @@ afterAll(async () => {
 /** Lives one run and returns the text of its first request to the model. */
 async function firstRequest(request: Partial<RunRequest>, role: 'operator' | 'reporter' = 'operator'): Promise<string> {
   const before = model.exchanges.length;
-  const run_id = world.newRunId('told');
-  const body = { agent: 'clerk', goal: 'use stock', run_id, ...request };
+  const run_id = request.run_id ?? world.newRunId('told');
+  // Every lesson is shown, unless a test is about trials.
+  const policy = { memory: { holdout: 0 } };
+  const body = { agent: 'clerk', goal: 'use stock', run_id, policy, ...request };
   expect((await world.ask('POST', '/v1/runs', { role, body })).status).toBe(201);
   expect(await world.runs.result(run_id)).toMatchObject({ outcome: 'completed' });
   return JSON.stringify(model.exchanges[before]?.request.messages);
@@ -97,6 +99,50 @@ describe('the first request of a run', () => {
     const live = (n: number) => firstRequest({ goal: `use zones for day ${n}`, input: { day: n }, tenant: 'agreeing' });
     for (const n of [1, 2, 3]) expect(await live(n)).not.toContain('north');
     expect(await live(4)).toContain('If zones fails with HTTP_422, then what worked was zone north.');
+  });
+});
+
+describe('a lesson on trial', () => {
+  interface Preview {
+    lessons: { content: string; status: string; shown: boolean; why: string }[];
+  }
+
+  it('is in the requests of exactly those runs of which the preview says so', { timeout: 60_000 }, async () => {
+    const tenant = 'trying';
+    await firstRequest({ tenant });
+    const seen: boolean[] = [];
+    for (let n = 0; n < 8; n += 1) {
+      const run_id = world.newRunId('tried');
+      const asked = { agent: 'clerk', run_id, tenant };
+      const { body } = await world.ask<Preview>('POST', '/v1/reflections/preview', { body: asked });
+      const [lesson] = body.lessons;
+      expect(lesson).toMatchObject({ status: 'candidate', content: expect.stringContaining('limit 100') as string });
+      const first = await firstRequest({ tenant, run_id, policy: {} });
+      expect(first.includes('limit 100')).toBe(lesson?.shown);
+      seen.push(lesson?.shown === true);
+    }
+    const { body } = await world.ask<{ reflections: { id: number }[] }>('GET', `/v1/reflections?tenant=${tenant}`);
+    const { body: evidence } = await world.ask<{ trial: { shown: { n: number }; withheld: { n: number } } }>(
+      'GET',
+      `/v1/reflections/${body.reflections[0]?.id}`,
+    );
+    const shown = seen.filter(Boolean).length;
+    expect(evidence.trial).toMatchObject({ shown: { n: shown, ok: 0 }, withheld: { n: 8 - shown }, verdict: 'open' });
+  });
+
+  it('is in every request once a person pins it, and in none while it is retired', { timeout: 60_000 }, async () => {
+    const tenant = 'deciding';
+    await firstRequest({ tenant });
+    const { body } = await world.ask<{ reflections: { id: number }[] }>('GET', `/v1/reflections?tenant=${tenant}`);
+    const revise = (action: string) =>
+      world.ask('POST', `/v1/reflections/${body.reflections[0]?.id}/revisions`, { body: { action, by: 'ada' } });
+    const live = async () => (await firstRequest({ tenant, policy: {} })).includes('limit 100');
+    await revise('pin');
+    expect([await live(), await live(), await live()]).toEqual([true, true, true]);
+    await revise('retire');
+    expect([await live(), await live()]).toEqual([false, false]);
+    await revise('restore');
+    expect(await live()).toBe(true);
   });
 });
 

@@ -273,6 +273,7 @@ describe('the recall of a failure', () => {
       content: `6 ${long}`.slice(0, 400),
       tools: ['ledger'],
       fingerprint: lesson().fingerprint,
+      trial: { status: 'candidate', phase: '0' },
     });
     expect(await recall(asking({ fingerprint: 'fp1:new' }))).toHaveLength(5);
     expect(await recall(asking({ fingerprint: 'fp1:new', description: 'If mailer fails with EAUTH' }))).toEqual([]);

@@ -86,7 +86,7 @@ describe('what a model reads', () => {
       agent: 'reader',
       goal: 'Find out.',
       run_id,
-      policy: { retry: { unknown_error: 0 } },
+      policy: { retry: { unknown_error: 0 }, memory: { holdout: 0 } },
     });
     await world.runs.result(run_id);
     expect(requests.length).toBeGreaterThanOrEqual(2);

@@ -38,7 +38,8 @@ beforeAll(async () => {
 });
 afterAll(() => world.close());
 
-async function live(agent: string, policy: PolicyPatch = {}) {
+/** Every lesson is shown; trials have tests of their own. */
+async function live(agent: string, policy: PolicyPatch = { memory: { holdout: 0 } }) {
   const run_id = world.newRunId(agent);
   await world.runs.start({ agent, goal: 'count the stock', run_id, policy });
   const result = await world.runs.result(run_id);

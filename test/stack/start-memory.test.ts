@@ -64,7 +64,10 @@ const learn = (agent: string, content: string, tools = ['fetch_rows']) =>
     similarity_threshold: 1,
   });
 
-async function lived(policy: PolicyPatch = {}) {
+/** Every lesson is shown; trials have tests of their own. */
+const SHOWN: PolicyPatch = { memory: { holdout: 0 } };
+
+async function lived(policy: PolicyPatch = SHOWN) {
   shown.length = 0;
   const run_id = world.newRunId('run');
   await world.runs.start({ agent: 'reader', goal: 'read', plan, run_id, policy });
@@ -92,7 +95,7 @@ describe('a second run', () => {
     const handle = await world.client.workflow.start('agentRun', {
       workflowId: `agent-run/${run_id}`,
       taskQueue: world.taskQueue,
-      args: [{ agent: 'reader', goal: 'read', plan }],
+      args: [{ agent: 'reader', goal: 'read', plan, policy: SHOWN }],
     });
     expect(await handle.result()).toMatchObject({ outcome: 'completed', used: { attempts: 1 } });
     expect(shown[0]).toContain('pages of 50');
@@ -103,7 +106,7 @@ describe('what a run starts with', () => {
   it('is at most five lessons of its scope and its tools, each of at most 400 characters', async () => {
     for (let n = 0; n < 7; n += 1) await learn('many', `${n} ${'long '.repeat(200)}`);
     await learn('many', 'of another tool', ['mailer']);
-    const { lessons } = await loadStartMemory(world.store.startMemory, ready('many'));
+    const { lessons } = await loadStartMemory(world.store.startMemory, ready('many', SHOWN));
     expect(lessons.map(({ content, tools, fingerprint }) => [content.length, tools, fingerprint])).toEqual(
       Array.from({ length: 5 }, () => [400, ['fetch_rows'], 'fp1:x']),
     );

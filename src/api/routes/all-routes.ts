@@ -6,6 +6,7 @@ import { fingerprints, postFailure, reviseFailure } from './failures.ts';
 import { detect, feedbackLog, refine } from './feedback.ts';
 import { alive, ready } from './health.ts';
 import { failureSamples, knownFailures } from './known-failures.ts';
+import { previewReflections, reflection } from './lessons.ts';
 import { metrics } from './metrics.ts';
 import { monitors, switchEnhancement } from './monitors.ts';
 import { guardrailsStatus, loopComplete, overrideGuardrails } from './orchestrator.ts';
@@ -51,6 +52,8 @@ const WORK: Route[] = [
   postReflection,
   reflections,
   reflectionSeen,
+  previewReflections,
+  reflection,
   reviseReflection,
   bound,
   policy,

@@ -98,7 +98,7 @@ export const reflections: Route = {
   },
 };
 
-const shown = (found: RecalledReflection) => ({
+export const shown = (found: RecalledReflection) => ({
   id: found.id,
   agent: found.scope === 'global' ? null : found.agent,
   tenant: found.tenant,
@@ -108,6 +108,8 @@ const shown = (found: RecalledReflection) => ({
   rationale: found.rationale,
   tags: found.tags,
   context: found.context,
+  pinned: found.pinned,
+  status: found.status,
   occurrence_count: found.occurrence_count,
   score: found.score,
   reason: found.reason,
@@ -151,7 +153,7 @@ export const reviseReflection: Route = {
   method: 'post',
   path: '/v1/reflections/{id}/revisions',
   role: 'operator',
-  summary: 'Retire, pin, unpin or edit a lesson. Earlier revisions are kept',
+  summary: 'Retire, restore, pin, unpin or edit a lesson. Earlier revisions are kept',
   params: { id: reflectionId },
   body: 'ReflectionRevisionRequest',
   answer: { status: 201, description: 'The revision', schema: 'ReflectionRevised' },

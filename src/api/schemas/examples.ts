@@ -38,6 +38,7 @@ export const EXAMPLES: Partial<Record<SchemaName, Json>> = {
     changed_behavior: true,
     agent: 'demo',
   },
+  ReflectionPreviewRequest: { agent: 'demo', run_id: 'run-1' },
   ReflectionRevisionRequest: { action: 'pin', by: 'ann' },
   DetectRequest: { text: 'FAIL a.test.ts > adds\nAssertionError: expected 3 to equal 4' },
   RefineRequest: { prompt: 'Write the parser', feedback: 'TypeError: x is not a function' },

@@ -9,6 +9,7 @@ import {
   severitySchema,
   signalTypeSchema,
 } from '../../protocol/schemas/failure-record.ts';
+import { runRequestSchema } from '../../protocol/schemas/run-request.ts';
 import { tenantSchema } from '../../protocol/schemas/tenant.ts';
 import { nextCursor } from './shared-schemas.ts';
 import { guidanceRow, standing } from './run.ts';
@@ -43,6 +44,8 @@ const failureReport = z.strictObject({
   context_refs: contextRefsSchema.optional(),
 });
 
+const lessonAction = z.enum(['retire', 'restore', 'pin', 'unpin', 'edit']);
+const lessonStatus = z.enum(['candidate', 'proven', 'quarantined']);
 const reflection = z.strictObject({
   id: z.int(),
   /** The agent that the lesson belongs to; null for all agents. */
@@ -62,9 +65,25 @@ const reflection = z.strictObject({
     quality_improvement: z.number(),
     reflection_context: z.string(),
   }),
+  pinned: z.boolean(),
+  /** `candidate`: on probation. `proven`: its trial showed that it helps. `quarantined`: its trial showed that it harms. */
+  status: lessonStatus,
   occurrence_count: z.int(),
   score: z.number(),
   reason: z.enum(['same_fingerprint', 'same_signature', 'similar', 'recent']),
+});
+
+const arm = z.strictObject({ n: z.int(), ok: z.int() });
+const bothSides = z.strictObject({ shown: z.number().nullable(), withheld: z.number().nullable() });
+const verdictFigures = { effect: z.number(), low: z.number(), high: z.number() };
+const reflectionRevision = z.strictObject({
+  id: z.int(),
+  reflection_id: z.int(),
+  action: lessonAction,
+  content: z.string().nullable(),
+  by: z.string(),
+  reason: z.string().nullable(),
+  created_at: z.string(),
 });
 
 const feedbackType = z.enum(FEEDBACK_TYPES);
@@ -147,19 +166,60 @@ export const MEMORY_SCHEMAS = {
   Reflections: z.strictObject({ reflections: z.array(reflection) }),
   ReflectionSeen: z.strictObject({ seen: z.boolean(), occurrence_count: z.int() }),
   ReflectionRevisionRequest: z.strictObject({
-    action: z.enum(['retire', 'pin', 'unpin', 'edit']),
+    action: lessonAction,
     content: z.string().min(1).max(CAP.textChars).optional(),
     by,
     reason: z.string().max(CAP.textChars).optional(),
   }),
-  ReflectionRevised: z.strictObject({
-    id: z.int(),
-    reflection_id: z.int(),
-    action: z.enum(['retire', 'pin', 'unpin', 'edit']),
-    content: z.string().nullable(),
-    by: z.string(),
-    reason: z.string().nullable(),
+  ReflectionRevised: reflectionRevision,
+  ReflectionEvidence: reflection.extend({
+    retired: z.boolean(),
+    tools: z.array(z.string()),
+    fingerprint: z.string().nullable(),
     created_at: z.string(),
+    last_seen_at: z.string(),
+    succeeded_count: z.int(),
+    failed_count: z.int(),
+    /** The current phase of its trial: runs that saw it against runs from which it was withheld. */
+    trial: z
+      .strictObject({
+        status: lessonStatus,
+        phase: z.string(),
+        shown: arm,
+        withheld: arm,
+        ...verdictFigures,
+        effect: z.number().nullable(),
+        verdict: z.enum(['helps', 'harms', 'open']),
+        attempts: bothSides,
+        same_again: bothSides,
+      })
+      .nullable(),
+    verdicts: z.array(
+      z.strictObject({
+        status: z.enum(['proven', 'quarantined']),
+        shown: z.int(),
+        withheld: z.int(),
+        ...verdictFigures,
+        created_at: z.string(),
+      }),
+    ),
+    revisions: z.array(reflectionRevision),
+    occurrences: z.array(z.strictObject({ run_id: z.string().nullable(), at: z.string() })),
+  }),
+  ReflectionPreviewRequest: runRequestSchema.partial({ goal: true }).required({ run_id: true }),
+  ReflectionPreview: z.strictObject({
+    run_id: z.string(),
+    lessons: z.array(
+      z.strictObject({
+        id: z.int(),
+        content: z.string(),
+        tools: z.array(z.string()),
+        status: lessonStatus,
+        pinned: z.boolean(),
+        shown: z.boolean(),
+        why: z.string(),
+      }),
+    ),
   }),
   DetectRequest: z.strictObject({ text: z.string().max(1_000_000) }),
   Detection: z.strictObject({

@@ -47,7 +47,12 @@ export function clerkAgent(warehouseUrl: string, name: string): Agent {
     planner: { choose: clerkChooses },
     // Only the result counts, so a failed attempt that succeeded after a retry needs no further pass.
     review: ({ output }) => ({ alignment_score: isDeepStrictEqual(output, ORDERED) ? 1 : 0, drift_score: 0 }),
-    policy: { budget: { max_steps: 6, max_attempts: 14, max_model_calls: 10 }, humans: { deadline_ms: 60_000 } },
+    policy: {
+      budget: { max_steps: 6, max_attempts: 14, max_model_calls: 10 },
+      humans: { deadline_ms: 60_000 },
+      // Every run of the demo sees the lesson, so that the second run shows what the first one learnt.
+      memory: { holdout: 0 },
+    },
     tools: [
       defineTool({
         name: 'warehouse.stock',

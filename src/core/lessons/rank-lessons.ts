@@ -15,7 +15,7 @@ export interface Lesson {
 export const MAX_LESSONS = 5;
 
 /** A lesson without tools is about a tool if its text contains the tool's name as a separate word. */
-export function isAboutTools(lesson: Lesson, toolNames: readonly string[]): boolean {
+export function isAboutTools(lesson: Pick<Lesson, 'tools' | 'content'>, toolNames: readonly string[]): boolean {
   if (lesson.tools.length > 0) return lesson.tools.some((tool) => toolNames.includes(tool));
   return toolNames.some((tool) => mentions(lesson.content, tool));
 }

@@ -35,7 +35,7 @@ export function checkPolicy(patch: unknown, root = '$.policy'): RequestProblem[]
 export function isCompletePolicy(policy: unknown): policy is Policy {
   return POLICY_ROWS.every(({ keys, setting }) => {
     const value = keys.reduce<unknown>((inner, key) => (isRecord(inner) ? inner[key] : undefined), policy);
-    return hasType(setting, value);
+    return hasType(setting, value) || (value === undefined && 'added' in setting);
   });
 }
 

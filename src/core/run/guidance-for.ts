@@ -14,6 +14,7 @@ import { correctedFailure, correctionRows } from './corrections.ts';
 import { pressureRows } from './pressure-row.ts';
 import { hasUnread, memoryWith } from './read-failures.ts';
 import type { RunState } from './state.ts';
+import { isWithheldHere } from './trials.ts';
 
 /** Guidance and constraints of one attempt. Each is absent when there is nothing to say. */
 export interface AttemptGuidance {
@@ -115,7 +116,9 @@ function withLessons(state: RunState, step: Step, own: GuidanceRow[], fingerprin
   const { known } = state.lessons;
   const ids = new Set(known.map((lesson) => lesson.reflection_id));
   const recalled = step.attempts.flatMap((attempt) => attempt.recalled ?? []);
-  const lessons = [...known, ...recalled.filter((lesson) => !ids.has(lesson.reflection_id))];
+  const lessons = [...known, ...recalled.filter((lesson) => !ids.has(lesson.reflection_id))].filter(
+    (lesson) => !isWithheldHere(state, lesson),
+  );
   if (lessons.length === 0) return own;
   const concerning = lessons.filter(
     ({ tools }) => step.kind === 'planner' || tools.length === 0 || tools.includes(step.call.tool),

@@ -32,6 +32,7 @@ import { type Perform, runStep } from './run-step.ts';
 import { leaveOpen, settleEffect } from './settle-effect.ts';
 import { allowStalledCall, forgetStalls, stallEscalation } from './stalls.ts';
 import type { RunState } from './state.ts';
+import { readTrials } from './trials.ts';
 import type { Story } from './story.ts';
 
 /**
@@ -103,6 +104,7 @@ export function settleSuccess(state: RunState, step: Step): boolean {
 
 /** Reads the new attempts into the lessons and the failure memory. */
 function readStep(state: RunState, step: Step): void {
+  readTrials(state, step);
   keepRecalled(state, step);
   readLessonUses(state, step);
   readFailures(state, step);

@@ -74,6 +74,8 @@ export interface KnownLessons {
   known: RunLesson[];
   /** Fingerprints that the memory was asked about, each once, and the lessons it answered with. */
   asked: { fingerprint: string; reflection_ids: number[] }[];
+  /** Lessons whose trial this run has given its observation to. */
+  tried?: number[];
 }
 
 /** Messages from people, except answers and overrides, which take effect at once. */

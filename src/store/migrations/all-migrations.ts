@@ -10,6 +10,7 @@ import { reservations } from './0008-reservations.ts';
 import { switchNotes } from './0009-switch-notes.ts';
 import { encryptedArtifacts } from './0010-encrypted-artifacts.ts';
 import { lessonTenants } from './0011-lesson-tenants.ts';
+import { lessonTrials } from './0012-lesson-trials.ts';
 
 /** Listed in code and in order, so that a bundle contains them. After the first release, only append. */
 export const migrations: Record<string, Migration> = {
@@ -24,4 +25,5 @@ export const migrations: Record<string, Migration> = {
   '0009_switch_notes': switchNotes,
   '0010_encrypted_artifacts': encryptedArtifacts,
   '0011_lesson_tenants': lessonTenants,
+  '0012_lesson_trials': lessonTrials,
 };

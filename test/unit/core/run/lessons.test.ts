@@ -1,9 +1,11 @@
 /** The lessons that a run learns and is shown, and the constraints that follow from failures. */
 import { describe, expect, it } from 'vitest';
 import type { PlannerView } from '../../../../src/core/run/ports.ts';
+import { isWithheld } from '../../../../src/core/lessons/assignment.ts';
 import { statusOf } from '../../../../src/core/run/status.ts';
 import type { Json } from '../../../../src/protocol/json.ts';
 import type { RecallQuery } from '../../../../src/protocol/lessons.ts';
+import type { PolicyPatch } from '../../../../src/protocol/schemas/policy.ts';
 import type { ToolCallRequest } from '../../../../src/protocol/tools.ts';
 import { everyLesson, everyRecord, failed, liveChoosing, succeeded } from './choosing-world.ts';
 
@@ -203,6 +205,52 @@ describe('a run that starts with a lesson', () => {
       memory: { lessons },
     });
     expect(seen).toEqual(['']);
+  });
+});
+
+describe('a lesson on trial', () => {
+  const trial = { status: 'candidate' as const, phase: '0' };
+  const onTrial = (reflection_id: number) => [
+    { reflection_id, content: LESSON, tools: ['look'], fingerprint: 'fp1:x', trial },
+  ];
+  const trialsOf = ({ records, archives }: Awaited<ReturnType<typeof liveChoosing>>) =>
+    [...records, ...archives.map(({ pending }) => pending)]
+      .flatMap(({ lesson_uses }) => lesson_uses)
+      .flatMap(({ trial: observed }) => observed ?? []);
+  const live = (reflection_id: number, policy: PolicyPatch = {}) =>
+    liveChoosing({ plan: picky, call: atMost100, memory: { lessons: onTrial(reflection_id) }, policy });
+  const ids = Array.from({ length: 20 }, (_, n) => n + 1);
+  const withheld = ids.find((id) => isWithheld('run-1', id, 0.5)) ?? 0;
+  const shown = ids.find((id) => !isWithheld('run-1', id, 0.5)) ?? 0;
+
+  it('is shown to one half of the runs, and each run observes how its step went', async () => {
+    const seeing = await live(shown);
+    expect(seeing.calls).toBe(1);
+    expect(trialsOf(seeing)).toEqual([
+      { phase: '0', shown: true, share_shown: 0.5, first_ok: true, attempts: 1, same_again: false },
+    ]);
+    const blind = await live(withheld);
+    expect(blind.calls).toBe(2);
+    expect(trialsOf(blind)).toMatchObject([{ shown: false, first_ok: false, attempts: 1 }]);
+  });
+
+  it('is shown to every run and not observed if the policy withholds nothing, or nothing is shown at all', async () => {
+    const all = await live(withheld, { memory: { holdout: 0 } });
+    expect([all.calls, trialsOf(all)]).toEqual([1, []]);
+    expect(trialsOf(await live(shown, { mode: 'observe' }))).toEqual([]);
+  });
+
+  it('that is recalled after a failure is observed from the next attempt on', async () => {
+    const recalled = { reflection_id: shown, content: LESSON, tools: ['look'], trial };
+    const lived = await liveChoosing({
+      steps: [{ tool: 'look', input: {} }],
+      call: ({ attempt }) =>
+        attempt === 1 ? failed('HTTP_503', 'away', { category: 'server_error' }) : succeeded('there'),
+      more: { recall: ({ fingerprint }) => [{ ...recalled, fingerprint }] },
+    });
+    expect(trialsOf(lived)).toEqual([
+      { phase: '0', shown: true, share_shown: 0.5, first_ok: true, attempts: 1, same_again: false },
+    ]);
   });
 });
 
