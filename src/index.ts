@@ -10,6 +10,7 @@ export {
 export { GuardRefusedError } from './client/guard-errors.ts';
 export * from './protocol/errors.ts';
 export type { RunEvent } from './client/history/run-event.ts';
+export type { ModelDelta } from './protocol/model-delta.ts';
 export type * from './client/secondwind-client.ts';
 export type * from './client/views.ts';
 export { boundSentence } from './core/bound/sentence.ts';

@@ -27,6 +27,10 @@ export interface ActivityDeps {
   redact: Redact;
   /** Takes the values of known secrets out of what a model is sent. */
   maskKnown: Redact;
+  /** False if nobody is to see the answers of models while they arrive. Default: true. */
+  streaming?: boolean;
+  /** The length of the longest known secret that contains spaces. Streamed text lags behind by as much. */
+  holdChars?: number;
   /** Says which model to use for agents that name none: `OPENAI_BASE_URL`, `OPENAI_API_KEY`, `MODEL`. */
   environment?: Record<string, string | undefined>;
   /**

@@ -1,10 +1,12 @@
 import type { KnownLesson, StartMemoryReader } from '../store/start-memory.ts';
 import type { FeedbackEntry, LessonUse, StepEvaluation } from '../protocol/lessons.ts';
+import type { ModelDelta } from '../protocol/model-delta.ts';
 import type { FailureRevision } from '../protocol/records.ts';
 import type { FailureRecord } from '../protocol/schemas/failure-record.ts';
 
 /** The parts of a store that the activities use. The real implementation is src/store. */
 export interface ActivityStore extends Partial<MemoryStore> {
+  modelDeltas?: DeltaPort;
   records: {
     append(
       records: readonly FailureRecord[],
@@ -32,6 +34,13 @@ export interface ActivityStore extends Partial<MemoryStore> {
       ended_at: string;
     }): Promise<unknown>;
   };
+}
+
+/** Passes on what a model produces, to whoever watches the run. */
+export interface DeltaPort {
+  /** Whether anybody watches the run. */
+  isWatched(runId: string): Promise<boolean>;
+  send(runId: string, deltas: readonly ModelDelta[]): Promise<unknown>;
 }
 
 /** The memory that spans runs. Each part can be missing, because a run works without it. */

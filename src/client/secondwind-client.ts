@@ -6,6 +6,7 @@ import type { ReasonedTraceItem } from '../core/guardrails/loop-trace.ts';
 import type { Agent } from '../define/define-agent.ts';
 import type { MessageBody } from '../protocol/messages.ts';
 import type { RunRequest, RunStatus } from '../protocol/run.ts';
+import type { ModelDelta } from '../protocol/model-delta.ts';
 import type { RunEvent } from './history/run-event.ts';
 import type {
   AnswerTaken,
@@ -71,6 +72,11 @@ export interface Runs {
   list(filter?: RunFilter, options?: CallOptions): Promise<RunPage>;
   /** Yields the events of a run as they happen, without gaps, until the run has ended. */
   watch(runId: string, options?: FollowOptions): AsyncIterable<RunEvent>;
+  /**
+   * The same, and between them what the model produces while a turn is under way. Deltas are redacted and best effort, and they are not
+   * final; they have no id.
+   */
+  watch(runId: string, options: FollowOptions & { deltas: true }): AsyncIterable<RunEvent | ModelDelta>;
   /** Waits until the run has ended and returns its result. With `agent`, the output is checked against its schema and typed. */
   result(runId: string, options?: CallOptions): Promise<RunEnd>;
   result<Output>(runId: string, options: TypedOptions<Output>): Promise<RunEnd<Output>>;

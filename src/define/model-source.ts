@@ -8,6 +8,8 @@ export interface ModelEndpoint {
   model: string;
   /** For servers that do not support `json_schema`: `json_object` puts the schema into the prompt instead. */
   structured_output?: 'json_schema' | 'json_object';
+  /** False if the server must not be asked for a stream. The answers are the same; nobody sees them while they arrive. */
+  stream?: boolean;
   /** Additional headers of every request. */
   headers?: Record<string, string>;
   /** Additional fields of every request body, such as `reasoning_effort`. They override the fields that Secondwind sets. */

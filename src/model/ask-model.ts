@@ -14,6 +14,7 @@ import { createJsonCheck } from './json-check.ts';
 import { type ReadAnswer, readAnswer, readUsage } from './read-answer.ts';
 import { isEndpoint, type ModelSource } from '../define/model-source.ts';
 import { ANSWER_CAP, type ModelRequest } from './request.ts';
+import type { OnDelta } from './streamed-fetch.ts';
 import { publishModelCall } from './model-call-channel.ts';
 import { maskMessages } from './mask-messages.ts';
 import { toProviderState, stateSource } from './provider-state.ts';
@@ -29,6 +30,8 @@ export interface AskOptions {
   redact?: Redact;
   /** Masks the values of known secrets in what is sent; everything else is sent exactly. Default: masks nothing. */
   maskKnown?: Redact;
+  /** Called with each piece of the answer while it arrives. Without it the answer is not streamed. It must not throw. */
+  onDelta?: OnDelta | undefined;
   /** True if a second call is allowed, for servers that accept the request only in another form. */
   mayAskAgain?: boolean;
   /** The names of the endpoint's settings, for error messages. */
@@ -73,7 +76,7 @@ async function askOnce(request: ModelRequest, options: AskOptions): Promise<Mode
   const ask = (tokenParameter: TokenParameter): Promise<Asked> =>
     withDeadline(signal, Math.max(1, request.timeout_ms - duration()), async (abortSignal) => {
       const { generate } = await import('./generate.ts');
-      return generate(model, prompt, names, { abortSignal, tokenParameter });
+      return generate(model, prompt, names, { abortSignal, tokenParameter, onDelta: options.onDelta });
     });
   const parameter = isEndpoint(model) ? chooseTokenParameter(model) : 'max_tokens';
   let asked = await ask(parameter);

@@ -10,8 +10,10 @@ export class AnswerTooLarge extends Error {
 }
 
 /** A fetch with a cap on the size of the answer, so that an endless answer cannot fill the memory. */
-export const boundedFetch: typeof fetch = async (input, init) => {
-  const response = await fetch(input, init);
+export const boundedFetch: typeof fetch = async (input, init) => boundAnswer(await fetch(input, init));
+
+/** The same answer with a cap on its size. */
+export function boundAnswer(response: Response): Response {
   if (response.body === null) return response;
   let bytes = 0;
   const counted = response.body.pipeThrough(
@@ -24,4 +26,4 @@ export const boundedFetch: typeof fetch = async (input, init) => {
     }),
   );
   return new Response(counted, { status: response.status, statusText: response.statusText, headers: response.headers });
-};
+}

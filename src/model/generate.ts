@@ -18,6 +18,8 @@ import { bodyWithTextArguments } from './object-arguments.ts';
 import { orderedParts, type SaidState, stateInBody, stateInParts, stateSource } from './provider-state.ts';
 import { isEndpoint, type ModelEndpoint, type ModelObject, type ModelSource } from '../define/model-source.ts';
 import { isToldInWords, type ModelRequest, sentInstructions } from './request.ts';
+import { type OnDelta, streamedFetch } from './streamed-fetch.ts';
+import { streamedModel } from './streamed-model.ts';
 import type { TokenParameter } from './token-parameter.ts';
 import type { ToolNames } from './tool-names.ts';
 
@@ -39,6 +41,8 @@ const PROVIDER = 'secondwind';
 interface How {
   abortSignal: AbortSignal;
   tokenParameter: TokenParameter;
+  /** Called with each piece of the answer while it arrives. Without it nothing is streamed. */
+  onDelta?: OnDelta | undefined;
 }
 
 export async function generate(
@@ -48,7 +52,12 @@ export async function generate(
   how: How,
 ): Promise<Generated> {
   try {
-    return await generateBy(boundedFetch, source, request, names, how);
+    const { onDelta } = how;
+    const fetchAnswer =
+      onDelta === undefined
+        ? boundedFetch
+        : streamedFetch(onDelta, (wire) => names.fromWire(wire) ?? wire, boundedFetch);
+    return await generateBy(fetchAnswer, source, request, names, how);
   } catch (error) {
     const body = isEndpoint(source) ? bodyWithTextArguments(error) : null;
     if (body === null) throw error;
@@ -65,11 +74,13 @@ async function generateBy(
   source: ModelSource,
   request: ModelRequest,
   names: ToolNames,
-  { abortSignal, tokenParameter }: How,
+  { abortSignal, tokenParameter, onDelta }: How,
 ): Promise<Generated> {
   const inWords = isToldInWords(source);
   const system = sentInstructions(request, source);
-  const model = isEndpoint(source) ? modelAt(source, tokenParameter, fetchAnswer) : source;
+  const model = isEndpoint(source)
+    ? modelAt(source, tokenParameter, fetchAnswer)
+    : streamedObject(source, names, onDelta);
   const result = await generateText({
     model: request.tool_choice === 'none' ? withoutCalls(model) : model,
     ...(system === '' ? {} : { system }),
@@ -96,6 +107,9 @@ async function generateBy(
       : stateInParts(assistantParts(result.response.messages)),
   };
 }
+
+const streamedObject = (model: ModelObject, names: ToolNames, onDelta: OnDelta | undefined): ModelObject =>
+  onDelta === undefined ? model : streamedModel(model, onDelta, (wire) => names.fromWire(wire) ?? wire);
 
 const assistantParts = (messages: readonly ModelMessage[]) =>
   messages.flatMap(({ role, content }) => (role === 'assistant' && typeof content !== 'string' ? content : []));

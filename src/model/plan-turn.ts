@@ -3,10 +3,12 @@ import { redactJson, type Redact } from '../core/redaction/redact.ts';
 import type { PlannerOutcome, PlannerView } from '../core/run/ports.ts';
 import type { AssistantMessage, Message, ProviderState } from '../core/transcript/message.ts';
 import type { Agent } from '../define/define-agent.ts';
+import { isEndpoint, type ModelSource } from '../define/model-source.ts';
 import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
 import { CAP } from '../protocol/caps.ts';
 import type { ModelAnswer, ModelFailed } from '../protocol/model.ts';
+import type { ModelDeltaPart } from '../protocol/model-delta.ts';
 import { toWellFormed } from '../protocol/well-formed-text.ts';
 import type { CallFailed } from '../protocol/tools.ts';
 import { askModel } from './ask-model.ts';
@@ -29,8 +31,17 @@ export interface TurnEnvironment {
   signal: AbortSignal;
   now: () => number;
   environment: Record<string, string | undefined>;
+  /** Shows the answer while it arrives. Without it the answer is not streamed. */
+  openDeltas?(redact: Redact): TurnDeltas | undefined;
   /** Called right before the model is asked, with the most that the turn may use. */
   reserved?(most: { tokens: number; cost_micro_usd: number }): void;
+}
+
+/** Receives the pieces of one turn. */
+export interface TurnDeltas {
+  push(part: ModelDeltaPart): void;
+  /** The turn is over. The end of an incomplete answer is not shown. It never throws. */
+  end(isComplete: boolean): Promise<void>;
 }
 
 /**
@@ -78,6 +89,7 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnEnviron
   );
   if ('why' in reserved) return fail(nothingSent(reserved));
   env.reserved?.({ tokens: reserved.tokens, cost_micro_usd: reserved.cost_micro_usd });
+  const deltas = isStreamed(source) ? env.openDeltas?.(redact) : undefined;
   const heard = await askModel(
     { ...request, max_output_tokens: reserved.max_output_tokens },
     {
@@ -88,8 +100,10 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnEnviron
       now: env.now,
       mayAskAgain: view.left.turns > 0,
       settings: settingNames(agent.model),
+      onDelta: deltas === undefined ? undefined : (part) => deltas.push(part),
     },
   );
+  await deltas?.end(heard.class === 'ok');
   if (heard.class === 'cancelled') return heard;
   // Tool calls in the last turn are dropped, because nothing can run any more. The text of the answer is the result.
   const outcome = heard.class === 'ok' && view.last_turn ? { ...heard, calls: [] } : heard;
@@ -123,6 +137,9 @@ export async function planTurn(agent: Agent, view: PlannerView, env: TurnEnviron
     return { ...fail(storeUnreachable(error)), ...used };
   }
 }
+
+/** An endpoint may be set not to stream. */
+const isStreamed = (source: ModelSource): boolean => !isEndpoint(source) || source.stream !== false;
 
 /** The token count of the provider, if it sent one. */
 const countedNow = ({ usage }: ModelAnswer, request: Omit<ModelRequest, 'max_output_tokens'>, model: string) =>

@@ -13,6 +13,7 @@ import { createFailureRevisions } from './failure-revisions.ts';
 import { createFailureStatus } from './failure-status.ts';
 import { createFeedbackLog } from './feedback-log.ts';
 import { createKnownFailures } from './known-failures.ts';
+import { createModelDeltas } from './model-deltas.ts';
 import { createRefusedParts } from './refused-parts.ts';
 import { createReflections } from './reflections.ts';
 import { createReservations } from './reservations.ts';
@@ -33,6 +34,7 @@ export const createStore = (database: string | StoreOptions) => {
   const options: StoreOptions = typeof database === 'string' ? { databaseUrl: database } : database;
   const encryption = options.encryption ?? encryptionFrom(process.env);
   const db = openDatabase(options);
+  const modelDeltas = createModelDeltas(db, encryption, options);
   return {
     records: createFailureRecords(db),
     revisions: createFailureRevisions(db),
@@ -49,6 +51,7 @@ export const createStore = (database: string | StoreOptions) => {
     retryMonitors: createRetryMonitors(db),
     enhancement: createEnhancementSwitches(db),
     refusedParts: createRefusedParts(db),
+    modelDeltas,
     /** Resolves if the database answers and takes writes: a standby, or a database set to read only, answers but keeps nothing. */
     ping: async (): Promise<void> => {
       const { rows } = await sql<{
@@ -56,7 +59,10 @@ export const createStore = (database: string | StoreOptions) => {
       }>`select current_setting('transaction_read_only') as read_only`.execute(db);
       if (rows[0]?.read_only === 'on') throw new StoreReadOnlyError();
     },
-    close: (): Promise<void> => db.destroy(),
+    close: async (): Promise<void> => {
+      await modelDeltas.close();
+      await db.destroy();
+    },
   };
 };
 

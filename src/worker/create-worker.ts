@@ -32,6 +32,13 @@ export interface CreateWorkerOptions {
 const SHUTDOWN_GRACE_MS = 5_000;
 const SHUTDOWN_FORCE_MS = 10_000;
 
+/** As JSON inside JSON, which is the longest form in which a secret still has its spaces. */
+const longestWithSpaces = (secrets: readonly string[]): number =>
+  Math.max(
+    0,
+    ...secrets.filter((secret) => /\s/.test(secret)).map((secret) => JSON.stringify(JSON.stringify(secret)).length),
+  );
+
 export function createWorker(options: CreateWorkerOptions): Promise<Worker> {
   const { telemetry } = options;
   const secrets = [...secretsOf(process.env), ...findRegistrySecrets(options.registry)];
@@ -46,6 +53,8 @@ export function createWorker(options: CreateWorkerOptions): Promise<Worker> {
       store: options.store,
       redact,
       maskKnown: createMask(secrets),
+      streaming: process.env['SECONDWIND_STREAMING']?.trim() !== 'off',
+      holdChars: longestWithSpaces(secrets),
       environment: process.env,
       searchAttributes: options.searchAttributes ?? false,
     }),

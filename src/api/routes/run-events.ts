@@ -10,6 +10,8 @@ import { eventStream, type StreamMessage } from '../watch/event-stream.ts';
 const LAST_EVENT_ID = { name: 'Last-Event-ID', description: 'The id of the last event that the reader has' };
 /** For readers that cannot keep a connection open: they reconnect with the id of the last event. */
 const streamQuery = z.strictObject({ seconds: wholeNumber(1, 3_600).optional() });
+/** Whether the stream of a run also has what its model produces right now. */
+const runStreamQuery = streamQuery.extend({ deltas: z.enum(['true', 'false']).optional() });
 const STREAM = {
   status: 200,
   description: 'Server-sent events',
@@ -31,13 +33,13 @@ export const runEvents: Route = {
   role: 'viewer',
   summary: 'The events of a run, from its start or after a given event, until it has ended',
   headers: [LAST_EVENT_ID],
-  query: streamQuery,
+  query: runStreamQuery,
   answer: STREAM,
   moreAnswers: [{ status: 204, description: 'The run has ended and the reader has all events' }],
   problems: ['run_not_found'],
   handle: async (c, deps) => {
     const { runs, inspector } = deps;
-    const { seconds } = readQuery(c, streamQuery);
+    const { seconds, deltas = 'true' } = readQuery(c, runStreamQuery);
     const runId = readRunId(c);
     const afterId = lastEventId(c);
     // Checked before the stream begins, because the status cannot be changed later. A browser does not reconnect after 204.
@@ -46,8 +48,11 @@ export const runEvents: Route = {
       return c.body(null, 204);
     }
     const open = async function* (signal: AbortSignal): AsyncGenerator<StreamMessage> {
-      for await (const event of runs.watch(runId, { signal, ...(afterId && { afterId }) })) {
-        yield { id: event.id, event: event.event, data: { run_id: runId, ...event } };
+      const options = { signal, ...(afterId && { afterId }) };
+      const events = deltas === 'true' ? runs.watch(runId, { ...options, deltas: true }) : runs.watch(runId, options);
+      for await (const event of events) {
+        const data = { run_id: runId, ...event };
+        yield event.event === 'model_delta' ? { event: event.event, data } : { id: event.id, event: event.event, data };
       }
     };
     return eventStream(c, open, { seconds, onError: failing(deps, c) });

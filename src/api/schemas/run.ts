@@ -251,11 +251,26 @@ export const RUN_SCHEMAS = {
   Guidance: shownGuidance,
   /** The data of each event of a stream. Other fields depend on the event. */
   SentEvent: z.looseObject({
-    id: z.string(),
-    event: z.enum(EVENTS),
-    data: z.string().describe('A RunEvent as JSON, in one line'),
+    id: z.string().optional().describe('Absent for `model_delta`, which cannot be sent again'),
+    event: z.enum([...EVENTS, 'model_delta']),
+    data: z.string().describe('A RunEvent or a ModelDelta as JSON, in one line'),
   }),
   RunEvent: z.looseObject({ id: z.string(), run_id: z.string(), at: z.string(), event: z.enum(EVENTS) }),
+  /** What a model has produced of a turn that is under way: redacted, best effort, not final. */
+  ModelDelta: z.strictObject({
+    event: z.literal('model_delta'),
+    at: z.string(),
+    run_id: z.string(),
+    loop_id: z.string(),
+    turn: z.int(),
+    attempt: z.int(),
+    seq: z.int().describe('Counts the deltas of an attempt from 1; a gap means that some were lost'),
+    final: z.literal(false),
+    kind: z.enum(['text', 'tool_call']),
+    text: z.string().describe('A piece of the text, or of the arguments of the call'),
+    call_id: z.string().optional(),
+    tool: z.string().optional(),
+  }),
   AnswerTaken: z.strictObject({
     accepted: z.boolean(),
     question_id: z.string(),

@@ -3,7 +3,8 @@ import type { ApiContext } from '../api-context.ts';
 
 /** One server-sent event. */
 export interface StreamMessage {
-  id: string;
+  /** Absent for a message that cannot be sent again. A reader that reconnects starts after the last one with an id. */
+  id?: string;
   event: string;
   data: unknown;
 }
@@ -91,4 +92,4 @@ async function nextUnlessOver(
 
 /** JSON contains no line breaks, so the data of a message is always one line. */
 const lines = ({ id, event, data }: StreamMessage): string =>
-  `id: ${id}\nevent: ${event}\ndata: ${JSON.stringify(data)}\n\n`;
+  `${id === undefined ? '' : `id: ${id}\n`}event: ${event}\ndata: ${JSON.stringify(data)}\n\n`;

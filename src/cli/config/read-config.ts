@@ -29,6 +29,7 @@ const KNOWN = [
   'SECONDWIND_ENCRYPTION',
   'SECONDWIND_ENCRYPTION_KEYS',
   'SECONDWIND_CODEC_ORIGINS',
+  'SECONDWIND_STREAMING',
 ] as const;
 
 export const DEFAULT_PORT = 4680;
@@ -54,6 +55,8 @@ export interface Config {
   encryption: EncryptionSetting;
   /** Pages of Temporal's UI that may ask for `/codec`, as `https://host:port`. */
   codecOrigins: string[];
+  /** Whether people see the answers of models while they arrive. */
+  streaming: boolean;
   databaseUrl: string | undefined;
   temporalAddress: string | undefined;
   namespace: string;
@@ -81,6 +84,7 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: ConfigFlags = {}): Con
     reviewer: set('SECONDWIND_REVIEWER'),
     encryption: readEncryptionSetting(env),
     codecOrigins: listOf(set('SECONDWIND_CODEC_ORIGINS')).map(readOrigin),
+    streaming: readStreaming(set('SECONDWIND_STREAMING')),
     databaseUrl: set('DATABASE_URL'),
     temporalAddress: set('TEMPORAL_ADDRESS'),
     namespace: set('TEMPORAL_NAMESPACE') ?? 'default',
@@ -116,6 +120,7 @@ export function describeConfig(config: Config): Record<string, string | number |
     reviewer: config.reviewer ?? 'none',
     encryption: [config.encryption.state, ...config.encryption.keys.map(({ id }) => id)].join(' '),
     codec_origins: config.codecOrigins,
+    streaming: config.streaming ? 'on' : 'off',
     database: config.databaseUrl === undefined ? 'embedded' : withoutPassword(config.databaseUrl),
     temporal: config.temporalAddress ?? 'embedded',
     namespace: config.namespace,
@@ -152,6 +157,12 @@ function readRateLimit(text: string | undefined): number {
     `The rate limit ${text} is not a whole number from 1 to 9999999.`,
     'Correct SECONDWIND_RATE_LIMIT. It is the number of requests per second for each token.',
   );
+}
+
+function readStreaming(text: string | undefined): boolean {
+  if (text === undefined || text === 'on') return true;
+  if (text === 'off') return false;
+  throw new ConfigError(`SECONDWIND_STREAMING is ${text}.`, 'Set it to on or to off. The default is on.');
 }
 
 function withoutPassword(databaseUrl: string): string {

@@ -12,6 +12,7 @@ import { READABLE_WIDTH, terminalWidth } from '../show/table.ts';
 import { oneLine } from '../show/terminal-text.ts';
 import { exitCodeForOutcome } from './exit-code.ts';
 import { narrate, currentActivity } from './narrate.ts';
+import { StreamedAnswer } from './streamed-answer.ts';
 
 export interface FollowFlags {
   json?: boolean;
@@ -32,7 +33,15 @@ export async function followRun(remote: HttpClient, runId: string, flags: Follow
   const say = (text: string): void => live.above(() => void process.stdout.write(`${text}\n`));
   try {
     if (!flags.json) live.show('starting');
-    for await (const event of runs.watch(runId, { signal: leaving.signal })) {
+    const answer = new StreamedAnswer();
+    for await (const event of runs.watch(runId, { signal: leaving.signal, deltas: true })) {
+      if (event.event === 'model_delta') {
+        if (flags.json) say(JSON.stringify(event));
+        else for (const line of answer.add(event)) say(line);
+        if (!flags.json && answer.current !== '') live.show(answer.current);
+        continue;
+      }
+      for (const line of answer.end()) say(line);
       const ended = event.event === 'run_ended' ? { result: await readResult(remote, runId) } : {};
       const line = flags.json ? JSON.stringify({ run_id: runId, ...event, ...ended }) : narrate(event);
       if (line !== null && line !== '') say(line);

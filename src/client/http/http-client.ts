@@ -62,7 +62,8 @@ function runsOverHttp(api: ApiConnection): Runs {
   const tell = <T>(runId: string, part: string, body: unknown, options: RequestOptions = {}) =>
     api.ask<T>('POST', path(runId, part), { ...options, body, about: { runId, isMessage: true } });
   const get: Runs['get'] = (runId, options) => look<RunStatus>(runId, '', options);
-  const watch = (runId: string, options: FollowOptions = {}) => watchRun(api, path(runId, '/events'), runId, options);
+  const watch = (runId: string, options: FollowOptions & { deltas?: true } = {}) =>
+    watchRun(api, path(runId, '/events'), runId, options);
   return {
     start: async (request, options = {}) => {
       const about = { runId: request.run_id, loopId: request.loop_id };
@@ -148,11 +149,11 @@ async function* watchRun(
   api: ApiConnection,
   path: string,
   runId: string,
-  options: FollowOptions,
+  options: FollowOptions & { deltas?: true },
 ): AsyncGenerator<RunEvent, void, undefined> {
   const events = followStream(api, {
     ...options,
-    path,
+    path: `${path}?deltas=${options.deltas === true}`,
     about: { runId },
     isLast: ({ event }) => event === 'run_ended',
     // A run whose history was deleted has no events.
@@ -165,10 +166,13 @@ async function* watchRun(
   for await (const { data } of events) yield parseEvent(data);
 }
 
-/** Parses an event of the stream. The stream adds `run_id` to every event; a `RunEvent` has it only in `run_started`. */
+/**
+ * Parses an event of the stream. The stream adds `run_id` to every event; a `RunEvent` has it only in `run_started`. A delta is passed
+ * on as it is: it comes only if it was asked for, and then the second signature of `watch` holds.
+ */
 function parseEvent(data: string): RunEvent {
   const event = JSON.parse(data) as RunEvent & { run_id?: string };
-  if (event.event === 'run_started') return event;
+  if (event.event === 'run_started' || (event as { event: string }).event === 'model_delta') return event;
   const { run_id: _run, ...rest } = event;
   return rest;
 }

@@ -11,9 +11,11 @@ import type { AgentRunOptions } from '../../workflows/agent-run-input.ts';
 import type { RunEvent } from '../history/run-event.ts';
 import { createRunFeed, type RunFeed } from '../history/watch-all.ts';
 import { watchRun } from '../history/watch-run.ts';
+import { withDeltas } from '../history/with-deltas.ts';
 import {
   CANCEL_WAIT_MS,
   type CallOptions,
+  type FollowOptions,
   type Runs,
   type SecondwindClient,
   type TypedOptions,
@@ -122,7 +124,12 @@ function runsOverTemporal(options: TemporalOptions): Runs {
     start: (request, called = {}) => call(called, () => startRun(starting, request, called)),
     get: (runId, called) => call(called, () => readStatus(runId)),
     list: (filter = {}, called) => call(called, async () => previewRuns(await listRuns(listing, filter), redact)),
-    watch: (runId, called) => translated(previewEvents(watchRun(client, runId, called), redact)),
+    watch: (runId: string, called: FollowOptions & { deltas?: true } = {}) => {
+      const events = previewEvents(watchRun(client, runId, called), redact);
+      const { deltas = false, signal } = called;
+      // With deltas the second signature of `watch` holds, whose items are a union.
+      return translated(deltas ? (withDeltas(events, store?.modelDeltas, { runId, signal }) as typeof events) : events);
+    },
     result: <Output>(runId: string, called?: Partial<TypedOptions<Output>>): Promise<RunEnd<Output>> =>
       call(called, async () => typedResult(await runResult(client, store, runId), called?.agent)),
     override: (runId, body, called) => call(called, () => sendMessage(client, runId, 'override', body)),

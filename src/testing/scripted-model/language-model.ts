@@ -41,13 +41,15 @@ export function scriptedModel(script: Script, { modelId = 'scripted' }: { modelI
     async doGenerate(options) {
       const answer = await ask(options, false);
       if ('cut' in answer) throw await cutError();
+      await answer.hold?.();
       return generated(answer, modelId);
     },
     async doStream(options) {
       const answer = await ask(options, true);
-      const parts = partsOf('cut' in answer ? answer.cut : answer);
+      const parts = partsOf('cut' in answer ? answer.cut : answer, options.includeRawChunks === true);
       const error = 'cut' in answer ? await cutError() : null;
-      return { stream: buildStream(error === null ? parts : parts.slice(0, Math.ceil(parts.length / 2)), error) };
+      const sent = error === null ? parts : parts.slice(0, Math.ceil(parts.length / 2));
+      return { stream: buildStream(sent, error, 'cut' in answer ? undefined : answer.hold) };
     },
   };
 }
@@ -142,7 +144,7 @@ const generated = (answer: ScriptedAnswer, model: string): Generated => ({
   response: { modelId: model, body: buildCompletion(answer, model) },
 });
 
-function partsOf(answer: ScriptedAnswer): StreamPart[] {
+function partsOf(answer: ScriptedAnswer, withRaw: boolean): StreamPart[] {
   const text = inPieces(answer.text ?? '');
   return [
     { type: 'stream-start', warnings: [] },
@@ -150,14 +152,25 @@ function partsOf(answer: ScriptedAnswer): StreamPart[] {
     ...text.map((delta) => ({ type: 'text-delta' as const, id: '1', delta })),
     ...(text.length === 0 ? [] : [{ type: 'text-end' as const, id: '1' }]),
     ...callsOf(answer),
+    // The AI SDK has no part for a refusal.
+    ...(withRaw && answer.refusal !== null
+      ? [{ type: 'raw' as const, rawValue: { choices: [{ delta: { refusal: answer.refusal } }] } }]
+      : []),
     { type: 'finish', finishReason: finishOf(answer), usage: usageOf(answer) },
   ];
 }
 
-const buildStream = (parts: StreamPart[], error: Error | null): ReadableStream<StreamPart> =>
+const buildStream = (
+  parts: StreamPart[],
+  error: Error | null,
+  hold: (() => Promise<unknown>) | undefined,
+): ReadableStream<StreamPart> =>
   new ReadableStream({
-    start(controller) {
-      for (const part of parts) controller.enqueue(part);
+    async start(controller) {
+      for (const part of parts) {
+        if (part.type === 'finish') await hold?.();
+        controller.enqueue(part);
+      }
       if (error === null) controller.close();
       else controller.error(error);
     },

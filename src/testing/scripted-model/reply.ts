@@ -26,7 +26,8 @@ function buildAnswer(turn: AnswerTurn, request: ScriptedRequest, nextId: () => s
   }));
   const text = turn.json === undefined ? (turn.text ?? null) : JSON.stringify(turn.json);
   const finish = turn.finish ?? (calls.length > 0 ? 'tool_calls' : 'stop');
-  return { kind: 'answer', text, refusal: null, calls, finish, usage: usageOf(turn.usage, request, text, calls) };
+  const usage = usageOf(turn.usage, request, text, calls);
+  return { kind: 'answer', text, refusal: null, calls, finish, usage, ...(turn.hold && { hold: turn.hold }) };
 }
 
 function faultyReply(turn: FaultTurn, request: ScriptedRequest, nextId: () => string): Reply {

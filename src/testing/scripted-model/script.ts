@@ -14,6 +14,8 @@ export interface AnswerTurn {
   /** Default: estimated from the number of characters. */
   usage?: Partial<ScriptedUsage>;
   finish?: Finish;
+  /** Keeps the answer open: a stream stops after its text and its calls until this resolves, and any other answer waits for it. */
+  hold?: () => Promise<unknown>;
   fault?: undefined;
 }
 export interface ScriptedCall {
@@ -92,6 +94,7 @@ export interface ScriptedAnswer {
   calls: AnswerCall[];
   finish: Finish;
   usage: ScriptedUsage;
+  hold?: () => Promise<unknown>;
 }
 export interface AnswerCall {
   id: string;

@@ -87,6 +87,7 @@ async function answer(request: IncomingMessage, response: ServerResponse, contex
 async function sendReply(response: ServerResponse, reply: Reply, model = ''): Promise<void> {
   switch (reply.kind) {
     case 'answer':
+      await reply.hold?.();
       return sendJson(response, 200, buildCompletion(reply, model));
     case 'error':
       return sendJson(response, reply.status, buildErrorBody(reply), reply.headers);
@@ -119,7 +120,11 @@ async function sendStream(response: ServerResponse, reply: Reply, model: string,
   const events = (whole: ScriptedAnswer): string[] =>
     buildChunks(whole, model, includeUsage).map((chunk) => event(JSON.stringify(chunk)));
   if (reply.kind === 'answer') {
-    for (const one of events(reply)) await written(response, one);
+    const all = events(reply);
+    const ending = all.slice(includeUsage ? -2 : -1);
+    for (const one of all.slice(0, -ending.length)) await written(response, one);
+    await reply.hold?.();
+    for (const one of ending) await written(response, one);
     response.end(event('[DONE]'));
     return;
   }

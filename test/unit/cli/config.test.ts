@@ -69,6 +69,9 @@ describe('encryption', () => {
 
   it('opens its codec to origins only, not to addresses with a path', () => {
     const origins = 'https://ui.example, http://localhost:8233';
+    expect(readConfig({}).streaming).toBe(true);
+    expect(readConfig({ SECONDWIND_STREAMING: 'off' }).streaming).toBe(false);
+    expect(() => readConfig({ SECONDWIND_STREAMING: 'no' })).toThrow('SECONDWIND_STREAMING is no.');
     expect(readConfig({ SECONDWIND_CODEC_ORIGINS: origins }).codecOrigins).toEqual(origins.split(', '));
     expect(() => readConfig({ SECONDWIND_CODEC_ORIGINS: 'https://ui.example/x' })).toThrow(/not the origin of a page/);
     expect(() => readConfig({ SECONDWIND_CODEC_ORIGINS: '*' })).toThrow(/not the origin of a page/);

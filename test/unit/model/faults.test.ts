@@ -175,12 +175,13 @@ const tokensOf = (outcomes: ModelOutcome[], kind: 'input_tokens' | 'output_token
   outcomes.reduce((sum, outcome) => sum + (outcome.class === 'cancelled' ? 0 : (outcome.usage?.[kind] ?? 0)), 0);
 
 /** Every row so many times, side by side; the question itself says which row and time it is. */
-async function outcomesOf(model: ModelSource, times: number) {
+async function outcomesOf(model: ModelSource, times: number, isStreamed: boolean) {
+  const streamed = isStreamed ? { onDelta: () => undefined } : {};
   const outcomes: { row: Row; time: number; outcome: ModelOutcome }[] = [];
   for (const row of ROWS) {
     const all = Array.from({ length: times }, async (_, time) => {
       const messages: Message[] = [{ role: 'user', text: `${row.name} ${time}` }, ...past];
-      return { row, time, outcome: await askModel({ ...request, messages, ...row.request }, { model }) };
+      return { row, time, outcome: await askModel({ ...request, messages, ...row.request }, { model, ...streamed }) };
     });
     outcomes.push(...(await Promise.all(all)));
   }
@@ -195,7 +196,10 @@ const script: Script = ({ messages }) => {
   return row.turn(Number(time));
 };
 
-describe('the faults of models', () => {
+describe.each([
+  { how: 'asked at once', isStreamed: false },
+  { how: 'streamed', isStreamed: true },
+])('the faults of models, $how', ({ isStreamed }) => {
   it(
     'all 240 model faults end in a typed outcome, with calls and tokens as the server counted them',
     { timeout: 120_000 },
@@ -203,7 +207,7 @@ describe('the faults of models', () => {
       expect(ROWS).toHaveLength(12);
       const server = await serveScriptedModel(script);
       const model = { base_url: server.url, api_key: 'sk-not-a-real-key-000000', model: 'scripted' };
-      const asked = await outcomesOf(model, TIMES);
+      const asked = await outcomesOf(model, TIMES, isStreamed);
       await server.close();
 
       expect(asked).toHaveLength(240);
@@ -223,7 +227,7 @@ describe('the faults of models', () => {
 
   it('model faults have the same outcomes for a model object in this process', { timeout: 60_000 }, async () => {
     const model = scriptedModel(script);
-    const asked = await outcomesOf(model, 4);
+    const asked = await outcomesOf(model, 4, isStreamed);
     for (const { row, time, outcome } of asked)
       expect(outcome, `${row.name} ${time}`).toMatchObject(row.expected(time));
     expect(model.counts()).toMatchObject({ requests: 48, rejected: 0 });
