@@ -1,6 +1,7 @@
-import { sha256 } from '@noble/hashes/sha2.js';
-import { bytesToHex, utf8ToBytes } from '@noble/hashes/utils.js';
-import { canonicalize } from 'json-canonicalize';
+import { canonicalJson } from './canonical-json.ts';
+import { sha256Hex } from './sha256.ts';
+
+export { canonicalJson, sha256Hex };
 
 /**
  * Ids are derived from run, step and attempt, never random. So the simulator and Temporal produce the same ids, and
@@ -11,12 +12,6 @@ export const ID_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._:-]{0,127}$/;
 export const TENANT_PATTERN = /^[A-Za-z0-9][A-Za-z0-9._-]{0,63}$/;
 export const isId = (text: unknown): text is string => typeof text === 'string' && ID_PATTERN.test(text);
 
-export const sha256Hex = (text: string): string => bytesToHex(sha256(utf8ToBytes(text)));
-
-/**
- * Canonical JSON (RFC 8785), in which the order of keys does not matter. `undefined` members are dropped, as in JSON.
- */
-export const canonicalJson = (value: unknown): string => canonicalize(value ?? null);
 export const hashOfJson = (value: unknown): string => sha256Hex(canonicalJson(value));
 
 /**

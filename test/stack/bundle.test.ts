@@ -34,13 +34,12 @@ describe('the workflow bundle', () => {
     expect(sources).toContain('src/core/run/run-agent.ts');
   });
 
-  it('holds no package but the workflow SDK, hashing and canonical JSON', () => {
+  it('holds no package but the workflow SDK and hashing', () => {
     const packages = new Set(sources.map(packageOf).filter((name) => name !== null));
     expect([...packages].sort()).toEqual([
       '@noble/hashes',
       '@temporalio/common',
       '@temporalio/workflow',
-      'json-canonicalize',
       'long',
       'ms',
       'nexus-rpc',
