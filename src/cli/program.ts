@@ -15,6 +15,7 @@ import { addMcp } from './commands/mcp.ts';
 import { addMigrate } from './commands/migrate.ts';
 import { addMonitors } from './commands/monitors.ts';
 import { addOverride } from './commands/override.ts';
+import { addSupersede } from './commands/supersede.ts';
 import { addPolicy } from './commands/policy.ts';
 import { addQuestions } from './commands/questions.ts';
 import { addRefine } from './commands/refine.ts';
@@ -35,7 +36,7 @@ const GROUPS: [heading: string, commands: ((program: Command) => void)[]][] = [
     'Look:',
     [addRuns, addStatus, addSteps, addTranscript, addWatch, addFailures, addGuidance, addReflections, addQuestions],
   ],
-  ['Run:', [addRun, addRerun, addAnswer, addFeedback, addOverride, addCancel]],
+  ['Run:', [addRun, addRerun, addAnswer, addFeedback, addOverride, addSupersede, addCancel]],
   ['Decide:', [addPolicy, addBound, addSimulate, addDetect, addRefine]],
   ['Operate:', [addDev, addDemo, addWorker, addApi, addDoctor, addMigrate, addExport, addMonitors, addMcp]],
 ];

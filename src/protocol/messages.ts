@@ -67,6 +67,11 @@ export const MESSAGE_FIELDS = {
     text: text('What the person thinks of the run.'),
     by: name('Who says so, for the audit.'),
   },
+  supersede: {
+    fingerprint: { ...text('The failure, as the failures of the run name it.'), maxChars: 200 },
+    by: name('Who says so, for the audit.'),
+    reason: optionalText('Why, for the audit.'),
+  },
   cancel_run: {
     by: name('Who asks for it, for the audit.'),
     reason: optionalText('Why, for the audit.'),
@@ -108,8 +113,9 @@ export type MessageOf<Type extends MessageType> = Type extends MessageType
 export type OverrideMessage = MessageOf<'override'>;
 export type AnswerMessage = MessageOf<'answer'>;
 export type FeedbackMessage = MessageOf<'feedback'>;
+export type SupersedeMessage = MessageOf<'supersede'>;
 export type CancelMessage = MessageOf<'cancel_run'>;
-export type RunMessage = OverrideMessage | AnswerMessage | FeedbackMessage | CancelMessage;
+export type RunMessage = OverrideMessage | AnswerMessage | FeedbackMessage | SupersedeMessage | CancelMessage;
 
 export type ParsedMessage<Message = RunMessage> =
   | { ok: true; message: Message }
@@ -200,6 +206,7 @@ function checkTogether(message: RunMessage): RequestProblem[] {
           : []),
       ];
     case 'feedback':
+    case 'supersede':
     case 'cancel_run':
       return [];
   }

@@ -11,6 +11,7 @@ export const MESSAGE = {
   override: 'override',
   feedback: 'feedback',
   answer: 'answer',
+  supersede: 'supersede',
   cancelRun: 'cancel_run',
 } as const;
 

@@ -1,4 +1,5 @@
 /** Scenarios as data: each is executed in the simulator and on Temporal, and both must end in the same state. */
+import { fingerprintOf } from '../../src/core/failures/fingerprint.ts';
 import { sha256Hex } from '../../src/protocol/ids.ts';
 import type { Json } from '../../src/protocol/json.ts';
 import type { RunMessage } from '../../src/protocol/messages.ts';
@@ -39,6 +40,12 @@ const answer = (decision: string, extra: Record<string, Json> = {}) => ({
 });
 
 const NOTHING = { steps: 0, attempts: 0, model_calls: 0, tokens: 0, cost_micro_usd: 0, seconds: 0 };
+const EXPIRED = fingerprintOf({
+  signal_type: 'tool_error',
+  tool_name: 'script.read',
+  error_code: 'EXPIRED',
+  message: 'token expired',
+});
 const NO_FAILURES = { total: 0, active: 0, by_signal: {} };
 const RECEIPT_7 = sha256Hex('{"value":"receipt 7"}');
 
@@ -94,6 +101,16 @@ export const scenarios: Scenario[] = [
       used: { ...NOTHING, steps: 2, attempts: 2, model_calls: 3 },
       failures: { total: 2, active: 2, by_signal: { tool_error: 1, human_correction: 1 } },
     },
+  },
+  {
+    name: 'a person who supersedes the failure that the run asks about',
+    request: given([
+      step('script.read', { fail: 'auth', code: 'EXPIRED', message: 'token expired' }),
+      step('script.read', ok('after')),
+    ]),
+    whileAsked: { 1: [{ type: 'supersede', body: { fingerprint: EXPIRED, by: 'ada', reason: 'a new server' } }] },
+    answers: { 1: answer('skip') },
+    expect: { outcome: 'completed', failures: { total: 1, active: 0, by_signal: { tool_error: 1 } } },
   },
   {
     name: 'a person who skips the step',

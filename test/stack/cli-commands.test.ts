@@ -102,6 +102,12 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
       feedback_type: 'user_rejection',
     });
     expect(await json('override', id, '--fatigue', '--by', 'ann')).toMatchObject({ code: 0, overridden_by: 'ann' });
+    const { failures } = await json<{ failures: { failure_id: string }[] }>('failures', id);
+    expect(await cli('supersede', failures[0]?.failure_id ?? '', '--reason', 'a new server')).toMatchObject({
+      code: 0,
+      stdout: expect.stringContaining(' is superseded. '),
+    });
+    expect(await json('failures', id)).toMatchObject({ failures: [{ status: 'superseded' }, {}] });
 
     const watched = startCommand(['watch', id, '--wait', '--json'], { SECONDWIND_DATA_DIR: dataDir });
     await watched.line(/"question_asked"/);

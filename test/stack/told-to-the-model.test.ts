@@ -27,6 +27,20 @@ const charge = defineTool({
   },
 });
 
+/** What each attempt was given: its guidance and its longer timeout. */
+const given: { guidance: string; timeout_ms: number | undefined }[] = [];
+const slow = defineTool({
+  name: 'slow',
+  effect: 'read',
+  input: z.object({}),
+  output: z.json(),
+  run: (_input, { guidance, constraints, attempt }) => {
+    given.push({ guidance: guidance.text, timeout_ms: constraints.timeout_ms });
+    if (attempt === 1) throw new ToolError('too slow', { category: 'timeout' });
+    return { attempt };
+  },
+});
+
 const calls = (account: string) => ({ calls: [{ tool: 'charge', input: { account } }] });
 const models = {
   clerk: scriptedModel([calls('A'), calls('B'), { text: 'done' }]),
@@ -56,7 +70,7 @@ beforeAll(async () => {
       });
     }),
   );
-  world = await openApiWorld(agents);
+  world = await openApiWorld([...agents, defineAgent({ name: 'waiter', tools: [slow] })]);
   await world.startWorker();
 }, 120_000);
 afterAll(async () => {
@@ -140,5 +154,25 @@ describe('feedback that arrives while a run waits for a person', () => {
     expect(await correctionOf(run_id)).toMatchObject({ said: body });
     await world.runs.answer(run_id, { question_id, decision: 'skip', by: 'ada' });
     expect(await world.runs.result(run_id)).toMatchObject({ outcome: 'completed' });
+  });
+});
+
+describe('a failure that a person supersedes', () => {
+  it('no longer leads to guidance or constraints in the open run', async () => {
+    const run_id = world.newRunId('waiter');
+    const plan = { steps: [{ phase: 'work', tool: 'slow', input: {} }] };
+    await world.runs.start({ agent: 'waiter', goal: 'Wait.', run_id, plan, policy: { retry: { timeout: 0 } } });
+    const question_id = await questionOf(run_id);
+    const [record] = await eventually(
+      () => world.store.records.forRun(run_id),
+      (records) => records.length === 1,
+    );
+    const path = `/v1/failures/${record?.failure_id}/revisions`;
+    const body = { status: 'superseded', by: 'ada', reason: 'the server has moved' };
+    expect(await world.ask('POST', path, { body })).toMatchObject({ status: 201, body: { status: 'superseded' } });
+    await world.runs.answer(run_id, { question_id, decision: 'retry', by: 'ada' });
+    expect(await world.runs.result(run_id)).toMatchObject({ outcome: 'completed', failures: { active: 0 } });
+    expect(given.at(-1)).toEqual({ guidance: '', timeout_ms: undefined });
+    expect(await world.runs.failures(run_id)).toMatchObject([{ status: 'superseded' }]);
   });
 });

@@ -34,11 +34,11 @@ export const reviseFailure: Route = {
   method: 'post',
   path: '/v1/failures/{failure_id}/revisions',
   role: 'operator',
-  summary: 'Supersede a failure. It can become resolved only by proof',
+  summary: 'Supersede a failure, also in its open run. It can become resolved only by proof',
   body: 'FailureRevisionRequest',
   answer: { status: 201, description: 'The current status of its fingerprint', schema: 'FailureRevised' },
   problems: ['failure_not_found'],
-  handle: async (c, { store }) => {
+  handle: async (c, { store, inspector }) => {
     const failureId = readId(c, 'failure_id', 'failure_not_found', 'This is not a valid failure id. Check the id.');
     const { by, reason } = await readBody(c, SCHEMAS.FailureRevisionRequest);
     const record = await store.records.get(failureId);
@@ -63,6 +63,7 @@ export const reviseFailure: Route = {
         created_at: new Date().toISOString(),
       },
     ]);
+    await inspector.supersede(run_id, { fingerprint, by, reason });
     const now = (await store.failureStatus.of(run_id, fingerprint)) ?? before;
     const { status, occurrence_count, last_seen_step_id, helpful_count, harmful_count } = now;
     const standing = { status, occurrence_count, last_seen_step_id, helpful_count, harmful_count };

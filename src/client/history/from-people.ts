@@ -64,6 +64,8 @@ export function projectMessage(state: ProjectionState, name: string, body: Json 
     case MESSAGE.override:
       if (said['override_fatigue'] !== true && said['override_max_reruns'] !== true) return [];
       return [decision('override', by, textOrNull(said['override_reason']))];
+    case MESSAGE.supersede:
+      return asText(said['fingerprint']) === '' ? [] : [decision('supersede', by, textOrNull(said['reason']))];
     case MESSAGE.cancelRun:
       return projectCancelRequest(state, by, textOrNull(said['reason']));
     default:
@@ -86,7 +88,7 @@ function keepAnswer(state: ProjectionState, said: Fields, by: string): void {
   state.question = { ...question, answer: { decision: answer, text: textOrNull(said['text']), by } };
 }
 
-const decision = (what: 'override' | 'cancel', by: string, reason: string | null): Fact => ({
+const decision = (what: 'override' | 'supersede' | 'cancel', by: string, reason: string | null): Fact => ({
   event: 'decision',
   source: 'person',
   decision: what,

@@ -89,7 +89,13 @@ type RunFact =
   | { event: 'review'; source: 'run'; loop_id: string; [field: string]: Json }
   | { event: 'review'; source: 'person'; by: string; text: string }
   | { event: 'decision'; source: 'run'; loop_id: string; decision: 'rerun' | 'finalize'; [field: string]: Json }
-  | { event: 'decision'; source: 'person'; decision: 'override' | 'cancel'; by: string; reason: string | null }
+  | {
+      event: 'decision';
+      source: 'person';
+      decision: 'override' | 'supersede' | 'cancel';
+      by: string;
+      reason: string | null;
+    }
   | ({ event: 'run_ended' } & RunEnding);
 
 export interface RunEnding {

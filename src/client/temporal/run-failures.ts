@@ -28,7 +28,7 @@ export async function runFailures(client: Client, store: Store | undefined, runI
   for (const standing of foldFailures(records, [])) byFingerprint.set(standing.fingerprint, standing);
   for (const standing of standings) byFingerprint.set(standing.fingerprint, standing);
   for (const failure of told ?? []) {
-    // The run does not know which failures a person has superseded in the store.
+    // A run learns by a signal that a person has superseded a failure; until then the store knows better.
     if (byFingerprint.get(failure.fingerprint)?.status !== 'superseded')
       byFingerprint.set(failure.fingerprint, failure);
   }

@@ -2,7 +2,8 @@ import { type Client, WorkflowFailedError, WorkflowNotFoundError, WorkflowUpdate
 import { ApplicationFailure } from '@temporalio/common';
 import { MessageRefusedError, RunEndedError, RunNotFoundError } from '../../protocol/errors.ts';
 import { workflowIdOfRun } from '../../protocol/ids.ts';
-import type { RunMessage } from '../../protocol/messages.ts';
+import type { MessageBody, RunMessage } from '../../protocol/messages.ts';
+import { MESSAGE } from '../../protocol/names.ts';
 import type { RequestProblem } from '../../protocol/run.ts';
 import { isDeadline } from './grpc-errors.ts';
 
@@ -22,6 +23,15 @@ export async function sendMessage<Answer>(
       throw toRefusal(error.cause, runId);
     }
     throw error;
+  }
+}
+
+/** Tells an open run that a person superseded one of its failures. A run that has ended, or runs elsewhere, needs no message. */
+export async function signalSuperseded(client: Client, runId: string, body: MessageBody<'supersede'>): Promise<void> {
+  try {
+    await client.workflow.getHandle(workflowIdOfRun(runId)).signal(MESSAGE.supersede, body);
+  } catch (error) {
+    if (!(error instanceof WorkflowNotFoundError)) throw error;
   }
 }
 

@@ -4,6 +4,7 @@ import { createRedactor, type Redact, secretsOf } from '../../core/redaction/red
 import type { GuardPolicy } from '../../core/guardrails/guard-state.ts';
 import type { Registry } from '../../define/registry.ts';
 import { RunEndedError } from '../../protocol/errors.ts';
+import type { MessageBody } from '../../protocol/messages.ts';
 import { TASK_QUEUE } from '../../protocol/names.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { Store } from '../../store/store.ts';
@@ -27,7 +28,7 @@ import { listRuns, openQuestions } from './list-runs.ts';
 import { previewEvent, previewEvents, previewRuns, previewStatus } from './preview-questions.ts';
 import { readRequest } from './rerun.ts';
 import { runFailures } from './run-failures.ts';
-import { cancelRun, sendMessage } from './run-messages.ts';
+import { cancelRun, sendMessage, signalSuperseded } from './run-messages.ts';
 import { runStatus } from './run-status.ts';
 import { isKnownRun, runEvents, runningAttempts, runResult, runSteps, runTrace, shownGuidance } from './run-views.ts';
 import { runTranscript } from './run-transcript.ts';
@@ -79,6 +80,8 @@ export interface RunsInspector {
   exists(runId: string): Promise<boolean>;
   /** Returns the events of a run so far, oldest first. */
   events(runId: string): Promise<RunEvent[]>;
+  /** Tells an open run that a person superseded one of its failures. */
+  supersede(runId: string, body: MessageBody<'supersede'>): Promise<void>;
   /** Counts the open runs and those that wait for a person (null if the server has no search attributes). */
   counts(): Promise<{ open: number; waiting_for_human: number | null }>;
   /** The events of all runs. */
@@ -187,6 +190,7 @@ function createInspector({
     exists: (runId) =>
       call({}, async () => (await isKnownRun(client, runId)) || Boolean(await store?.archivedRuns.get(runId))),
     events,
+    supersede: (runId, body) => call({}, () => signalSuperseded(client, runId, body)),
     counts: () => call({}, () => countRuns(client, searchAttributes)),
     feed: createRunFeed({
       activeSince,

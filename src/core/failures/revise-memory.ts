@@ -69,6 +69,12 @@ export const resolveByProof = (memory: FailureMemory, trigger: Trigger): Revised
   return { memory: resolved, revisions };
 };
 
+/** Marks one failure as superseded, because a person said so. */
+export const supersedeFailure = (memory: FailureMemory, fingerprint: string): FailureMemory =>
+  changeFailures(memory, (failure) =>
+    failure.fingerprint === fingerprint ? { ...failure, status: 'superseded' } : failure,
+  );
+
 /**
  * Marks failures of a tool's old schema as superseded, because they no longer apply. Failures whose schema is unknown
  * stay.

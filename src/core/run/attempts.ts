@@ -72,6 +72,8 @@ export interface Attempt {
   outcome: CallOutcome | null;
   /** The record of a failed attempt. An attempt that failed because its worker was lost has none. */
   record?: FailureRecord;
+  /** A person superseded the failure before the memory read it. */
+  superseded?: true;
   /** The lessons that the memory returned for this failure. */
   recalled?: RunLesson[];
   /** The person's answer that allowed this attempt. */

@@ -8,6 +8,7 @@ import { applyOverride } from '../guardrails/family-overrides.ts';
 import { applyFeedback } from './human-feedback.ts';
 import { cancel, decidedOutcome, toWireState, openQuestion } from './life.ts';
 import type { RunState } from './state.ts';
+import { applySupersede } from './supersede.ts';
 
 /** A message that the run does not accept, with the reason. */
 export interface RefusedMessage {
@@ -67,6 +68,8 @@ export function apply(state: RunState, message: RunMessage, now: number): Messag
       return applyAnswer(state, message);
     case 'feedback':
       return { ...applyFeedback(state, message, now) };
+    case 'supersede':
+      return { ...applySupersede(state, message) };
     case 'cancel_run':
       cancel(state, { by: message.by, reason: message.reason ?? '', at: now });
       return { accepted: decidedOutcome(state) === undefined, state: toWireState(state) };

@@ -3,7 +3,7 @@ import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { findFailure, noteHumanAnswer, noteProgress, addFailure } from '../failures/failure-memory.ts';
 import type { FailureMemory, FoldedFailure, NewRevision } from '../failures/folded-failure.ts';
-import { creditGuidance, resolveByProof } from '../failures/revise-memory.ts';
+import { creditGuidance, resolveByProof, supersedeFailure } from '../failures/revise-memory.ts';
 import { type Attempt, START, type Step, type Subject, subjectOf } from './attempts.ts';
 import { hashCached, type Notice, makeNoticeRecord } from './failure-records.ts';
 import { newPressure } from './ledger.ts';
@@ -74,7 +74,8 @@ function readAttempt(
   const { tool } = step.call;
   if (outcome?.class === 'failed' && record !== undefined) {
     const tool_schema_hash = state.run.manifest[tool]?.schema_hash;
-    const memory = addFailure(before, record, { tool_schema_hash, query: outcome.query ?? null });
+    const added = addFailure(before, record, { tool_schema_hash, query: outcome.query ?? null });
+    const memory = attempt.superseded === true ? supersedeFailure(added, record.fingerprint) : added;
     return creditGuidance(memory, shownFingerprints(state, step, attempt), {
       ok: false,
       fingerprint: record.fingerprint,

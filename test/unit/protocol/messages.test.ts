@@ -15,7 +15,8 @@ import {
   record,
   string,
 } from 'fast-check';
-import { MESSAGE_SCHEMAS } from '../../../src/api/schemas/messages.ts';
+import { z } from 'zod';
+import { fieldSchemas, MESSAGE_SCHEMAS } from '../../../src/api/schemas/messages.ts';
 import { problemsOf } from '../../../src/define/zod-problems.ts';
 import { CAP } from '../../../src/protocol/caps.ts';
 import {
@@ -34,6 +35,7 @@ const SCHEMA_OF = {
   override: MESSAGE_SCHEMAS.OverrideRequest,
   answer: MESSAGE_SCHEMAS.AnswerRequest,
   feedback: MESSAGE_SCHEMAS.FeedbackRequest,
+  supersede: z.strictObject(fieldSchemas(MESSAGE_FIELDS.supersede)),
   cancel_run: MESSAGE_SCHEMAS.PersonRequest,
 };
 
@@ -149,6 +151,8 @@ describe('a body', () => {
       '$.output: expected at most 65536 characters of JSON',
     ],
     ['feedback', { text: 'x'.repeat(CAP.textChars + 1), by: 'ada' }, '$.text: expected at most 4000 characters'],
+    ['supersede', { fingerprint: 'fp1:x' }, '$.by: required'],
+    ['supersede', { fingerprint: ' ', by: 'ada' }, '$.fingerprint: expected a text that is not empty'],
     ['cancel_run', { by: 'x'.repeat(CAP.nameChars + 1) }, '$.by: expected at most 128 characters'],
     ['cancel_run', new Uint8Array(3), '$: expected a JSON object'],
     ['cancel_run', [], '$: expected a JSON object'],
