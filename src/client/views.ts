@@ -2,7 +2,7 @@
 import type { FailureStanding } from '../core/failures/fold-failures.ts';
 import type { OverrideAnswer } from '../core/guardrails/family-overrides.ts';
 import type { Json } from '../protocol/json.ts';
-import type { PendingQuestion } from '../protocol/questions.ts';
+import type { EditedInput, InputChange, PendingQuestion } from '../protocol/questions.ts';
 import type { Bound, RunLifeState, RunOutcome, RunResult, RunStatus } from '../protocol/run.ts';
 import type { FailureRecord } from '../protocol/schemas/failure-record.ts';
 import type { GuidanceRow } from '../protocol/tools.ts';
@@ -81,6 +81,8 @@ export interface ProjectedStep {
   input: Json;
   /** The artifact with the whole input, if the store has it: an input that its preview shows whole is not stored. */
   input_artifact_id?: string;
+  /** Set if a person changed the input before the call ran. */
+  edited?: EditedInput;
   attempts: ProjectedAttempt[];
 }
 
@@ -126,6 +128,8 @@ export interface AnswerTaken {
   state: string;
   /** Why the answer was not accepted. */
   reason?: string;
+  /** What the answer changed in the input of the call. */
+  changes?: InputChange[];
 }
 /** Feedback that the run accepted. */
 export interface FeedbackTaken {

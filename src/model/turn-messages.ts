@@ -1,6 +1,7 @@
 import type { PlannerStep, PlannerView, RerunReason } from '../core/run/ports.ts';
 import type { AssistantMessage, Message, ToolMessage } from '../core/transcript/message.ts';
 import { shortenToBytes } from '../core/transcript/shorten-to-bytes.ts';
+import { describeChanges } from '../core/run/input-changes.ts';
 import { replaceFailedTail, replaceInvalidOutput } from '../core/transcript/failed-tail.ts';
 import { quote } from '../core/failures/quote.ts';
 import { CAP } from '../protocol/caps.ts';
@@ -93,7 +94,7 @@ function withResults(messages: readonly Message[], view: PlannerView, outputs: R
   if (last?.role !== 'assistant' || last.calls.length === 0) return [...messages];
   const results = last.calls.map(({ call_id, tool }): ToolMessage => {
     const step = view.steps.find((candidate) => candidate.call_id === call_id);
-    const result = step === undefined ? NOT_RUN : toResult(step, outputs);
+    const result = step === undefined ? NOT_RUN : withEdit(step, toResult(step, outputs));
     return { role: 'tool', call_id, tool, ...result, output: asStored(wellFormed(result.output)) };
   });
   return [...messages, ...results];
@@ -101,7 +102,9 @@ function withResults(messages: readonly Message[], view: PlannerView, outputs: R
 
 const NOT_RUN = { output: { error: 'not run: the budget of this run leaves no room for it' }, failed: true as const };
 
-function toResult(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Pick<ToolMessage, 'output' | 'failed'> {
+type Result = Pick<ToolMessage, 'output' | 'failed'>;
+
+function toResult(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Result {
   switch (step.status) {
     case 'ok':
       if (step.known !== undefined) return { output: confirmedOutput(step, step.known, outputs) };
@@ -139,6 +142,20 @@ function toResult(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Pick<T
 function printedOutput(step: PlannerStep, outputs: ReadonlyMap<string, Json>): { output?: Json } {
   const isPrinted = step.output !== undefined || step.artifact_id !== undefined;
   return isPrinted ? { output: findOutput(step, outputs) } : {};
+}
+
+/** A person changed the input: the model must know, or it would take the result for one of its own input. */
+function withEdit({ edited, input, status }: PlannerStep, result: Result): Result {
+  if (edited === undefined) return result;
+  const told = {
+    changed_by_a_person: `${quote(edited.by, CAP.nameChars)} changed the input of this call before it ran: ${describeChanges(edited.changes)}.`,
+    input_that_ran: input,
+  };
+  if (status === 'ok') return { ...result, output: { ...told, output: result.output } };
+  return {
+    ...result,
+    output: { ...(isRecord(result.output) ? (result.output as { [key: string]: Json }) : {}), ...told },
+  };
 }
 
 const FACTS = {

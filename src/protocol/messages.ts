@@ -61,6 +61,13 @@ export const MESSAGE_FIELDS = {
       maxChars: CAP.answerOutputChars,
       sentence: 'With the decision `done`: what the call gave. It has to fit the output schema of the tool.',
     },
+    input: {
+      type: 'json',
+      optional: true,
+      maxChars: CAP.chosenInputBytes,
+      sentence:
+        'With the decision `approve`: the whole input to run the call with instead. It has to fit the input schema of the tool.',
+    },
     by: name('Who answers, for the audit.'),
   },
   feedback: {
@@ -203,6 +210,9 @@ function checkTogether(message: RunMessage): RequestProblem[] {
           : []),
         ...(message.decision !== 'done' && message.output !== undefined
           ? [{ path: '$.output', message: 'only with the decision done' }]
+          : []),
+        ...(message.decision !== 'approve' && message.input !== undefined
+          ? [{ path: '$.input', message: 'only with the decision approve' }]
           : []),
       ];
     case 'feedback':

@@ -40,6 +40,7 @@ export const ACTIVITY = {
   review: 'review',
   reconcile: 'reconcile',
   checkOutput: 'checkOutput',
+  checkInput: 'checkInput',
   recall: 'recall',
   notify: 'notify',
   record: 'record',

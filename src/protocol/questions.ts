@@ -66,5 +66,20 @@ export interface QuestionChoice {
   does: string;
 }
 
+/** A value that a person changed. `from` is absent if it was added, `to` if it was removed; long values are cut. */
+export interface InputChange {
+  path: string;
+  from?: Json;
+  to?: Json;
+}
+
+/** A person's change of the input of a call, before the call ran. */
+export interface EditedInput {
+  by: string;
+  changes: InputChange[];
+  /** The artifact with the input before the change. */
+  from_artifact_id?: string;
+}
+
 /** How a question was closed. A timeout is not a denial, and the model is told which one happened. */
 export type AnswerKind = 'answered' | 'denied' | 'timed_out' | 'policy';

@@ -1,5 +1,7 @@
 import type { Json } from './json.ts';
 import type { FailureCategory } from './failure-categories.ts';
+import type { Decision, EditedInput } from './questions.ts';
+import type { RequestProblem } from './run.ts';
 
 export type ToolEffect = 'read' | 'idempotent' | 'side_effect';
 
@@ -217,6 +219,20 @@ export type ReconcileOutcome =
   | ({ verdict: 'done' } & Pick<CallSucceeded, 'output' | 'artifact_id' | 'inline' | 'bytes' | 'carried' | 'unsaved'>)
   | { verdict: 'not_done' }
   | { verdict: 'unknown' };
+
+/** An answer that brings another input for a call. A worker checks it by the schema of the tool before it is applied. */
+export interface InputToCheck {
+  question_id: string;
+  decision: Decision;
+  by: string;
+  text?: string;
+  step_id: number;
+  tool: string;
+  input: Json;
+  /** What the person changed; absent if the input is the same. */
+  edited?: EditedInput;
+}
+export type CheckedInput = { ok: true } | { ok: false; problems: RequestProblem[] };
 
 /** An output that a person gave for a call whose effect happened. */
 export interface OutputToCheck {

@@ -9,7 +9,9 @@ import type { Execution, RecordBatch, RunArchive } from '../protocol/records.ts'
 import type { PrepareOutcome, RunRequest } from '../protocol/run.ts';
 import type {
   CallSucceeded,
+  CheckedInput,
   CheckedOutput,
+  InputToCheck,
   OutputToCheck,
   ReconcileOutcome,
   ToolCallRequest,
@@ -38,6 +40,7 @@ export interface RuntimeActivities {
   review(view: ReviewView): Promise<Reviewed>;
   reconcile(request: ToolCallRequest): Promise<ReconcileOutcome>;
   checkOutput(request: OutputToCheck): Promise<CheckedOutput>;
+  checkInput(request: InputToCheck): Promise<CheckedInput>;
   recall(query: RecallQuery): Promise<RunLesson[]>;
   notify(notice: QuestionNotice): Promise<void>;
   record(batch: RecordBatch): Promise<void>;
@@ -93,6 +96,13 @@ const storeWrites = {
 export const { record, archive } = proxyActivities<Pick<RuntimeActivities, 'record' | 'archive'>>(storeWrites);
 /** Checking an output that a person gave changes nothing either. */
 export const { checkOutput } = proxyActivities<Pick<RuntimeActivities, 'checkOutput'>>(storeWrites);
+
+/** A person waits for the answer, so a worker has to take it soon; the person can send the answer again. */
+export const { checkInput } = proxyActivities<Pick<RuntimeActivities, 'checkInput'>>({
+  startToCloseTimeout: 10_000,
+  scheduleToCloseTimeout: 20_000,
+  retry: { initialInterval: 500, maximumAttempts: 3 },
+});
 
 /** The archive of a run that has ended waits for the store as long as the store is away; nothing waits for the archive. */
 export const { archive: archivePatiently } = proxyActivities<Pick<RuntimeActivities, 'archive'>>({

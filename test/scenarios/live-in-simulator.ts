@@ -4,6 +4,7 @@ import type { ToolEnvironment } from '../../src/activities/tools/tool-environmen
 import { checkGivenOutput } from '../../src/activities/tools/check-given-output.ts';
 import { executeTool, reconcileTool } from '../../src/activities/tools/execute-tool.ts';
 import type { RunState } from '../../src/core/run/state.ts';
+import { problemsOf } from '../../src/define/zod-problems.ts';
 import type { Registry } from '../../src/define/registry.ts';
 import { simulateRun, type Simulated, type World } from '../../src/testing/simulator/simulate-run.ts';
 import { simulateSubRun } from '../../src/testing/simulator/sub-run.ts';
@@ -53,6 +54,10 @@ function worldOf(registry: Registry, scenario: Pick<Scenario, 'answers' | 'atOnc
     call: async (request) => ({ ...(await executeTool(toolOf(request.tool), request, environment)), duration_ms: 1 }),
     reconcile: (request) => reconcileTool(toolOf(request.tool), request, environment),
     checkOutput: (request) => checkGivenOutput(toolOf(request.tool), request, environment),
+    checkInput: ({ tool, input }) => {
+      const parsed = toolOf(tool).input.safeParse(input);
+      return parsed.success ? { ok: true } : { ok: false, problems: problemsOf(parsed.error, '$.input') };
+    },
     plan: (view) => {
       const agent = registry.agents.get(view.agent);
       return askPlanner(agent?.planner, view, environment, agent?.tools);

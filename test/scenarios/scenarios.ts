@@ -264,6 +264,34 @@ export const scenarios: Scenario[] = [
     expect: { outcome: 'completed' },
   },
   {
+    name: 'two approvals with another input than the planned one, which the calls then run with',
+    request: given([step('script.launch', ok('planned')), step('script.launch', ok('also planned'))]),
+    answers: {
+      1: answer('approve', { input: { attempts: [ok('changed')] } }),
+      2: answer('approve', { input: { attempts: [ok('changed too')], more: 1 } }),
+    },
+    expect: {
+      outcome: 'completed',
+      result: {
+        output: { value: 'changed too' },
+        artifact_id: sha256Hex('{"value":"changed too"}'),
+        loop_id: 'loop_run-1',
+      },
+    },
+  },
+  {
+    name: 'two approvals of one batch that people turn into the same side effect, which then runs twice, one after the other',
+    request: given([
+      { ...step('script.launch', ok('one')), id: 'a', after: [] },
+      { ...step('script.launch', ok('two')), id: 'b', after: [] },
+    ]),
+    answers: {
+      1: answer('approve', { input: { attempts: [ok('same')] } }),
+      2: answer('approve', { input: { attempts: [ok('same')] } }),
+    },
+    expect: { outcome: 'completed' },
+  },
+  {
     name: 'an approval that is denied',
     request: given([step('script.launch', ok('up')), step('script.read', ok('anyway'))]),
     answers: { 1: answer('deny') },

@@ -2,11 +2,14 @@ import { log } from '@temporalio/activity';
 import type { Redact } from '../../core/redaction/redact.ts';
 import type { Tool } from '../../define/define-tool.ts';
 import type { Registry } from '../../define/registry.ts';
+import { problemsOf } from '../../define/zod-problems.ts';
 import type { Json } from '../../protocol/json.ts';
 import { toolActivity } from '../../protocol/names.ts';
 import type {
   CallSucceeded,
+  CheckedInput,
   CheckedOutput,
+  InputToCheck,
   OutputToCheck,
   ReconcileOutcome,
   ToolCallRequest,
@@ -74,9 +77,17 @@ export function createToolActivities({ registry, store, redact }: ToolActivityDe
     if (tool === undefined) return { ok: false, problem: `this worker does not know the tool ${request.tool}` };
     return withHeartbeat((call) => checkGivenOutput(tool, request, environment(call)));
   };
+  const checkInput = async ({ tool: name, input }: InputToCheck): Promise<CheckedInput> => {
+    const tool = registry.tools.get(name);
+    if (tool === undefined) return refuseInput(`this worker does not know the tool ${name}`);
+    const parsed = await tool.input.safeParseAsync(input);
+    return parsed.success ? { ok: true } : { ok: false, problems: problemsOf(parsed.error, '$.input') };
+  };
   const own = [...registry.tools.values()].filter(({ agent }) => agent === undefined);
   const tools = Object.fromEntries(own.map((tool) => [toolActivity(tool.name), call(tool)]));
-  return { ...tools, reconcile, checkOutput };
+  return { ...tools, reconcile, checkOutput, checkInput };
 }
+
+const refuseInput = (message: string): CheckedInput => ({ ok: false, problems: [{ path: '$.input', message }] });
 
 const JSON_TYPE = 'application/json';

@@ -119,6 +119,8 @@ const askedQuestion: z.ZodType<AskedQuestion> = z.strictObject({
   ...questionShape,
 });
 
+const inputChanges = z.array(z.strictObject({ path: z.string(), from: z.json().optional(), to: z.json().optional() }));
+
 const step: z.ZodType<ProjectedStep> = z.strictObject({
   loop_id: z.string(),
   step_id: z.int(),
@@ -126,6 +128,10 @@ const step: z.ZodType<ProjectedStep> = z.strictObject({
   tool: z.string(),
   input: z.json(),
   input_artifact_id: z.string().optional(),
+  edited: z
+    .strictObject({ by: z.string(), changes: inputChanges, from_artifact_id: z.string().optional() })
+    .optional()
+    .describe('Set if a person changed the input before the call ran'),
   attempts: z.array(
     z.strictObject({
       attempt: z.int(),
@@ -276,6 +282,7 @@ export const RUN_SCHEMAS = {
     question_id: z.string(),
     state: z.string(),
     reason: z.string().optional(),
+    changes: inputChanges.optional().describe('What the answer changed in the input of the call'),
   }),
   FeedbackTaken: z.strictObject({
     feedback_type: z.string().nullable(),

@@ -9,6 +9,7 @@ interface AnswerFlags extends RemoteFlags {
   question?: string;
   text?: string;
   output?: string;
+  input?: string;
   by?: string;
 }
 
@@ -17,36 +18,33 @@ export function addAnswer(program: Command): void {
     .addArgument(new Argument('[decision]', 'one of the options; without it the question is shown').choices(DECISIONS))
     .option('--question <id>', 'the id of the question (default: the open one)')
     .option('--text <text>', 'what to do instead, required for `correct`; with any other decision, a note')
+    .option('--input <json>', 'with `approve`: the whole input to run the call with instead, as JSON or @file')
     .option('--output <json>', 'with `done`: the output of the call, as JSON or @file')
     .action(async (runId: string, decision: Decision | undefined, flags: AnswerFlags) => {
-      const [{ connectRemote }, { print }, { EXIT }, { readJson }, { READABLE_WIDTH, terminalWidth }] =
+      const [{ connectRemote }, { print }, { EXIT }, { readJson }, { READABLE_WIDTH, terminalWidth }, show] =
         await Promise.all([
           import('../ask/connect-remote.ts'),
           import('../show/print.ts'),
           import('../report-error.ts'),
           import('../read-input.ts'),
           import('../show/table.ts'),
+          import('../show/question-lines.ts'),
         ]);
       const { runs } = await connectRemote(flags);
       if (decision === undefined) {
         const question = await openQuestion(runs, runId);
-        const { questionBlock } = await import('../show/question-lines.ts');
-        return print(flags, question, () => questionBlock(runId, question, terminalWidth() ?? READABLE_WIDTH));
+        return print(flags, question, () => show.questionBlock(runId, question, terminalWidth() ?? READABLE_WIDTH));
       }
       const { text } = flags;
       const output = flags.output === undefined ? undefined : await readJson(flags.output);
+      const input = flags.input === undefined ? undefined : await readJson(flags.input);
       const question_id = flags.question ?? (await openQuestion(runs, runId)).question_id;
-      const body = {
-        question_id,
-        decision,
-        by: readPerson(flags),
-        ...defined({ text, output }),
-      };
+      const body = { question_id, decision, by: readPerson(flags), ...defined({ text, output, input }) };
       const taken = await runs.answer(runId, body);
       const told = taken.accepted
         ? `Accepted: ${decision}. The run is ${taken.state}.`
         : `Not accepted: ${taken.reason}.`;
-      print(flags, taken, () => [told]);
+      print(flags, taken, () => [told, ...show.changeLines(taken.changes ?? [], terminalWidth() ?? READABLE_WIDTH)]);
       if (!taken.accepted) process.exitCode = EXIT.failed;
     });
 }

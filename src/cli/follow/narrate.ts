@@ -1,5 +1,6 @@
 import { colours } from '../show/colours.ts';
 import type { RunEvent } from '../../client/history/run-event.ts';
+import { describeChanges } from '../../core/run/input-changes.ts';
 import { duration, oneLine } from '../show/terminal-text.ts';
 
 /** Returns the line for one event, or null if it needs none. */
@@ -24,8 +25,11 @@ export function narrate(event: RunEvent): string | null {
       return event.reason === 'back_off' ? `  ${colours.dim(`waits ${formatWait(event.wait_ms)}`)}` : null;
     case 'question_asked':
       return `${colours.yellow('?')} ${oneLine(event.text)}`;
-    case 'answered':
-      return `  ${colours.yellow(event.kind)} ${oneLine(`${event.decision ?? ''}${event.by === null ? '' : ` by ${event.by}`}`)}`;
+    case 'answered': {
+      const changed = event.changes === undefined ? '' : `, who changed ${describeChanges(event.changes)}`;
+      const by = event.by === null ? '' : ` by ${event.by}${changed}`;
+      return `  ${colours.yellow(event.kind)} ${oneLine(`${event.decision ?? ''}${by}`)}`;
+    }
     case 'review':
       return event.source === 'person'
         ? `${colours.yellow('feedback')} of ${oneLine(event.by)}: ${oneLine(event.text)}`

@@ -1,5 +1,6 @@
+import { describeChanges } from '../../core/run/input-changes.ts';
 import type { Json } from '../../protocol/json.ts';
-import type { PendingQuestion } from '../../protocol/questions.ts';
+import type { InputChange, PendingQuestion } from '../../protocol/questions.ts';
 import { colours } from './colours.ts';
 import { dollars, duration, minute, oneLine, safeLines, wrap } from './terminal-text.ts';
 
@@ -22,8 +23,15 @@ export function questionBlock(runId: string, question: PendingQuestion, width: n
     ...choices.flatMap(({ option, does }) => row(option, [does])),
     '',
     ...wrap(`Answer: secondwind answer ${runId} <${options.join('|')}>`, width),
+    ...(options.includes('approve')
+      ? wrap(`With another input: secondwind answer ${runId} approve --input <json>`, width)
+      : []),
   ];
 }
+
+/** What a person changed in an input, one line for each value. */
+export const changeLines = (changes: readonly InputChange[], width: number): string[] =>
+  changes.flatMap((change) => wrap(oneLine(`changed ${describeChanges([change])}`), width));
 
 const INDENT = 2;
 const LABEL = 10;

@@ -19,12 +19,15 @@ function result(step: ProjectedStep): string {
   return last?.failure_id === undefined ? '' : `failure ${last.failure_id}`;
 }
 
+const input = ({ input: given, edited }: ProjectedStep): string =>
+  edited === undefined ? show(given) : `${show(given)} (changed by ${edited.by})`;
+
 const STEPS: Column<ProjectedStep>[] = [
   { head: 'STEP', cell: (step) => String(step.step_id), right: true },
   { head: 'TOOL', cell: (step) => step.tool, flexible: true },
   { head: 'OUTCOME', cell: (step) => lastAttempt(step)?.outcome ?? '', paint: paintOutcome },
   { head: 'ATTEMPTS', cell: (step) => String(step.attempts.length), right: true },
-  { head: 'INPUT', cell: (step) => show(step.input), flexible: true },
+  { head: 'INPUT', cell: input, flexible: true },
   { head: 'OUTPUT', cell: result, flexible: true },
 ];
 

@@ -11,6 +11,8 @@ import type { AttemptPlace, Fact, RecordedOutput } from './run-event.ts';
 
 export type CallInProgress = Extract<OpenCall, { step_id: number }>;
 
+export const isAttempt = (call: OpenCall): call is CallInProgress => call.kind === 'tool' || call.kind === 'reconcile';
+
 /** A tool's activity is one attempt. Its input says which step it belongs to and which guidance it was shown. */
 export function projectToolCall(state: ProjectionState, key: string, tool: string, request: Fields): Fact[] {
   const call = readCall(state, 'tool', request, tool);

@@ -1,6 +1,6 @@
 import type { Json } from '../../protocol/json.ts';
 import type { RunOutcome } from '../../protocol/run.ts';
-import { projectCancel } from './from-calls.ts';
+import { isAttempt, projectCancel } from './from-calls.ts';
 import { projectLoop } from './from-decisions.ts';
 import { projectQuestionEnd } from './from-people.ts';
 import { type Fields, asFields, decodeFirst, type HistoryEvent, asList, asText, textOrNull } from './history-event.ts';
@@ -22,7 +22,7 @@ export function projectClose(state: ProjectionState, event: HistoryEvent): Fact[
   if (ending === null || state.ended) return [];
   state.ended = true;
   // A workflow that was closed from outside has open calls. They count as cancelled.
-  const left = Object.values(state.calls).flatMap((call) => (call.kind === 'record' ? [] : projectCancel(state, call)));
+  const left = Object.values(state.calls).flatMap((call) => (isAttempt(call) ? projectCancel(state, call) : []));
   state.calls = {};
   return [...left, ...projectQuestionEnd(state), { event: 'run_ended', ...ending }];
 }

@@ -1,6 +1,17 @@
+import { defined } from '../../protocol/defined.ts';
 import type { Json } from '../../protocol/json.ts';
 import { MEMO, MESSAGE } from '../../protocol/names.ts';
-import { type Attributes, type Fields, asFields, decodeJson, asText, textOrNull } from './history-event.ts';
+import type { EditedInput, InputChange } from '../../protocol/questions.ts';
+import {
+  type Attributes,
+  type Fields,
+  asCount,
+  asFields,
+  asList,
+  decodeJson,
+  asText,
+  textOrNull,
+} from './history-event.ts';
 import { projectDecided } from './from-decisions.ts';
 import type { ProjectionState } from './projection-state.ts';
 import { readQuestion } from './read-question.ts';
@@ -44,7 +55,11 @@ export function projectQuestionEnd(state: ProjectionState): Fact[] {
       : answer.decision === 'deny'
         ? 'denied'
         : 'answered';
-  return [{ event: 'answered', question_id, kind, ...(answer ?? { decision: null, text: null, by: null }) }];
+  const { edit, ...said } = answer ?? { decision: null, text: null, by: null };
+  return [
+    { event: 'answered', question_id, kind, ...said, ...defined({ changes: edit?.edited.changes }) },
+    ...(edit === undefined ? [] : [{ event: 'input_edited' as const, ...edit }]),
+  ];
 }
 
 /**
@@ -57,7 +72,8 @@ export function projectMessage(state: ProjectionState, name: string, body: Json 
   if (by.trim() === '') return [];
   switch (name) {
     case MESSAGE.answer:
-      keepAnswer(state, said, by);
+      // An answer with another input counts once a worker has checked it.
+      if ((said['input'] ?? null) === null) keepAnswer(state, said);
       return [];
     case MESSAGE.feedback:
       return asText(said['text']) === '' ? [] : [{ event: 'review', source: 'person', by, text: asText(said['text']) }];
@@ -80,12 +96,26 @@ export function projectCancelRequest(state: ProjectionState, by: string, reason:
   return [decision('cancel', by, reason)];
 }
 
-function keepAnswer(state: ProjectionState, said: Fields, by: string): void {
+/** Keeps the first valid answer. `said` is the message itself or, if a worker had to check its input, the request for that. */
+export function keepAnswer(state: ProjectionState, said: Fields): void {
   const { question } = state;
   const answer = asText(said['decision']);
   if (question === null || question.answer !== null || question.question_id !== said['question_id']) return;
   if (!question.options.includes(answer) || (answer === 'correct' && asText(said['text']) === '')) return;
-  state.question = { ...question, answer: { decision: answer, text: textOrNull(said['text']), by } };
+  const edited = readEdit(said['edited']);
+  const edit = edited === null ? undefined : { step_id: asCount(said['step_id']), edited };
+  const text = textOrNull(said['text']);
+  state.question = { ...question, answer: { decision: answer, text, by: asText(said['by']), ...defined({ edit }) } };
+}
+
+function readEdit(value: Json | undefined): EditedInput | null {
+  const { by, changes, from_artifact_id: from } = asFields(value);
+  const listed = asList(changes).flatMap((change): InputChange[] => {
+    const { path, from: before, to } = asFields(change);
+    return typeof path === 'string' ? [{ path, ...defined({ from: before, to }) }] : [];
+  });
+  if (listed.length === 0) return null;
+  return { by: asText(by), changes: listed, ...(typeof from === 'string' && { from_artifact_id: from }) };
 }
 
 const decision = (what: 'override' | 'supersede' | 'cancel', by: string, reason: string | null): Fact => ({

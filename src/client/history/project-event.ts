@@ -1,5 +1,6 @@
 import { ACTIVITY, toolOfActivity } from '../../protocol/names.ts';
 import {
+  isAttempt,
   projectCancel,
   projectFailure,
   projectPlannerCall,
@@ -9,7 +10,7 @@ import {
 } from './from-calls.ts';
 import { eventId } from './event-id.ts';
 import { projectArchive, projectClose } from './from-end.ts';
-import { projectCancelRequest, projectMemo, projectMessage } from './from-people.ts';
+import { keepAnswer, projectCancelRequest, projectMemo, projectMessage } from './from-people.ts';
 import { projectBatch, forgetSaved } from './from-records.ts';
 import { projectStart } from './from-start.ts';
 import { endOfSubRun, projectSubRun, projectSubRunEnd } from './from-sub-runs.ts';
@@ -38,7 +39,7 @@ export function projectEvent(
 }
 
 export const isRunEvent = (fact: StampedFact): fact is RunEvent =>
-  fact.event !== 'attempt_started' && fact.event !== 'attempt_output';
+  fact.event !== 'attempt_started' && fact.event !== 'attempt_output' && fact.event !== 'input_edited';
 
 /** Like `projectEvent`, but also returns the facts that only the list of steps needs. */
 export function reduce(state: ProjectionState, event: HistoryEvent): { state: ProjectionState; facts: StampedFact[] } {
@@ -72,17 +73,25 @@ function projectAttributes(state: ProjectionState, key: string, event: HistoryEv
   if (taken) return recordStart(state, numberText(taken.scheduledEventId));
   if (done) {
     return closing(state, done, (call) => {
-      if (call.kind !== 'record') return projectSuccess(state, call, decodeFirst(done.result));
-      forgetSaved(state, call.failure_ids);
-      return [];
+      const result = decodeFirst(done.result);
+      switch (call.kind) {
+        case 'record':
+          forgetSaved(state, call.failure_ids);
+          return [];
+        case 'check':
+          if (asFields(result)['ok'] === true) keepAnswer(state, call.answer);
+          return [];
+        default:
+          return projectSuccess(state, call, result);
+      }
     });
   }
   const lost = failed ?? timedOut;
   if (lost) {
-    return closing(state, lost, (call) => (call.kind === 'record' ? [] : projectFailure(state, call, lost.failure)));
+    return closing(state, lost, (call) => (isAttempt(call) ? projectFailure(state, call, lost.failure) : []));
   }
   if (cancelled) {
-    return closing(state, cancelled, (call) => (call.kind === 'record' ? [] : projectCancel(state, call)));
+    return closing(state, cancelled, (call) => (isAttempt(call) ? projectCancel(state, call) : []));
   }
   if (initiated) return projectSubRun(state, key, asFields(decodeFirst(initiated.input)));
   const child = endOfSubRun(event);
@@ -116,6 +125,9 @@ function projectScheduled(
       return projectPlannerCall(state, input);
     case ACTIVITY.reconcile:
       openReconcile(state, key, input);
+      return [];
+    case ACTIVITY.checkInput:
+      state.calls[key] = { kind: 'check', answer: input };
       return [];
     case ACTIVITY.record: {
       const { facts, failureIds } = projectBatch(state, input);

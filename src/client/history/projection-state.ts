@@ -1,10 +1,14 @@
+import type { EditedInput } from '../../protocol/questions.ts';
+import type { Fields } from './history-event.ts';
 import type { RunEnding, AttemptPlace } from './run-event.ts';
 
 /** An activity that is scheduled and not closed yet. */
 export type OpenCall =
   | ({ kind: 'tool'; wait_ms: number; started_at: string } & AttemptPlace)
   | ({ kind: 'reconcile'; wait_ms: number; started_at: string } & AttemptPlace)
-  | { kind: 'record'; failure_ids: string[] };
+  | { kind: 'record'; failure_ids: string[] }
+  /** A worker checks the input that a person gave. The answer counts once it fits. */
+  | { kind: 'check'; answer: Fields };
 
 /**
  * What the projection remembers between two history events: mostly what is in progress, so its size does not grow with the run.
@@ -37,7 +41,15 @@ interface OpenQuestion {
   question_id: string;
   options: string[];
   escalation: number;
-  answer: { decision: string; text: string | null; by: string } | null;
+  answer: GivenAnswer | null;
+}
+
+export interface GivenAnswer {
+  decision: string;
+  text: string | null;
+  by: string;
+  /** What the person changed in the input of the step. */
+  edit?: { step_id: number; edited: EditedInput };
 }
 
 export const openProjection = (runId = ''): ProjectionState => ({

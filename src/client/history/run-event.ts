@@ -1,5 +1,5 @@
 import type { Json } from '../../protocol/json.ts';
-import type { AnswerKind, PendingQuestion } from '../../protocol/questions.ts';
+import type { AnswerKind, EditedInput, InputChange, PendingQuestion } from '../../protocol/questions.ts';
 import type { RunOutcome } from '../../protocol/run.ts';
 import type { CallFailed, GuidanceRow } from '../../protocol/tools.ts';
 
@@ -85,6 +85,8 @@ type RunFact =
       decision: string | null;
       text: string | null;
       by: string | null;
+      /** What the person changed in the input of the call that was approved. */
+      changes?: InputChange[];
     }
   | { event: 'review'; source: 'run'; loop_id: string; [field: string]: Json }
   | { event: 'review'; source: 'person'; by: string; text: string }
@@ -131,5 +133,11 @@ export interface RecordedOutput {
   artifact_id: string | null;
   bytes: number;
 }
-export type StepFact = AttemptStarted | AttemptOutput;
+/** A person changed the input of a step before it ran. */
+export interface InputEdited {
+  event: 'input_edited';
+  step_id: number;
+  edited: EditedInput;
+}
+export type StepFact = AttemptStarted | AttemptOutput | InputEdited;
 export type Fact = RunFact | StepFact;

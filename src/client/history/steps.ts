@@ -11,6 +11,11 @@ export type RecordedAttempt = Omit<ProjectedAttempt, 'output' | 'output_artifact
 export function collectSteps(facts: readonly StampedFact[]): RecordedStep[] {
   const steps = new Map<number, RecordedStep>();
   for (const fact of facts) merge(steps, fact, fact.at);
+  // The input is changed before the first attempt, so the step is known only afterwards.
+  for (const fact of facts) {
+    const step = fact.event === 'input_edited' ? steps.get(fact.step_id) : undefined;
+    if (step !== undefined && fact.event === 'input_edited') step.edited = fact.edited;
+  }
   return [...steps.values()].sort((one, other) => one.step_id - other.step_id);
 }
 

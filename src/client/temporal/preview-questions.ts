@@ -1,6 +1,7 @@
+import { previewChanges } from '../../core/redaction/preview-changes.ts';
 import { previewQuestion } from '../../core/redaction/preview-question.ts';
 import type { Redact } from '../../core/redaction/redact.ts';
-import type { PendingQuestion } from '../../protocol/questions.ts';
+import type { InputChange, PendingQuestion } from '../../protocol/questions.ts';
 import type { RunEvent } from '../history/run-event.ts';
 import type { RunPage } from '../views.ts';
 import type { StatusReading } from './run-status.ts';
@@ -22,8 +23,14 @@ export const previewRuns = ({ runs, next_cursor }: RunPage, redact: Redact): Run
   next_cursor,
 });
 
-export const previewEvent = (event: RunEvent, redact: Redact): RunEvent =>
-  event.event === 'question_asked' ? previewQuestion(event, redact) : event;
+export function previewEvent(event: RunEvent, redact: Redact): RunEvent {
+  if (event.event === 'question_asked') return previewQuestion(event, redact);
+  return event.event === 'answered' ? previewAnswer(event, redact) : event;
+}
+
+/** Also of what a person changed: the event, and the answer of the run to the person. */
+export const previewAnswer = <T extends { changes?: InputChange[] }>(answer: T, redact: Redact): T =>
+  answer.changes === undefined ? answer : { ...answer, changes: previewChanges(answer.changes, redact) };
 
 export async function* previewEvents(events: AsyncIterable<RunEvent>, redact: Redact): AsyncGenerator<RunEvent> {
   for await (const event of events) yield previewEvent(event, redact);

@@ -1,4 +1,5 @@
 import { defined } from '../../protocol/defined.ts';
+import { previewEdit } from '../../core/redaction/preview-changes.ts';
 import { previewJson, previewText } from '../../core/redaction/preview.ts';
 import type { Redact } from '../../core/redaction/redact.ts';
 import { CAP } from '../../protocol/caps.ts';
@@ -26,7 +27,7 @@ export async function previewSteps(
     storedInputs(steps, store).catch(() => new Map<RecordedStep, string>()),
   ]);
   return steps.map((step) => {
-    const { loop_id, step_id, phase, tool, input } = step;
+    const { loop_id, step_id, phase, tool, input, edited } = step;
     const id = inputs.get(step);
     return {
       loop_id,
@@ -34,7 +35,7 @@ export async function previewSteps(
       phase,
       tool,
       input: previewJson(input, redact),
-      ...defined({ input_artifact_id: id }),
+      ...defined({ input_artifact_id: id, edited: edited && previewEdit(edited, redact) }),
       attempts: step.attempts.map((attempt) => previewAttempt(attempt, large, redact)),
     };
   });

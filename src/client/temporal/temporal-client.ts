@@ -25,7 +25,7 @@ import { typedResult } from '../typed-result.ts';
 import type { AnswerTaken, RunEnd } from '../views.ts';
 import { toSecondwindError } from './grpc-errors.ts';
 import { listRuns, openQuestions } from './list-runs.ts';
-import { previewEvent, previewEvents, previewRuns, previewStatus } from './preview-questions.ts';
+import { previewAnswer, previewEvent, previewEvents, previewRuns, previewStatus } from './preview-questions.ts';
 import { readRequest } from './rerun.ts';
 import { runFailures } from './run-failures.ts';
 import { cancelRun, sendMessage, signalSuperseded } from './run-messages.ts';
@@ -137,13 +137,15 @@ function runsOverTemporal(options: TemporalOptions): Runs {
       call(called, async () => typedResult(await runResult(client, store, runId), called?.agent)),
     override: (runId, body, called) => call(called, () => sendMessage(client, runId, 'override', body)),
     answer: (runId, body, called) =>
-      call(called, () =>
-        sendMessage<AnswerTaken>(client, runId, 'answer', body).catch((error: unknown) => {
+      call(called, async () => {
+        try {
+          return previewAnswer(await sendMessage<AnswerTaken>(client, runId, 'answer', body), redact);
+        } catch (error) {
           if (!(error instanceof RunEndedError)) throw error;
           const { question_id } = body;
           return { accepted: false, question_id, state: 'ended', reason: 'the run has ended' };
-        }),
-      ),
+        }
+      }),
     feedback: (runId, body, called) => call(called, () => sendMessage(client, runId, 'feedback', body)),
     cancel: (runId, body, { waitMs = CANCEL_WAIT_MS, ...called } = {}) =>
       call(called, async () => {

@@ -2,7 +2,7 @@ import { defined } from '../../protocol/defined.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { UnknownEffect } from '../../protocol/effects.ts';
 import type { RunLesson } from '../../protocol/lessons.ts';
-import type { Decision } from '../../protocol/questions.ts';
+import type { Decision, EditedInput } from '../../protocol/questions.ts';
 import type { Amounts } from '../../protocol/run.ts';
 import type { Json } from '../../protocol/json.ts';
 import type {
@@ -31,6 +31,8 @@ export interface Call {
   call_id?: string;
   /** The planner's turn that chose it. */
   turn?: number;
+  /** A person changed the input before the call ran. `input` is the changed one. */
+  edited?: EditedInput;
 }
 
 /**

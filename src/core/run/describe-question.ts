@@ -41,11 +41,11 @@ export function describeQuestion(state: RunState, question: OpenQuestion): Pendi
 }
 
 /** The step that the question is about, if it is a call of a tool. */
-const stepOf = ({ loop }: RunState, { step_id }: OpenQuestion): Step | undefined =>
+export const stepOf = ({ loop }: RunState, { step_id }: OpenQuestion): Step | undefined =>
   step_id === null ? undefined : loop.batch.find((step) => step.kind === 'tool' && step.step_id === step_id);
 
 /** The input as the tool gets it: with pointers replaced by what they point to, as far as the run holds it. */
-function inputOf(state: RunState, { call }: Step): Json {
+export function inputOf(state: RunState, { call }: Step): Json {
   if (isLiteral(state, call)) return call.input;
   const resolved = resolvePointers(state, call.input);
   return resolved.ok ? resolved.input : call.input;
@@ -67,7 +67,7 @@ function describeInput(
 }
 
 /** The whole input of the step as an artifact, or null if this run does not store it. */
-function askedInput(state: RunState, step: Step): TextArtifact | null {
+export function askedInput(state: RunState, step: Step): TextArtifact | null {
   if (state.run.keeps_asked_inputs !== true) return null;
   const text = canonicalJson(inputOf(state, step));
   return text.length > CAP.runInputBytes ? null : { id: sha256Hex(text), text };

@@ -42,7 +42,7 @@ export interface OpenQuestion {
   deadline: string;
   /** How many people of the chain have been asked in addition. */
   escalation: number;
-  answer: { decision: Decision; text: string | null; by: string; output?: Json } | null;
+  answer: { decision: Decision; text: string | null; by: string; output?: Json; input?: Json } | null;
 }
 
 /** True when the run is stopping, closing or ended, so no new work may start. */

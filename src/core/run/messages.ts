@@ -5,6 +5,8 @@ import { type MessageType, type OverrideMessage, parseMessage, type RunMessage }
 import type { RequestProblem } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { applyOverride } from '../guardrails/family-overrides.ts';
+import { stepOf } from './describe-question.ts';
+import { editOf } from './edited-input.ts';
 import { applyFeedback } from './human-feedback.ts';
 import { cancel, decidedOutcome, toWireState, openQuestion } from './life.ts';
 import type { RunState } from './state.ts';
@@ -102,13 +104,16 @@ function applyAnswer(state: RunState, message: Extract<RunMessage, { type: 'answ
   if (!question.options.includes(message.decision)) {
     return refused(`this question can be answered with ${question.options.join(', ')}`);
   }
-  question.answer = {
-    decision: message.decision,
-    text: message.text ?? null,
-    by: message.by,
-    ...defined({ output: message.output }),
+  const { decision, by, text = null, output, input } = message;
+  question.answer = { decision, text, by, ...defined({ output, input }) };
+  const step = input === undefined ? undefined : stepOf(state, question);
+  const edited = step === undefined || input === undefined ? undefined : editOf(state, step, { input, by });
+  return {
+    accepted: true,
+    question_id: message.question_id,
+    state: toWireState(state),
+    ...(edited !== undefined && { changes: edited.changes.map((change): Json => ({ ...change })) }),
   };
-  return { accepted: true, question_id: message.question_id, state: toWireState(state) };
 }
 
 function takeOverride(state: RunState, message: OverrideMessage, now: number): MessageAnswer {

@@ -213,7 +213,10 @@ export function foldSteps(state: RunState, steps: readonly Step[]): void {
 function foldStep(state: RunState, step: Step): void {
   const { call } = step;
   const last = step.attempts.length - 1;
-  if (call.plan_index !== null && call.input !== null) step.call = { ...call, input: null };
+  if (call.plan_index !== null && call.input !== null) {
+    const { edited: _told, ...kept } = call;
+    step.call = { ...kept, input: null };
+  }
   const isOpen = state.run.planner === 'chooses' && step.end?.kind === 'failed' && step.answered !== true;
   const learntFrom = isOpen ? lastRecorded(step) : undefined;
   const kept: Attempt[] = [];

@@ -52,6 +52,7 @@ function plannerStep(state: RunState, step: Step): PlannerStep {
     ...summarizeForPlanner(state, step),
     known: step.end?.kind === 'confirmed' || step.end?.kind === 'unknown' ? step.end.known : undefined,
     detected: successOf(step)?.detected?.feedback_type,
+    edited: step.call.edited,
   });
 }
 

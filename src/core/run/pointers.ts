@@ -75,6 +75,8 @@ function artifactOfStep(state: RunState, id: string): string | null {
 }
 
 /**
- * Input that a model wrote is data and never a pointer, so a model cannot read another run's results by naming them.
+ * Input that a model wrote is data and never a pointer, so a model cannot read another run's results by naming them. Input that
+ * a person wrote runs exactly as it was written.
  */
-export const isLiteral = ({ run }: RunState, call: Call): boolean => run.model !== null && call.plan_index === null;
+export const isLiteral = ({ run }: RunState, call: Call): boolean =>
+  call.edited !== undefined || (run.model !== null && call.plan_index === null);

@@ -3,7 +3,7 @@ import type { ReviewReport } from '../guardrails/loop-report.ts';
 import type { RecallQuery, RunLesson } from '../../protocol/lessons.ts';
 import type { QuestionNotice } from '../../protocol/notices.ts';
 import type { RecordBatch, RunArchive, SaveOutcome } from '../../protocol/records.ts';
-import type { PendingQuestion } from '../../protocol/questions.ts';
+import type { EditedInput, PendingQuestion } from '../../protocol/questions.ts';
 import type { RunLifeState, RunOutcome } from '../../protocol/run.ts';
 import type { SubRunOutcome, SubRunRequest } from '../../protocol/sub-runs.ts';
 import type {
@@ -73,6 +73,8 @@ export interface PlannerStep {
   known?: string;
   /** The feedback type that was detected in its output, such as `verification_failure`. */
   detected?: string;
+  /** Set if a person changed the input before the call ran. `input` is the changed one. */
+  edited?: EditedInput;
 }
 
 export interface ChosenCall {

@@ -27,6 +27,8 @@ export interface QuestionOutcome {
   by: string | null;
   /** What a person gave with `done`. */
   output?: Json;
+  /** What a person gave with `approve`, checked by the schema of the tool. */
+  input?: Json;
 }
 
 /**

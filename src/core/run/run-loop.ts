@@ -4,6 +4,7 @@ import { openBatch } from './batch.ts';
 import { callTool } from './call-tool.ts';
 import { describeEarlierCalls } from './describe-attempts.ts';
 import { answerFromEarlierPass, holdIfUnknown, noteFailedEffect, separateIdentical } from './effects.ts';
+import { editInput } from './edited-input.ts';
 import { readyCalls } from './given-plan.ts';
 import { turnsLeft } from './ledger.ts';
 import { endForBudget, endWith, isOver } from './life.ts';
@@ -136,13 +137,25 @@ function dropOldSteps(state: RunState): void {
 /** Runs the admitted steps in parallel, then settles every step that waits for no other, in step order. */
 async function runWave(story: Story, admitted: Step[], wave: Step[]): Promise<void> {
   const { state } = story;
-  const perform = callTool(story);
   for (const step of admitted) {
     answerFromEarlierPass(story, step);
     holdIfUnknown(story, step);
   }
   for (const step of admitted) if (needsApproval(state, step)) await requestApproval(story, step);
   const toRun = isOver(state) ? [] : admitted.filter((step) => step.end === null);
+  // A person may have changed an input, so that two side effects of this wave are identical now.
+  const { first, rest } = separateIdentical(state, toRun);
+  await runAndSettle(story, first, rest.length === 0 ? wave : wave.filter((step) => !rest.includes(step)));
+  for (const step of rest) {
+    if (isOver(state)) return;
+    holdIfUnknown(story, step);
+    await runAndSettle(story, step.end === null ? [step] : [], [step]);
+  }
+}
+
+async function runAndSettle(story: Story, toRun: Step[], wave: Step[]): Promise<void> {
+  const { state } = story;
+  const perform = callTool(story);
   const [only] = toRun;
   // Most waves have one step, and `Promise.all` for a single step costs as much as the step itself.
   if (toRun.length === 1 && only !== undefined) {
@@ -187,7 +200,17 @@ async function requestApproval(story: Story, step: Step): Promise<void> {
     tried: describeEarlierCalls(state, step),
     options: ['approve', 'deny', 'stop'],
   });
-  if (answer.decision === 'approve' || isOver(state)) return;
+  if (isOver(state)) return;
+  if (answer.decision === 'approve') {
+    const { input, by, text } = answer;
+    if (input === undefined || by === null) return;
+    editInput(state, step, { input, by, text }, story.ports.now());
+    story.outbox.start();
+    // The call is another one now, and that one may have taken effect before.
+    answerFromEarlierPass(story, step);
+    holdIfUnknown(story, step);
+    return;
+  }
   const refused = { answered: 'denied', denied: 'denied', timed_out: 'timed_out', policy: 'policy' } as const;
   step.end = { kind: 'refused', status: refused[answer.kind] };
   if (answer.decision === 'stop') endWith(state, { outcome: 'finalized', ...endingAfter(answer, step.step_id) });

@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { ReviewReport } from '../../core/guardrails/loop-report.ts';
+import { inputToCheck } from '../../core/run/edited-input.ts';
 import { apply, ignore, receive } from '../../core/run/messages.ts';
 import { openRun } from '../../core/run/state.ts';
 import { isCancelled, resultOfRun } from '../../core/run/life.ts';
@@ -23,7 +24,9 @@ import type { SubRunOutcome, SubRunRequest } from '../../protocol/sub-runs.ts';
 import type {
   CallCancelled,
   CallOutcome,
+  CheckedInput,
   CheckedOutput,
+  InputToCheck,
   OutputToCheck,
   ReconcileOutcome,
   ToolCallRequest,
@@ -39,6 +42,8 @@ export interface World {
   reconcile?(request: ToolCallRequest): ReconcileOutcome | Promise<ReconcileOutcome>;
   /** Checks an output that a person gave with `done`; without it every output fits. */
   checkOutput?(request: OutputToCheck): CheckedOutput | Promise<CheckedOutput>;
+  /** Checks an input that a person gave with `approve`; without it every input fits. */
+  checkInput?(request: InputToCheck): CheckedInput;
   /** Returns how another agent's run ends. `duration_ms` passes in virtual time. */
   subRun?: (request: SubRunRequest) => SubRunOutcome | Promise<SubRunOutcome>;
   plan?: (view: PlannerView) => PlannerOutcome | Promise<PlannerOutcome>;
@@ -136,10 +141,16 @@ export async function simulateRun(run: PreparedRun, options: SimulationOptions):
     });
   };
 
+  const checkGivenInput = (received: ReturnType<typeof receive>): ReturnType<typeof receive> => {
+    const { state } = simulated;
+    const request = received.ok && received.message.type === 'answer' ? inputToCheck(state, received.message) : null;
+    const checked = request === null ? undefined : world.checkInput?.(request);
+    return checked?.ok === false ? { ok: false, problem: 'bad_body', errors: checked.problems } : received;
+  };
   const send: Send = (afterMs, type, body) => {
     clock.in(afterMs, () => {
       const { state } = simulated;
-      const received = receive(state, type, body);
+      const received = checkGivenInput(receive(state, type, body));
       if (!received.ok) ignore(state, type, received.errors[0]?.message ?? received.problem, clock.now);
       else apply(state, received.message, clock.now);
       if (isCancelled(state)) for (const cancel of Array.from(cancellations)) cancel();

@@ -67,7 +67,9 @@ function brokenRule(type: MessageType, body: Record<string, unknown>): string[] 
   if (type === 'override') return body['override_fatigue'] || body['override_max_reruns'] ? [] : ['$'];
   if (type !== 'answer') return [];
   const hasOutput = body['output'] !== undefined && body['output'] !== null;
+  const hasInput = body['input'] !== undefined && body['input'] !== null;
   return [
+    ...(body['decision'] !== 'approve' && hasInput ? ['$.input'] : []),
     ...(body['decision'] !== 'done' && hasOutput ? ['$.output'] : []),
     ...(body['decision'] === 'correct' && !body['text'] ? ['$.text'] : []),
   ];
