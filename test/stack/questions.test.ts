@@ -299,7 +299,8 @@ describe('an approval with another input', () => {
 
     const told = payerModel.exchanges.at(-1)?.request.messages.find((message) => message.role === 'tool');
     expect(JSON.parse(told?.role === 'tool' ? (told.output as string) : '')).toEqual({
-      changed_by_a_person: '"ann" changed the input of this call before it ran: $.amount from 500 to 50, $.note removed.',
+      changed_by_a_person:
+        '"ann" changed the input of this call before it ran: $.amount from 500 to 50, $.note removed.',
       input_that_ran: input,
       output: 'sent',
     });

@@ -1,7 +1,7 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { Json } from '../../protocol/json.ts';
 import type { MessageBody } from '../../protocol/messages.ts';
-import type { Decision } from '../../protocol/run.ts';
+import type { Decision } from '../../protocol/questions.ts';
 import { NameField } from '../parts/dialog.tsx';
 import { ProblemNotice } from '../parts/problem.tsx';
 import { keepOwnName, ownName, useSession } from '../shell/session.ts';

@@ -1,6 +1,6 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { AskedQuestion } from '../../client/views.ts';
-import type { Decision } from '../../protocol/run.ts';
+import type { Decision } from '../../protocol/questions.ts';
 import { ProblemNotice } from '../parts/problem.tsx';
 import { Inline } from '../parts/text.tsx';
 import { Link, setQuery, usePlace } from '../shell/router.tsx';

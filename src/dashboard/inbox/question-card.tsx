@@ -1,6 +1,7 @@
 import { useState } from 'react';
 import type { Json } from '../../protocol/json.ts';
-import type { Amounts, AmountLimits, Decision, PendingQuestion } from '../../protocol/run.ts';
+import type { Decision, PendingQuestion } from '../../protocol/questions.ts';
+import type { Amounts, AmountLimits } from '../../protocol/run.ts';
 import { Inline, TextBlock, ValueBlock } from '../parts/text.tsx';
 import { duration, useNow } from '../parts/times.tsx';
 import { useSession } from '../shell/session.ts';
