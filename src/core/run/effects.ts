@@ -1,44 +1,50 @@
+import { CAP } from '../../protocol/caps.ts';
 import { defined } from '../../protocol/defined.ts';
 import type { UnknownEffect } from '../../protocol/effects.ts';
 import type { CallFailed } from '../../protocol/tools.ts';
 import { artifactOf, type Step } from './attempts.ts';
 import {
   countDone,
+  countInPass,
   describeCall,
   identityOf,
+  isDoneBefore,
   isEffectUnknown,
   isSideEffect,
   noteUnknown,
   unknownEffectOf,
 } from './known-effects.ts';
-import type { RunState } from './state.ts';
+import type { DoneEffect, RunState } from './state.ts';
 import type { Story } from './story.ts';
 
-/** Keeps the 200 most recent effects and drops older ones. */
-const MOST_KEPT = 200;
+/** How many effects are kept with the id of their output. Older ones are only counted, and answer a call without it. */
+const MOST_KEPT = CAP.planSteps;
+/** How many of the latest effects a planner is told about. */
+const MOST_TOLD = 10;
 
 /**
- * Answers a side effect with the output that the same call gave in an earlier pass, so that a rerun does not repeat it.
- * A call that differs in any way runs as usual.
+ * Answers a side effect with what the same call gave in an earlier pass, so that a rerun does not repeat it. A call that
+ * differs in any way runs as usual.
  */
 export function answerFromEarlierPass({ state, ports }: Story, step: Step): void {
-  const { kept } = state.effects;
-  if (kept.length === 0 || !isSideEffect(state, step)) return;
+  const { kept, in_pass } = state.effects;
+  if ((kept.length === 0 && in_pass === undefined) || !isSideEffect(state, step)) return;
   const { loop_id } = state.loop;
-  const open = kept.filter((effect) => effect.loop_id !== loop_id && effect.answered_in !== loop_id);
-  if (open.length === 0) return;
   const call = identityOf(state, step);
-  const done = open.find((effect) => effect.call === call);
-  if (done === undefined) return;
-  done.answered_in = loop_id;
-  const { artifact_id, bytes, known } = done;
+  const done = kept.find(
+    (effect) => effect.call === call && effect.loop_id !== loop_id && effect.answered_in !== loop_id,
+  );
+  if (done === undefined && !isDoneBefore(state, call)) return;
+  if (done !== undefined) done.answered_in = loop_id;
+  countInPass(state, call, 1);
+  const { artifact_id = null, bytes = 0, known } = done ?? {};
   step.end =
     artifact_id === null || known !== undefined
       ? { kind: 'confirmed', known: known ?? DONE_BEFORE, artifact_id, bytes }
       : { kind: 'reused', artifact_id, bytes };
-  ports.log({ event: 'effect_kept', step_id: step.step_id, tool: step.call.tool, done_in: done.loop_id });
+  ports.log({ event: 'effect_kept', step_id: step.step_id, tool: step.call.tool, done_in: done?.loop_id ?? null });
 }
-const DONE_BEFORE = 'This call took effect in an earlier pass.';
+const DONE_BEFORE = 'This call took effect in an earlier pass. It did not run again.';
 
 /** Keeps a call that has the same tool and input as an effect of unknown outcome from running. Returns whether it does. */
 export function holdIfUnknown({ state, ports }: Story, step: Step): boolean {
@@ -86,7 +92,19 @@ export function recordEffect(state: RunState, step: Step, bytes: number, known?:
     answered_in: null,
     ...defined({ known }),
   });
-  if (kept.length > MOST_KEPT) kept.shift();
+  dropOldEffects(kept);
+}
+
+function dropOldEffects(kept: DoneEffect[]): void {
+  if (kept.length > MOST_KEPT) kept.splice(0, kept.length - MOST_KEPT);
+  const old = kept.at(-MOST_TOLD - 1);
+  // A description is the largest part of an effect, and the state is small.
+  if (old !== undefined) delete old.told;
+}
+
+/** Lets the effects that are done so far answer the calls of a new pass. */
+export function openNextPass({ effects }: RunState): void {
+  effects.in_pass = {};
 }
 
 /** Notes that the effect of a step that failed may have happened. Null if it is known whether it did. */
@@ -116,9 +134,10 @@ export const recordCancelledEffect = (state: RunState, step: Step): UnknownEffec
     ? noteUnknown(state, step, 'It is unknown whether this call took effect: it was cancelled while it was running.')
     : null;
 
-/** Describes the ten latest effects for a planner that starts a new pass. */
-export const summarizeEffects = ({ effects }: RunState): string[] => effects.kept.slice(-10).map(({ told }) => told);
+/** Describes the latest effects for a planner that starts a new pass. */
+export const summarizeEffects = ({ effects }: RunState): string[] =>
+  effects.kept.slice(-MOST_TOLD).flatMap(({ told }) => told ?? []);
 
 /** Describes the effects of unknown outcome for a planner that starts a new pass. */
 export const summarizeUnknown = ({ effects }: RunState): string[] =>
-  effects.unknown.slice(-10).map(({ told, known }) => `${told}: ${known}`);
+  effects.unknown.slice(-MOST_TOLD).map(({ told, known }) => `${told}: ${known}`);

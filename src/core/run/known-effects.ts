@@ -87,7 +87,18 @@ export function countDone(state: RunState, step: Step): void {
   const before = done[identity];
   done[identity] = (before ?? 0) + 1;
   if (before === undefined) dropOldest(done);
+  countInPass(state, identity, 1);
 }
+
+/** Counts a call of this pass that is done, or that an effect of an earlier pass has answered. */
+export function countInPass({ effects }: RunState, identity: string, count: number): void {
+  const { in_pass } = effects;
+  if (in_pass !== undefined) in_pass[identity] = Math.max(0, (in_pass[identity] ?? 0) + count);
+}
+
+/** True when an earlier pass has done this call more often than the current pass has accounted for. */
+export const isDoneBefore = ({ effects }: RunState, identity: string): boolean =>
+  effects.in_pass !== undefined && (effects.done[identity] ?? 0) > (effects.in_pass[identity] ?? 0);
 
 function dropOldest(done: Record<string, number>): void {
   const keys = Object.keys(done);
@@ -98,7 +109,9 @@ function dropOldest(done: Record<string, number>): void {
 export function uncountDone(state: RunState, step: Step): void {
   const { done } = state.effects;
   const identity = identityOf(state, step);
-  if ((done[identity] ?? 0) > 0) done[identity] = (done[identity] ?? 0) - 1;
+  if ((done[identity] ?? 0) === 0) return;
+  done[identity] = (done[identity] ?? 0) - 1;
+  countInPass(state, identity, -1);
 }
 
 /** The unknown effect that keeps an identical call from running, or undefined. */
@@ -161,9 +174,13 @@ export function reportEffects({ run, effects }: RunState): EffectsReport | undef
 }
 
 /** Takes in what a sub-run reports. What it says about an effect replaces what was known before. */
-export function mergeEffects({ effects }: RunState, report: EffectsReport | undefined): void {
+export function mergeEffects(state: RunState, report: EffectsReport | undefined): void {
   if (report === undefined) return;
-  for (const [call, count] of Object.entries(report.done)) effects.done[call] = (effects.done[call] ?? 0) + count;
+  const { effects } = state;
+  for (const [call, count] of Object.entries(report.done)) {
+    effects.done[call] = (effects.done[call] ?? 0) + count;
+    countInPass(state, call, count);
+  }
   dropOldest(effects.done);
   const told = new Set([...report.settled, ...report.unknown.map(({ key }) => key)]);
   effects.unknown = [...effects.unknown.filter(({ key }) => !told.has(key)), ...report.unknown];

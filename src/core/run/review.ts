@@ -14,7 +14,7 @@ import { type Step, statusOfStep } from './attempts.ts';
 import { recordOverride } from './corrections.ts';
 import { describePasses } from './describe-attempts.ts';
 import { summarizeForPlanner } from './planner-steps.ts';
-import { summarizeEffects, summarizeUnknown } from './effects.ts';
+import { openNextPass, summarizeEffects, summarizeUnknown } from './effects.ts';
 import { leftOf, limitsOf, millisecondsLeft } from './ledger.ts';
 import { endWith, isCancelled, isOver } from './life.ts';
 import { keepUnsavedRecords } from './outbox.ts';
@@ -68,6 +68,7 @@ function startNextLoop(
     ...(unknown.length > 0 && { unknown }),
   };
   state.loop = openLoop(decision.new_loop_id, rerun);
+  openNextPass(state);
   state.life = { is: 'running' };
 }
 

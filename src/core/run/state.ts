@@ -121,14 +121,19 @@ export interface KnownEffects {
   settled: string[];
   /** The highest fence that was handed out. */
   fence: number;
+  /**
+   * How many identical calls this pass has done, or got from an earlier pass, by call. The rest of `done` is of earlier
+   * passes and can still answer a call. Absent in the first pass.
+   */
+  in_pass?: Record<string, number>;
   /** Side effects that are done. A later pass gets their output instead of repeating them. */
   kept: DoneEffect[];
 }
 
 export interface DoneEffect {
   call: string;
-  /** The call in short, for a planner. */
-  told: string;
+  /** The call in short, for a planner. Only the latest effects have it. */
+  told?: string;
   /** Null if no output is known. */
   artifact_id: string | null;
   bytes: number;

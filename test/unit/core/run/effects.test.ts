@@ -1,5 +1,6 @@
 /** Side effects over several passes, in the simulated world: a later pass does not repeat them, and new ones run. */
 import { describe, expect, it } from 'vitest';
+import { CAP } from '../../../../src/protocol/caps.ts';
 import type { Json } from '../../../../src/protocol/json.ts';
 import type { ToolCallRequest } from '../../../../src/protocol/tools.ts';
 import { liveChoosing, succeeded } from './choosing-world.ts';
@@ -50,5 +51,25 @@ describe('a side effect', () => {
   it('a later pass repeats read calls, which are not side effects', async () => {
     const { ran } = await passes(() => [{ tool: 'look', input: 1 }]);
     expect(ran).toHaveLength(3);
+  });
+
+  it('each side effect of the longest plan runs once, although there is a second and a third pass', async () => {
+    const ran: Json[] = [];
+    const { result, state } = await liveChoosing({
+      steps: Array.from({ length: CAP.planSteps }, (_, order) => ({ tool: 'pay', input: { order } })),
+      call: (request: ToolCallRequest) => {
+        ran.push(request.input);
+        return succeeded(request.input);
+      },
+      judged: true,
+      more: harsh,
+      policy: { reruns: { max_reruns: 2 }, budget: { max_steps: 1_000, max_attempts: 2_000, max_seconds: 80_000 } },
+    });
+    expect(result).toMatchObject({ loops: 3, used: { steps: 3 * CAP.planSteps } });
+    expect({ ran: ran.length, distinct: new Set(ran.map((input) => JSON.stringify(input))).size }).toEqual({
+      ran: CAP.planSteps,
+      distinct: CAP.planSteps,
+    });
+    expect(JSON.stringify(state.effects).length).toBeLessThan(128 * 1_024);
   });
 });
