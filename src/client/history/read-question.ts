@@ -32,7 +32,7 @@ export function readQuestion(published: Json | undefined): PendingQuestion | nul
     kind: QUESTION_KINDS.find((known) => known === kind) ?? 'failure',
     text: asText(asked['text']),
     ...optional,
-    ...defined({ input, step_id: asNumber(step_id), input_chars: asNumber(input_chars) }),
+    ...defined({ input, step_id: asWhole(step_id), input_chars: asWhole(input_chars) }),
     tried: asTexts(asked['tried']),
     budget: readBudget(asked['budget']),
     options,
@@ -49,7 +49,8 @@ export function readQuestion(published: Json | undefined): PendingQuestion | nul
   };
 }
 
-const asNumber = (value: Json | undefined): number | undefined => (typeof value === 'number' ? value : undefined);
+const asWhole = (value: Json | undefined): number | undefined =>
+  typeof value === 'number' && Number.isSafeInteger(value) ? value : undefined;
 
 const NAMES = ['steps', 'attempts', 'model_calls', 'tokens', 'cost_micro_usd', 'seconds'] as const;
 
