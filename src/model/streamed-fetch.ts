@@ -33,10 +33,10 @@ export const streamedFetch =
       withoutStreaming.add(address);
       return plain(input, init);
     }
+    if (!response.ok || response.body === null) return boundAnswer(response);
+    const chunks = response.body as unknown as AsyncIterable<Uint8Array>;
     const isStream = response.headers.get('content-type')?.includes('text/event-stream') === true;
-    if (!isStream || response.body === null) return boundAnswer(response);
-    const body = response.body as unknown as AsyncIterable<Uint8Array>;
-    return copyOf(response, assembled(bounded(body, STREAM_GROWTH * ANSWER_CAP.bodyBytes), onDelta, toolName));
+    return copyOf(response, toStream(answerBytes(chunks, { isStream, onDelta, toolName })));
   };
 
 function readBody(body: unknown): Record<string, unknown> | null {
@@ -56,6 +56,35 @@ function copyOf({ status, statusText, headers }: Response, body: string | Readab
   return new Response(body, { status, statusText, headers: kept });
 }
 
+/** Reads lazily, so that a connection that breaks makes reading the body fail, as it does without streaming. */
+const toStream = (chunks: AsyncGenerator<Uint8Array, void, undefined>): ReadableStream<Uint8Array> =>
+  new ReadableStream<Uint8Array>({
+    pull: async (controller) => {
+      const next = await chunks.next();
+      if (next.done === true) controller.close();
+      else controller.enqueue(next.value);
+    },
+  });
+
+/** The first bytes of a stream. Some gateways pass a stream on under another type. */
+const BEGINS_STREAM = /^\s*(?:data|event|id|retry)?:/;
+
+/** The body of the answer: put together from a stream, or as it came. */
+async function* answerBytes(
+  source: AsyncIterable<Uint8Array>,
+  how: { isStream: boolean; onDelta: OnDelta; toolName: (wire: string) => string },
+): AsyncGenerator<Uint8Array, void, undefined> {
+  const chunks = source[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  const all = (async function* (): AsyncGenerator<Uint8Array> {
+    for (let next = first; next.done !== true; next = await chunks.next()) yield next.value;
+  })();
+  const begins = first.done === true ? '' : new TextDecoder().decode(first.value.slice(0, 64));
+  if (!how.isStream && !BEGINS_STREAM.test(begins)) return yield* bounded(all, ANSWER_CAP.bodyBytes);
+  const streamed = bounded(all, STREAM_GROWTH * ANSWER_CAP.bodyBytes);
+  yield new TextEncoder().encode(await assemble(streamed, how.onDelta, how.toolName));
+}
+
 async function* bounded(chunks: AsyncIterable<Uint8Array>, most: number): AsyncGenerator<Uint8Array> {
   let bytes = 0;
   for await (const chunk of chunks) {
@@ -64,23 +93,6 @@ async function* bounded(chunks: AsyncIterable<Uint8Array>, most: number): AsyncG
     yield chunk;
   }
 }
-
-/** The body of the answer. A connection that breaks makes reading it fail, as it does without streaming. */
-const assembled = (
-  chunks: AsyncIterable<Uint8Array>,
-  onDelta: OnDelta,
-  toolName: (wire: string) => string,
-): ReadableStream<Uint8Array> =>
-  new ReadableStream<Uint8Array>({
-    start: async (controller) => {
-      try {
-        controller.enqueue(new TextEncoder().encode(await assemble(chunks, onDelta, toolName)));
-        controller.close();
-      } catch (error) {
-        controller.error(error);
-      }
-    },
-  });
 
 async function assemble(
   chunks: AsyncIterable<Uint8Array>,

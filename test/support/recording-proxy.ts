@@ -21,7 +21,7 @@ export async function recordRequests(target: string): Promise<RecordingProxy> {
         headers: { 'content-type': 'application/json', authorization: request.headers.authorization ?? '' },
         body,
       });
-      const headers = { 'content-type': 'application/json' };
+      const headers = { 'content-type': answer.headers.get('content-type') ?? 'application/json' };
       response.writeHead(answer.status, headers).end(await answer.text());
     };
     forward().catch(() => response.destroy());
