@@ -337,6 +337,15 @@ export const scenarios: Scenario[] = [
     expect: { outcome: 'completed', loops: 1 },
   },
   {
+    name: 'a planner that reads what a failed call printed, and mends exactly that',
+    request: { agent: 'tester', goal: 'make the tests pass', policy: QUICK },
+    expect: {
+      outcome: 'completed',
+      loops: 1,
+      used: { ...NOTHING, steps: 2, attempts: 2, model_calls: 3 },
+    },
+  },
+  {
     name: 'a second pass that would pay again and gets the receipt of the first pass',
     request: { agent: 'payer', goal: 'pay once', policy: QUICK },
     expect: {

@@ -37,6 +37,19 @@ export const scriptedAgents = [
     }),
   }),
   defineAgent({
+    name: 'tester',
+    tools: scriptedTools,
+    // Mends exactly what the failed call printed: without its output it would try the wrong thing again and again.
+    planner: scriptedPlanner(({ turn, steps }) => {
+      if (turn > 2) return { calls: [], output: 'mended' };
+      const printed = String(steps.at(-1)?.output ?? '');
+      const broken = /FAIL (\w+)/.exec(printed)?.[1];
+      if (broken !== undefined) return { calls: [working(`mended ${broken}`)] };
+      const output = `ok one\nFAIL sums\nok two`;
+      return { calls: [{ tool: 'script.read', input: { attempts: [{ fail: 'invalid_input' as const, output }] } }] };
+    }),
+  }),
+  defineAgent({
     name: 'listener',
     tools: scriptedTools,
     planner: scriptedPlanner(({ guidance, steps }) => {

@@ -13,6 +13,7 @@ const behaviour = z.union([
     message: z.string().optional(),
     certainty: z.enum(['not_started', 'failed', 'unknown']).optional(),
     retry_after_ms: z.number().optional(),
+    output: z.string().optional(),
   }),
   z.strictObject({ bad_output: z.literal(true) }),
 ]);
@@ -32,6 +33,7 @@ const run = (given: z.infer<typeof input>, { attempt }: { attempt: number }) => 
     ...(now.code !== undefined && { code: now.code }),
     ...(now.certainty !== undefined && { certainty: now.certainty }),
     ...(now.retry_after_ms !== undefined && { retryAfterMs: now.retry_after_ms }),
+    ...(now.output !== undefined && { output: now.output }),
   });
 };
 const common = { input, output: z.object({ value: z.json() }), run };
