@@ -78,7 +78,7 @@ const again = ({ reason, missed, done = [], unknown = [] }: RerunReason): string
       ? []
       : [
           'It is unknown whether these took effect; the same call does not run while that is unknown:',
-          ...unknown.map((text) => `- ${text}`),
+          ...unknown.map((text) => `- ${quote(text, CAP.textChars)}`),
         ]),
     'Do it again, and do better.',
   ].join('\n');

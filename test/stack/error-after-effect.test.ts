@@ -93,6 +93,11 @@ const unknown = [
   answering('http.503', 503),
   answering('http.408', 408),
   answering('http.409', 409),
+  paying(
+    'command.report',
+    `require('node:fs').writeFileSync(process.env.SECONDWIND_REPORT_DIR + '/x-FAILURE-REPORT.json', '{"missing": ["grounding"]}')`,
+    { protocol: true },
+  ),
   paying('command.exit_1', 'process.exit(1)'),
   paying('command.exit_75', 'process.exit(75)'),
   paying('command.killed', 'process.kill(process.pid, "SIGKILL")'),

@@ -10,8 +10,9 @@ import { NativeConnection } from '@temporalio/worker';
 import { Pool } from 'pg';
 import { afterAll, beforeAll, expect, it, vi } from 'vitest';
 import { z } from 'zod';
-import { createApi } from '../../src/api/create-api.ts';
 import { createLog } from '../../src/cli/serve/log.ts';
+import { openApi } from '../../src/cli/serve/open-api.ts';
+import { Parts } from '../../src/cli/serve/parts.ts';
 import { connectClient } from '../../src/client/connect.ts';
 import { createClient } from '../../src/client/create-client.ts';
 import type { TemporalClient } from '../../src/client/temporal/temporal-client.ts';
@@ -64,7 +65,7 @@ let stack: Stack;
 let store: Store;
 let client: TemporalClient;
 let logFile: string;
-let app: ReturnType<typeof createApi>;
+let app: Awaited<ReturnType<typeof openApi>>;
 const ends: (() => Promise<unknown>)[] = [];
 
 beforeAll(async () => {
@@ -100,16 +101,27 @@ beforeAll(async () => {
     await connection.close();
   });
   logFile = join(stack.dataDir, 'test.log');
-  app = createApi({
-    ...client,
-    store,
+  const parts = new Parts(() => {});
+  ends.push(() => parts.stop(new AbortController().signal));
+  // The API as `secondwind api` and `dev` open it.
+  app = await openApi(parts, {
+    temporalAddress: address,
+    namespace,
+    searchAttributes: true,
     registry,
-    tokens: [
+    store,
+    grants: [
       { role: 'viewer', token: TOKEN },
       { role: 'operator', token: `operator-${TOKEN}` },
     ],
-    checks: { temporal: async () => true, store: async () => true },
+    allowedHosts: [],
+    rateLimit: 10_000,
+    reviewer: undefined,
     log: createLog({ file: logFile }, [DECLARED]),
+    env: {},
+    telemetry: undefined,
+    encryption,
+    codecOrigins: [],
   });
 }, 240_000);
 afterAll(async () => {

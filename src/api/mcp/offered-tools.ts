@@ -37,6 +37,14 @@ const loop = SCHEMAS.LoopReport.shape;
 
 type Reflections = z.infer<typeof SCHEMAS.Reflections>;
 
+/** A lesson's own words reach a model only as a quote, so its figures are given without them. */
+const withoutWords = ({
+  content: _content,
+  rationale: _rationale,
+  context: _context,
+  ...figures
+}: Reflections['reflections'][number]) => figures;
+
 const seenBefore = tool({
   name: 'seen_before',
   description: 'Checks whether an error was seen before, in any run. Call it before you try the same again.',
@@ -66,7 +74,7 @@ const getGuidance = tool({
     const rows = reflections.map(
       ({ content: said }) => `- ${quoteFrom('a lesson in the memory', said, CAP.lessonChars)}`,
     );
-    return { guidance: rows.join('\n'), lessons: reflections };
+    return { guidance: rows.join('\n'), lessons: reflections.map(withoutWords) };
   },
 });
 

@@ -9,6 +9,7 @@ import type { DashboardFiles } from '../../api/dashboard/dashboard-files.ts';
 import type { TokenGrant } from '../../api/access.ts';
 import type { Encryption } from '../../encryption/encryption.ts';
 import { createRedactor, secretsOf } from '../../core/redaction/redact.ts';
+import { findRegistrySecrets } from '../../define/registry-secrets.ts';
 import type { Registry } from '../../define/registry.ts';
 import type { Store } from '../../store/store.ts';
 import type { Telemetry } from '../../telemetry/start-telemetry.ts';
@@ -47,7 +48,8 @@ export async function openApi(parts: Parts, options: OpenApiOptions): Promise<Ho
   const { env, telemetry, encryption } = options;
   const client = await connectClient({ address, namespace, env, telemetry, encryption });
   parts.add('client', () => client.connection.close());
-  const redact = createRedactor([...secretsOf(process.env), ...options.grants.map(({ token }) => token)]);
+  const tokens = options.grants.map(({ token }) => token);
+  const redact = createRedactor([...secretsOf(process.env), ...findRegistrySecrets(registry), ...tokens]);
   return createApi({
     ...createClient({ temporal: client, registry, store, searchAttributes, redact }),
     redact,

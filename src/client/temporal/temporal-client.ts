@@ -1,3 +1,4 @@
+import { findRegistrySecrets } from '../../define/registry-secrets.ts';
 import type { Client } from '@temporalio/client';
 import { previewQuestion } from '../../core/redaction/preview-question.ts';
 import { createRedactor, type Redact, secretsOf } from '../../core/redaction/redact.ts';
@@ -121,7 +122,8 @@ function runsOverTemporal(options: TemporalOptions): Runs {
     onMemoryFailure: options.onMemoryFailure,
   };
   const listing = { client, searchAttributes, store };
-  const redact = options.redact ?? createRedactor(secretsOf(process.env));
+  const redact =
+    options.redact ?? createRedactor([...secretsOf(process.env), ...findRegistrySecrets(options.registry)]);
   const readStatus = createStatusReader(async (runId) => previewStatus(await runStatus(client, store, runId), redact));
   return {
     start: (request, called = {}) => call(called, () => startRun(starting, request, called)),
@@ -181,7 +183,8 @@ function createInspector({
   searchAttributes = true,
   ...options
 }: TemporalOptions): RunsInspector {
-  const redact = options.redact ?? createRedactor(secretsOf(process.env));
+  const redact =
+    options.redact ?? createRedactor([...secretsOf(process.env), ...findRegistrySecrets(options.registry)]);
   const events = (runId: string): Promise<RunEvent[]> =>
     call({}, async () => (await runEvents(client, runId)).map((event) => previewEvent(event, redact)));
   const activeSince = async (time: Date): Promise<string[]> => {

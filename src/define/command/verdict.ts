@@ -81,20 +81,30 @@ export async function throwIfFailed(end: ProcessEnd, context: ToolContext, how: 
   throw new CommandFailed(messageOf(end, verdict, missed), verdict, { missed, said, output, result_hash, certainty });
 }
 
+/** The codes with which a command of the protocol refuses its work. */
+const NOTHING_DONE = new Set([1, 2, 3, 4]);
+
 /** A command ran: only codes that are said to mean "nothing was done" prove that a side effect did not happen. */
 function certaintyOf(end: ProcessEnd, verdict: Extract<CommandVerdict, { ok: false }>, how: VerdictOptions): Certainty {
   if (how.effect !== 'side_effect') return verdict.certainty;
-  if (how.protocol && verdict.category.startsWith('validation_')) return 'failed';
   const { exit_code, signal } = end;
-  return signal === null && exit_code !== null && how.refusals.includes(exit_code) ? 'failed' : 'unknown';
+  if (signal !== null || exit_code === null) return 'unknown';
+  // A report beside exit code 0 says that the work was not good enough, and not that nothing was done.
+  const isRefusal = how.refusals.includes(exit_code) || (how.protocol && NOTHING_DONE.has(exit_code));
+  return isRefusal ? 'failed' : 'unknown';
 }
 
 /**
  * True if the program itself ended with this code and its output names no cause that passes, such as a network failure. With
- * the protocol a retry has another prompt, so it is not the same command.
+ * the protocol a retry has another prompt, so it is not the same command. A listed refusal is what another side said, and it may
+ * change its mind.
  */
 const isOwnFailure = (end: ProcessEnd, { category }: { category: string }, how: VerdictOptions): boolean =>
-  !how.protocol && end.signal === null && end.exit_code !== null && category === 'unknown_error';
+  !how.protocol &&
+  end.signal === null &&
+  end.exit_code !== null &&
+  !how.refusals.includes(end.exit_code) &&
+  category === 'unknown_error';
 
 async function findReportFor(
   end: ProcessEnd,
