@@ -11,6 +11,7 @@ import { addExport } from './commands/export.ts';
 import { addFailures } from './commands/failures.ts';
 import { addFeedback } from './commands/feedback.ts';
 import { addGuidance } from './commands/guidance.ts';
+import { addInspect } from './commands/inspect.ts';
 import { addMcp } from './commands/mcp.ts';
 import { addMigrate } from './commands/migrate.ts';
 import { addMonitors } from './commands/monitors.ts';
@@ -34,7 +35,18 @@ import { ownVersion } from './version.ts';
 const GROUPS: [heading: string, commands: ((program: Command) => void)[]][] = [
   [
     'Look:',
-    [addRuns, addStatus, addSteps, addTranscript, addWatch, addFailures, addGuidance, addReflections, addQuestions],
+    [
+      addInspect,
+      addRuns,
+      addStatus,
+      addSteps,
+      addTranscript,
+      addWatch,
+      addFailures,
+      addGuidance,
+      addReflections,
+      addQuestions,
+    ],
   ],
   ['Run:', [addRun, addRerun, addAnswer, addFeedback, addOverride, addSupersede, addCancel]],
   ['Decide:', [addPolicy, addBound, addSimulate, addDetect, addRefine]],

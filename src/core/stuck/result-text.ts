@@ -84,7 +84,8 @@ export const judgeResult = (text: string, error: boolean | undefined): ResultKin
   if (isShort && SAYS_NOTHING.test(body)) return 'empty';
   if (isShort && FAILURE_WITHIN.test(body)) return 'failed';
   if (isShort && NOTHING_FOUND.test(body)) return 'negative';
-  return FAILURE_START.test(firstLine(body).slice(0, 300)) ? 'failed' : 'ok';
+  const line = firstLine(body).slice(0, 300);
+  return FAILURE_START.test(line) || FAILURE_WITHIN.test(line) ? 'failed' : 'ok';
 };
 
 /** Returns the line that says what went wrong, masked, so that it is equal for two occurrences of one error. */

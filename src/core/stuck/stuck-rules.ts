@@ -66,7 +66,7 @@ export const LIMITS: Limits = {
 };
 
 /** Searches of the web and of indexes. A search in a file answers with the lines found, not with its own words. */
-const SEARCH_TOOL = /search(?!_?(?:file|dir))/i;
+export const SEARCH_TOOL = /search(?!_?(?:file|dir))/i;
 
 const isError = ({ kind }: CallFeatures): boolean => kind === 'failed' || kind === 'negative';
 const foundNothing = (call: CallFeatures): boolean => isError(call) || (call.kind === 'empty' && call.looks);
