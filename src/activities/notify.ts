@@ -84,6 +84,7 @@ function buildBody({ urls: _urls, ...notice }: QuestionNotice, deliveryId: strin
     delivery_id: deliveryId,
     ...notice,
     answer_url: answerUrl(publicUrl, notice.run_id),
+    page_url: pageUrl(publicUrl, notice.question.question_id),
   };
 }
 
@@ -94,6 +95,12 @@ function buildBody({ urls: _urls, ...notice }: QuestionNotice, deliveryId: strin
 function answerUrl(publicUrl: string | undefined, runId: string): string | null {
   if (publicUrl === undefined || !URL.canParse(publicUrl)) return null;
   return new URL(`v1/runs/${encodeURIComponent(runId)}/answer`, `${publicUrl.replace(/\/+$/, '')}/`).href;
+}
+
+/** The page of the dashboard on which a person can answer, or null if no public URL of the API is configured. */
+function pageUrl(publicUrl: string | undefined, questionId: string): string | null {
+  if (publicUrl === undefined || !URL.canParse(publicUrl)) return null;
+  return new URL(`ui/inbox?question=${encodeURIComponent(questionId)}`, `${publicUrl.replace(/\/+$/, '')}/`).href;
 }
 
 const hostOf = (url: string): string => (URL.canParse(url) ? new URL(url).host : 'no address');

@@ -70,6 +70,8 @@ const PAGES: [name: string, path: () => string, ready: (page: Page) => Promise<u
   ],
   ['run with a dialog', () => `/runs/${waiting}`, (page) => page.getByRole('button', { name: 'Cancel' }).click()],
   ['known failures', () => '/failures', (page) => openFirstFailure(page)],
+  ['lessons', () => '/lessons', (page) => page.getByText(/^\d+ lessons$/).waitFor()],
+  ['does it help', () => '/help', (page) => page.getByRole('main').getByRole('heading').nth(1).waitFor()],
   ['inbox', () => '/inbox', (page) => page.getByRole('article', { name: 'Question' }).waitFor()],
 ];
 

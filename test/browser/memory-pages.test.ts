@@ -55,3 +55,77 @@ describe('known failures', () => {
     expectQuiet(opened);
   });
 });
+
+describe('lessons', () => {
+  it('a lesson shows its trial, and is edited, pinned, retired and restored', async () => {
+    const { id } = await world.store.reflections.persist({
+      scope: 'agent',
+      agent: 'clerk',
+      error_type: 'tool_error',
+      error_signature: '0123456789abcdef',
+      content: 'If look_up fails with LOCKED, then what worked was a retry.',
+      rationale: 'test',
+      tags: [],
+      tools: [],
+      context: {
+        error_signature: '0123456789abcdef',
+        original_query: 'q',
+        iteration_count: 1,
+        quality_improvement: 1,
+        reflection_context: 'step 1',
+      },
+      similarity_threshold: 0.9,
+    });
+    const opened = await world.open('/lessons');
+    const { page } = opened;
+    const card = page.getByRole('region', { name: 'Candidates' }).getByRole('listitem').filter({ hasText: 'LOCKED' });
+    await card.getByText('No matching run yet.').or(card.getByRole('img')).waitFor();
+    const act = async (name: string, confirm: string): Promise<void> => {
+      await card.getByRole('button', { name, exact: true }).click();
+      await page.getByLabel('Your name, for the audit').fill('ann');
+      if (name === 'Edit') await page.getByLabel('Text').fill('If look_up fails with LOCKED, then wait a minute.');
+      await page.getByRole('dialog').getByRole('button', { name: confirm }).click();
+      await page.getByRole('dialog').waitFor({ state: 'detached' });
+    };
+    await act('Edit', 'Save');
+    await card.getByText('then wait a minute.').waitFor();
+    await act('Pin', 'Pin');
+    await card.getByRole('button', { name: 'Unpin' }).waitFor();
+    await act('Retire', 'Retire');
+    await act('Restore', 'Restore');
+    await card.getByRole('button', { name: 'Retire' }).waitFor();
+    await card.getByRole('button', { name: 'Evidence' }).click();
+    await card.getByText(/restore by ann/).waitFor();
+    expect(await world.store.reflections.get(id)).toMatchObject({ pinned: true, retired: false });
+    expectQuiet(opened);
+  });
+});
+
+describe('does it help?', () => {
+  it('the page shows success at the first attempt, after one retry and in the end', async () => {
+    const attempt = (ok: boolean) => ({
+      ok,
+      category: ok ? null : ('validation_grounding' as const),
+      wait_ms: 0,
+      duration_ms: 500,
+      cost_micro_usd: 100,
+      prompt_diff: null,
+    });
+    const rows = Array.from({ length: 20 }, (_, index) => ({
+      run_id: 'measured',
+      step_id: index,
+      agent: 'measured',
+      model: 'm-1',
+      subject: `subject ${index}`,
+      attempts: index < 10 ? [attempt(true)] : [attempt(false), attempt(index < 16)],
+      created_at: new Date().toISOString(),
+    }));
+    await world.store.retryMonitors.append(rows);
+    const opened = await world.open('/help');
+    const card = opened.page.getByRole('region', { name: 'Agent measured' });
+    await card.getByRole('strong').filter({ hasText: '50.0 %' }).waitFor();
+    expect(await card.getByRole('strong').filter({ hasText: '80.0 %' }).count()).toBe(2);
+    await card.getByText(/6 recovered \(60.0 % of those that failed first\)/).waitFor();
+    expectQuiet(opened);
+  });
+});

@@ -1,13 +1,12 @@
 import { type FormEvent, useEffect, useRef, useState } from 'react';
 import type { Json } from '../../protocol/json.ts';
 import type { MessageBody } from '../../protocol/messages.ts';
-import type { Decision } from '../../protocol/questions.ts';
+import type { Decision, PendingQuestion } from '../../protocol/questions.ts';
 import { NameField } from '../parts/dialog.tsx';
 import { ProblemNotice } from '../parts/problem.tsx';
 import { keepOwnName, ownName, useSession } from '../shell/session.ts';
 import { useAsked } from '../shell/use-asked.ts';
 import { InputForm } from './input-form.tsx';
-import type { ShownQuestion } from './question-card.tsx';
 
 export const NAMES: Record<Decision, string> = {
   approve: 'Approve',
@@ -23,7 +22,7 @@ export const NAMES: Record<Decision, string> = {
 interface AnswerFormProps {
   runId: string;
   agent: string;
-  question: ShownQuestion;
+  question: PendingQuestion;
   decision: Decision;
   /** Opens with the input ready to be edited. */
   isEditing: boolean;

@@ -1,27 +1,14 @@
 import { useState } from 'react';
-import type { Json } from '../../protocol/json.ts';
-import type { Decision, PendingQuestion } from '../../protocol/questions.ts';
-import type { Amounts, AmountLimits } from '../../protocol/run.ts';
+import type { Decision, PendingQuestion, QuestionBudget } from '../../protocol/questions.ts';
 import { Inline, TextBlock, ValueBlock } from '../parts/text.tsx';
 import { duration, useNow } from '../parts/times.tsx';
 import { useSession } from '../shell/session.ts';
 import { AnswerForm, NAMES } from './answer-form.tsx';
 
-/** A question with what newer runs tell about it. A run that started with an older version leaves parts out. */
-export type ShownQuestion = PendingQuestion & {
-  tool?: string;
-  input?: Json;
-  input_chars?: number;
-  reason?: string;
-  budget?: { used: Amounts; limit: AmountLimits; cost_known: boolean };
-  choices?: { option: Decision; does: string }[];
-  if_unanswered?: { decision: Decision; does: string };
-};
-
 interface QuestionCardProps {
   runId: string;
   agent: string;
-  question: ShownQuestion;
+  question: PendingQuestion;
   onAnswered: () => void;
   /** The answer that was chosen by a key, outside of the card. */
   chosen?: Decision | undefined;
@@ -36,7 +23,7 @@ export function QuestionCard({ runId, agent, question, onAnswered, chosen, isEdi
   const decision = onChoose === undefined ? own : chosen;
   const choose = onChoose ?? setOwn;
   const mayAnswer = role === 'operator';
-  const { choices = [], if_unanswered: otherwise, budget } = question;
+  const { choices, if_unanswered: otherwise, budget } = question;
   return (
     <article className="card question-card stack" aria-label="Question">
       <div className="row wrap">
@@ -74,7 +61,7 @@ export function QuestionCard({ runId, agent, question, onAnswered, chosen, isEdi
           </ol>
         </div>
       )}
-      {budget !== undefined && <p className="small soft">{usedText(budget)}</p>}
+      <p className="small soft">{usedText(budget)}</p>
       <div className="choices" role="group" aria-label="Your answer">
         {question.options.map((option) => (
           <button
@@ -90,11 +77,9 @@ export function QuestionCard({ runId, agent, question, onAnswered, chosen, isEdi
           </button>
         ))}
       </div>
-      {otherwise !== undefined && (
-        <p className="small soft">
-          If nobody answers: <strong>{NAMES[otherwise.decision]}</strong>. {otherwise.does}
-        </p>
-      )}
+      <p className="small soft">
+        If nobody answers: <strong>{NAMES[otherwise.decision]}</strong>. {otherwise.does}
+      </p>
       {!mayAnswer && <p className="faint small">Your token has the role {role}. Answers need the role operator.</p>}
       {decision !== undefined && mayAnswer && (
         <AnswerForm
@@ -112,9 +97,9 @@ export function QuestionCard({ runId, agent, question, onAnswered, chosen, isEdi
   );
 }
 
-function usedText({ used, limit, cost_known }: NonNullable<ShownQuestion['budget']>): string {
+function usedText({ used, limit, cost_known }: QuestionBudget): string {
   const of = (most: number | null): string => (most === null ? '' : ` of ${most}`);
-  const cost = cost_known ? `, $${(used.cost_micro_usd / 1_000_000).toFixed(4)}` : '';
+  const cost = cost_known && used.cost_micro_usd > 0 ? `, $${(used.cost_micro_usd / 1_000_000).toFixed(4)}` : '';
   return `So far: ${used.attempts}${of(limit.attempts)} attempts, ${used.steps}${of(limit.steps)} steps${cost}.`;
 }
 

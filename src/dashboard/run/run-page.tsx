@@ -1,4 +1,5 @@
 import { useCallback, useEffect, useMemo } from 'react';
+import type { RunStatus } from '../../protocol/run.ts';
 import { QuestionCard } from '../inbox/question-card.tsx';
 import { ProblemNotice } from '../parts/problem.tsx';
 import { StateBadge } from '../parts/state-badge.tsx';
@@ -90,7 +91,7 @@ export default function RunPage({ runId }: { runId: string }) {
         <Actions status={status} onDone={reload} onShare={() => void share()} />
       </header>
       <p className="why card" role="status" aria-label="Why">
-        <Inline text={capital(status.why)} max={1_000} />
+        <Inline text={whyText(status)} max={1_000} />
         {isBroken && <span className="warn-text"> Live updates are interrupted; connecting again…</span>}
       </p>
       {status.pending_question && (
@@ -125,6 +126,13 @@ export default function RunPage({ runId }: { runId: string }) {
       </Tabs>
     </main>
   );
+}
+
+/** The question itself stands below, so only the clock and the default are told here. */
+function whyText({ why, pending_question: question }: RunStatus): string {
+  if (question === undefined) return capital(why);
+  const until = new Date(question.deadline).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
+  return `Waits for your answer until ${until}. If nobody answers: ${question.if_unanswered.does}`;
 }
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);

@@ -17,6 +17,8 @@ import { TopBar } from './top-bar.tsx';
 /** Pages that are not the first view are loaded when they are opened. */
 const RunPage = lazy(() => import('../run/run-page.tsx'));
 const FailuresPage = lazy(() => import('../memory/failures-page.tsx'));
+const LessonsPage = lazy(() => import('../memory/lessons-page.tsx'));
+const HelpPage = lazy(() => import('../memory/help-page.tsx'));
 const InboxPage = lazy(() => import('../inbox/inbox-page.tsx'));
 
 type Entry =
@@ -95,6 +97,8 @@ function Page() {
   if (run !== undefined) return <RunPage key={run} runId={decodeURIComponent(run)} />;
   if (path === '/inbox') return <InboxPage />;
   if (path === '/failures') return <FailuresPage />;
+  if (path === '/lessons') return <LessonsPage />;
+  if (path === '/help') return <HelpPage />;
   return (
     <main>
       <div className="empty">

@@ -6,6 +6,10 @@ import { isSignedOut, useSession } from './session.ts';
 /** An event as a stream sends it: with the run that it belongs to. */
 export type StreamedEvent = RunEvent & { run_id: string };
 
+/** One frame. The beginning of a long run comes as a burst, which is shown in few large parts. */
+const FRAME_MS = 16;
+const BURST = 20;
+const BURST_MS = 150;
 /** Between two reconnections after the stream could not be reached any more. */
 const PAUSE_MS = 2_000;
 
@@ -30,11 +34,13 @@ export function useEvents(
     let lastId: string | undefined;
     let isOver = false;
     let waiting: StreamedEvent[] = [];
+    let isBurst = false;
     let flushing: ReturnType<typeof setTimeout> | undefined;
     let leaving = new AbortController();
     const flush = (): void => {
       flushing = undefined;
       const batch = waiting;
+      isBurst = batch.length > BURST;
       waiting = [];
       taking.current(batch);
     };
@@ -46,7 +52,7 @@ export function useEvents(
             lastId = id;
             breaking.current(false);
             waiting.push(JSON.parse(data) as StreamedEvent);
-            flushing ??= setTimeout(flush, 16);
+            flushing ??= setTimeout(flush, isBurst ? BURST_MS : FRAME_MS);
           }
           // The stream of a run ends with the run.
           if (path !== '/v1/events') isOver = true;

@@ -8,6 +8,8 @@ const PAGES = [
   ['/', 'Runs'],
   ['/inbox', 'Inbox'],
   ['/failures', 'Known failures'],
+  ['/lessons', 'Lessons'],
+  ['/help', 'Does it help?'],
 ] as const;
 
 export function TopBar() {

@@ -75,6 +75,7 @@ describe('a webhook', () => {
       delivery_id: 'run-7:q1:0',
       ...notice,
       answer_url: 'https://wind.example/base/v1/runs/run%207/answer',
+      page_url: 'https://wind.example/base/ui/inbox?question=run-7%3Aq1',
     });
     const [, seconds, signature] =
       /^t=(\d+),v1=([0-9a-f]{64})$/.exec(String(request?.headers['secondwind-signature'])) ?? [];
@@ -92,6 +93,7 @@ describe('a webhook', () => {
       type: 'question_escalated',
       to: 'bob',
       answer_url: null,
+      page_url: null,
     });
   });
 
