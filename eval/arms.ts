@@ -5,11 +5,15 @@ import type { Conditions } from './provider.ts';
 import { SEED } from './seed-figures.ts';
 
 /** Only the retries differ between the arms: no questions and no reruns. */
-const COMMON = { reruns: { max_reruns: 0 }, humans: { max_questions: 0, max_overrides: 0 } } satisfies PolicyPatch;
+export const COMMON = {
+  reruns: { max_reruns: 0 },
+  humans: { max_questions: 0, max_overrides: 0 },
+} satisfies PolicyPatch;
 export const ARMS = {
   no_retry: { ...COMMON, retry: { validation: 0 } },
   plain_retry: { ...COMMON, retry: { enhance: false } },
-  ours: COMMON,
+  // Every run enhances, because this arm measures what enhancement achieves. `switch-seeds.ts` has the hold-out.
+  ours: { ...COMMON, retry: { enhance_holdout: 0 } },
 } satisfies Record<string, PolicyPatch>;
 export type ArmName = keyof typeof ARMS;
 

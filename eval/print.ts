@@ -1,6 +1,7 @@
 import type { Arm } from './arms.ts';
 import { BARS, type EvalReport } from './run-eval.ts';
 import { ASSUMED } from './seed-figures.ts';
+import { type measureSwitch, SWITCH_LIMIT } from './switch-seeds.ts';
 
 export const NOTE =
   'This measures the machinery, not a model: the provider is scripted. It is assumed to mend itself with a chance of ' +
@@ -48,4 +49,16 @@ export function printEval(result: EvalReport): void {
   }
   for (const sentence of result.missed) console.log(`missed: ${sentence}`);
   console.log(`\n${NOTE}`);
+}
+
+/** Prints what the rollback rule did with the same evaluations under the default policy. */
+export function printSwitch(
+  { seeds, stays_on, off_after }: Awaited<ReturnType<typeof measureSwitch>>,
+  evaluations: number,
+): void {
+  console.log(
+    `\nThe rollback rule over ${evaluations} evaluations, one run in ten held out: enhancement stays on in ${stays_on} of ${seeds} seeds.`,
+  );
+  const latest = off_after.map((after) => (after === null ? `not within ${SWITCH_LIMIT}` : String(after)));
+  console.log(`If enhancement is useless and slow, it goes off after ${latest.join(', ')} evaluations.`);
 }

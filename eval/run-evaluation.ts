@@ -6,6 +6,7 @@ import { defineAgent } from '../src/define/define-agent.ts';
 import { defineTool } from '../src/define/define-tool.ts';
 import { prepareRun } from '../src/define/prepare-run.ts';
 import { createRegistry } from '../src/define/registry.ts';
+import { defined } from '../src/protocol/defined.ts';
 import { sha256Hex } from '../src/protocol/ids.ts';
 import type { Json } from '../src/protocol/json.ts';
 import type { PolicyPatch } from '../src/protocol/schemas/policy.ts';
@@ -55,7 +56,12 @@ const succeeded = (output: Json, durationMs: number, cost: number): CallOutcome 
 };
 
 /** Acts as the tool: builds the prompt of this attempt, calls the provider, and returns how the command ended. */
-function callEvaluator(request: ToolCallRequest, fate: Conditions, original: string, seen: (prompt: string) => void) {
+function callEvaluator(
+  request: ToolCallRequest,
+  fate: Conditions,
+  original: string,
+  { seen, enhancedMs }: { seen: (prompt: string) => void; enhancedMs: number },
+) {
   const { retry_context } = request;
   const enhanced =
     retry_context === undefined ? null : enhancePrompt({ prompt: original, ...retry_context, provider: 'google' });
@@ -70,7 +76,7 @@ function callEvaluator(request: ToolCallRequest, fate: Conditions, original: str
     protocol: true,
   });
   const used = {
-    duration_ms: SEED.call_ms,
+    duration_ms: enhanced === null ? SEED.call_ms : enhancedMs,
     tokens: SEED.call_tokens,
     cost_micro_usd: SEED.call_cost_micro_usd,
     ...(enhanced === null
@@ -101,6 +107,8 @@ export async function runEvaluation(
   subject: Subject,
   fate: Conditions,
   policy: PolicyPatch,
+  /** How long a call takes whose prompt was enhanced. */
+  enhancedMs: number = SEED.call_ms,
 ): Promise<EvaluationResult> {
   const original = `Judge ${subject.document} by the four criteria of the rubric, with a score from 1 to 5 for each.`;
   const plan = {
@@ -123,7 +131,7 @@ export async function runEvaluation(
     if (calls > prepared.prepared.bound.attempts) throw new EndlessRunError(subject.id);
     return request.tool === generate.name
       ? succeeded({ text: subject.document }, GENERATE_MS, GENERATE_COST)
-      : callEvaluator(request, fate, original, seen);
+      : callEvaluator(request, fate, original, { seen, enhancedMs });
   };
   const { result, records } = await simulateRun(prepared.prepared, { world: { call } }).catch((error: unknown) => {
     throw error instanceof StuckRunError ? new EndlessRunError(subject.id) : error;
@@ -138,8 +146,10 @@ export async function runEvaluation(
       model: subject.model,
       subject: subject.document,
       attempts: told.attempts,
-      other_ms: GENERATE_MS,
-      other_cost_micro_usd: GENERATE_COST,
+      // As the run wrote them: the time and cost of its first step.
+      other_ms: told.other_ms ?? 0,
+      other_cost_micro_usd: told.other_cost_micro_usd ?? 0,
+      ...defined({ arm: told.arm }),
     },
     took_ms: Date.parse(ended_at) - Date.parse(started_at),
     superfluous_demands: superfluous,

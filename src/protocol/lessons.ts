@@ -100,6 +100,8 @@ export interface LessonUse {
   trial?: LessonOutcome & { phase: string; shown: boolean; share_shown: number };
 }
 
+export type EnhancementArm = 'enhanced' | 'baseline' | 'off';
+
 /** One step of a tool whose work is checked (`evaluates`), from its first attempt to its last. */
 export interface StepEvaluation {
   run_id: string;
@@ -116,6 +118,11 @@ export interface StepEvaluation {
     /** Artifact id of the difference between the original and the enhanced prompt. */
     prompt_diff: string | null;
   }[];
+  /** The time and cost of the run's other work since its previous evaluation, such as generation. Absent in an older build. */
+  other_ms?: number;
+  other_cost_micro_usd?: number;
+  /** Whether the run's retries enhanced prompts, were held out as the baseline, or could not because it was off. */
+  arm?: EnhancementArm;
   created_at: string;
 }
 

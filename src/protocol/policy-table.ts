@@ -140,6 +140,13 @@ export const POLICY_TABLE = {
         'The longest wait before a retry, in milliseconds. A longer Retry-After leaves no retry.',
       ),
       enhance: boolean(true, 'Whether a retry may add to the prompt what the attempt before it missed.'),
+      enhance_holdout: added(
+        number(
+          [0, 0.5],
+          0.1,
+          'The share of runs whose retries do not enhance prompts, by a hash of the run id. They are the baseline that enhancement is compared with.',
+        ),
+      ),
     },
   ),
   failures: group('The guidance that an attempt sees, and when a repeated failure asks a person.', {

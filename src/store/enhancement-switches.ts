@@ -149,7 +149,17 @@ export const evaluationsOf = async (
 ): Promise<Evaluation[]> => {
   let query = db
     .selectFrom('retry_monitors')
-    .select(['run_id', 'step_id', 'agent', 'model', 'subject', 'attempt_list', 'other_ms', 'other_cost_micro_usd'])
+    .select([
+      'run_id',
+      'step_id',
+      'agent',
+      'model',
+      'subject',
+      'attempt_list',
+      'other_ms',
+      'other_cost_micro_usd',
+      'arm',
+    ])
     .where('agent', '=', agent)
     // Older rows have no list of attempts.
     .where(sql<boolean>`attempt_list <> '[]'::jsonb`);

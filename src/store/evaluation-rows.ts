@@ -2,7 +2,8 @@ import { z } from 'zod';
 import type { Evaluation } from '../core/retry/monitors.ts';
 import { FAILURE_CATEGORIES } from '../protocol/failure-categories.ts';
 import { actionId } from '../protocol/ids.ts';
-import type { StepEvaluation } from '../protocol/lessons.ts';
+import { defined } from '../protocol/defined.ts';
+import type { EnhancementArm, StepEvaluation } from '../protocol/lessons.ts';
 import { CAP } from '../protocol/caps.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
 import { parseInput, isoMillis } from './validation.ts';
@@ -35,11 +36,11 @@ const evaluationSchema = z.object({
   /** Other work of the same step, if known. Overheads are compared with it. */
   other_ms: amount.optional(),
   other_cost_micro_usd: amount.optional(),
+  arm: z.enum(['enhanced', 'baseline', 'off']).optional(),
   created_at: z.iso.datetime(),
 });
 
-/** The evaluation of a step, with its other work if known. */
-export type NewEvaluation = StepEvaluation & Partial<Pick<Evaluation, 'other_ms' | 'other_cost_micro_usd'>>;
+export type NewEvaluation = StepEvaluation;
 
 const sum = (numbers: readonly number[]): number => numbers.reduce((total, one) => total + one, 0);
 
@@ -65,6 +66,7 @@ export const toEvaluationRow = (input: NewEvaluation) => {
     attempt_list: jsonParameter(one.attempts),
     other_ms: one.other_ms ?? 0,
     other_cost_micro_usd: one.other_cost_micro_usd ?? 0,
+    arm: one.arm ?? null,
     created_at: isoMillis(one.created_at),
   };
 };
@@ -81,6 +83,7 @@ interface EvaluationRow {
   attempt_list: StepEvaluation['attempts'];
   other_ms: number;
   other_cost_micro_usd: number;
+  arm: EnhancementArm | null;
 }
 
 /** Converts a row to core's form. */
@@ -92,4 +95,5 @@ export const toEvaluation = (row: EvaluationRow): Evaluation => ({
   attempts: row.attempt_list,
   other_ms: row.other_ms,
   other_cost_micro_usd: row.other_cost_micro_usd,
+  ...defined({ arm: row.arm ?? undefined }),
 });

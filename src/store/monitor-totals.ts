@@ -1,4 +1,5 @@
 import { sql } from 'kysely';
+import type { EnhancementArm } from '../protocol/lessons.ts';
 import type { Kysely } from 'kysely';
 import type { RemainingFailure } from '../core/retry/monitors.ts';
 import { cleanText } from './clean-text.ts';
@@ -88,7 +89,7 @@ export const createMonitorTotals = (db: Kysely<Tables>) => ({
   remainingFailures: async (filter: MonitorFilter & { limit?: number }): Promise<RemainingFailure[]> => {
     const { rows } = await sql<RemainingRow>`
       select
-        run_id, step_id, agent, model, subject, category, attempts, attempt_list, other_ms, other_cost_micro_usd,
+        run_id, step_id, agent, model, subject, category, attempts, attempt_list, other_ms, other_cost_micro_usd, arm,
         (
           select bool_or(not other.final_ok) from retry_monitors as other
           where md5(other.subject) = md5(failed.subject) and other.subject = failed.subject
@@ -123,4 +124,5 @@ interface RemainingRow extends MonitorGroup {
   other_ms: number;
   other_cost_micro_usd: number;
   persistent_across_models: boolean | null;
+  arm: EnhancementArm | null;
 }

@@ -1,6 +1,6 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { EnhancementJudgement, SwitchOffReason } from '../core/retry/switch-off.ts';
-import type { StepEvaluation } from '../protocol/lessons.ts';
+import type { EnhancementArm, StepEvaluation } from '../protocol/lessons.ts';
 import type { FailureRecord, FailureStatus } from '../protocol/schemas/failure-record.ts';
 
 /** Read as parsed JSON, written as text (see `jsonParameter`). */
@@ -255,6 +255,7 @@ interface RetryMonitorsTable {
   attempt_list: Jsonb<StepEvaluation['attempts']>;
   other_ms: number;
   other_cost_micro_usd: number;
+  arm: ColumnType<EnhancementArm | null, EnhancementArm | null | undefined, never>;
 }
 
 interface EnhancementSwitchesTable {

@@ -388,10 +388,16 @@ describe('the server', () => {
       created_at: new Date().toISOString(),
     });
     const rows = Array.from({ length: 20 }, (_, index) => evaluation(index, index < 10 ? 1 : 2, index < 16));
-    await world.store.retryMonitors.append(rows);
+    const heldOut = Array.from({ length: 5 }, (_, index) => ({
+      ...evaluation(100 + index, 1, true),
+      model: 'm-0',
+      arm: 'baseline' as const,
+    }));
+    await world.store.retryMonitors.append([...heldOut, ...rows]);
     const { body } = await world.ask('GET', `/v1/monitors?agent=${agent}`);
     expect(body).toMatchObject({
       monitors: [
+        { model: 'm-0', evaluations: 5 },
         {
           agent,
           model: 'm-1',
@@ -404,7 +410,7 @@ describe('the server', () => {
           added_cost_micro_usd: 1_000,
         },
       ],
-      switches: [{ agent, enhancement: 'off', reason: 'success_below_baseline' }],
+      switches: [{ agent, enhancement: 'off', reason: 'runtime_overhead_exceeded' }],
     });
     const metrics = await (await world.fetch('/metrics')).text();
     expect(metrics).toContain(`secondwind_retry_final_success{agent="${agent}",model="m-1"} 0.8\n`);

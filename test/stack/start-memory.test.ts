@@ -120,13 +120,14 @@ describe('what a run starts with', () => {
     const agent = 'rolled-back';
     expect((await loadStartMemory(world.store.startMemory, ready(agent))).enhancement).toEqual({ on: true });
     await world.store.retryMonitors.append(
-      Array.from({ length: 20 }, (_, step_id) => ({
+      Array.from({ length: 25 }, (_, step_id) => ({
+        arm: step_id < 5 ? ('baseline' as const) : ('enhanced' as const),
         run_id: 'rolled',
         step_id,
         agent,
         model: null,
         subject: 's',
-        attempts: attemptsOf(['validation_grounding', 'validation_grounding']),
+        attempts: attemptsOf(step_id < 5 ? ['ok'] : ['validation_grounding', 'validation_grounding']),
         created_at: new Date().toISOString(),
       })),
     );

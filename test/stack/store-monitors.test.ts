@@ -30,6 +30,10 @@ const evaluation = (outcomes: readonly Outcome[], over: Partial<NewEvaluation> =
 const many = (count: number, outcomes: readonly Outcome[], over: Partial<NewEvaluation> = {}): NewEvaluation[] =>
   Array.from({ length: count }, () => evaluation(outcomes, over));
 
+/** Runs without enhancement that succeed, so that others can be compared with them. */
+const baseline = (agent: string, over: Partial<NewEvaluation> = {}) =>
+  many(5, ['ok'], { agent, arm: 'baseline', ...over });
+
 /** As the rules of core see it. */
 const asCore = ({ run_id, step_id, created_at: _at, ...one }: NewEvaluation): Evaluation => ({
   other_ms: 0,
@@ -169,14 +173,14 @@ describe('the switch of an agent', () => {
     const { retryMonitors, enhancement } = test.store;
     const agent = 'switched';
     expect(await enhancement.currentSwitch(agent)).toEqual({ enhancement: 'on', since: null, by: null, note: null });
-    await retryMonitors.append(many(19, ['rate_limit'], { agent }));
+    await retryMonitors.append([...baseline(agent), ...many(19, ['rate_limit'], { agent })]);
     expect(await enhancement.currentSwitch(agent)).toMatchObject({ enhancement: 'on' });
     await retryMonitors.append(many(1, ['ok'], { agent }));
     expect(await enhancement.currentSwitch(agent)).toMatchObject({
       enhancement: 'off',
       reason: 'success_below_baseline',
       sentence: expect.stringContaining('over the last 20 evaluations success was 5 %'),
-      judgement: { evaluations: 20, success: 0.05 },
+      judgement: { evaluations: 20, success: 0.05, baseline: 1, baseline_evaluations: 5 },
     });
     await retryMonitors.append(many(60, ['ok'], { agent }));
     expect(await enhancement.currentSwitch(agent)).toMatchObject({ enhancement: 'off' });
@@ -215,10 +219,11 @@ describe('the switch of an agent', () => {
   it('the switch of an agent is judged only by what was measured since it was last turned on', async () => {
     const { retryMonitors, enhancement } = test.store;
     const agent = 'fresh';
-    await retryMonitors.append(many(20, ['rate_limit'], { agent }));
+    await retryMonitors.append([...baseline(agent), ...many(20, ['rate_limit'], { agent })]);
     await enhancement.switchTo(agent, { enhancement: 'on', by: 'ada' });
     const later = new Date(Date.now() + 60_000).toISOString();
-    await retryMonitors.append(many(19, ['rate_limit'], { agent, created_at: later }));
+    const heldOut = baseline(agent, { created_at: later });
+    await retryMonitors.append([...heldOut, ...many(19, ['rate_limit'], { agent, created_at: later })]);
     expect(await enhancement.currentSwitch(agent)).toMatchObject({ enhancement: 'on' });
     await retryMonitors.append(many(1, ['rate_limit'], { agent, created_at: later }));
     expect(await enhancement.currentSwitch(agent)).toMatchObject({ enhancement: 'off' });
@@ -227,13 +232,15 @@ describe('the switch of an agent', () => {
   it('the switch of an agent is turned off once, and surely, when many writers bring the evaluations at once', async () => {
     const agent = 'raced';
     const all = many(40, ['validation_grounding'], { agent });
+    await test.store.retryMonitors.append(baseline(agent));
     await Promise.all(all.map((one) => test.store.retryMonitors.append([one])));
     const entries = await test.store.enhancement.historyOf(agent);
     expect(entries.map((entry) => entry.enhancement)).toEqual(['off']);
   });
 
   it('the switch of one agent is not the switch of another', async () => {
-    await test.store.retryMonitors.append(many(20, ['rate_limit'], { agent: 'one of two' }));
+    const failing = many(20, ['rate_limit'], { agent: 'one of two' });
+    await test.store.retryMonitors.append([...baseline('one of two'), ...failing]);
     expect(await test.store.enhancement.currentSwitch('two of two')).toMatchObject({ enhancement: 'on' });
   });
 });

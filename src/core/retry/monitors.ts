@@ -1,3 +1,4 @@
+import type { EnhancementArm } from '../../protocol/lessons.ts';
 import type { FailureCategory } from '../../protocol/failure-categories.ts';
 
 /** One attempt of an evaluation. Attempts whose worker was lost are not included. */
@@ -27,6 +28,8 @@ export interface Evaluation {
   /** Time of other work in the same batch, such as generation. Overheads are measured against it. */
   other_ms: number;
   other_cost_micro_usd: number;
+  /** Absent for evaluations of an older build, which enhanced prompts. */
+  arm?: EnhancementArm;
 }
 
 export interface RetryFigures {

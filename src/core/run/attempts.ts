@@ -55,6 +55,8 @@ export interface Step {
   waiting_until: number | null;
   /** The idempotency key of all its attempts, from the first one on. */
   key?: string;
+  /** Its evaluation has been queued: its retries have ended. */
+  evaluated?: true;
   /** A later step has solved this failure, so no lesson is learnt from it any more. */
   answered?: true;
 }

@@ -1,3 +1,4 @@
+import { enhancementArm } from '../retry/enhancement-arm.ts';
 import { defined } from '../../protocol/defined.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { CallFailed, CallOutcome, RetryContext, ToolCallRequest } from '../../protocol/tools.ts';
@@ -114,8 +115,7 @@ const toolTimeoutMs = (
 
 /** The retry context for the prompt of this attempt. Null on a first attempt and when enhancement is off. */
 export function retryContextFor({ run }: RunState, step: Step): RetryContext | null {
-  const isOn = run.policy.retry.enhance && run.memory.enhancement.on;
-  return isOn && step.attempts.length > 1 ? buildRetryContext(step) : null;
+  return enhancementArm(run) === 'enhanced' && step.attempts.length > 1 ? buildRetryContext(step) : null;
 }
 
 const resolveInput = (state: RunState, step: Step): ResolvedPointers =>

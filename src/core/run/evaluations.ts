@@ -1,6 +1,7 @@
 import type { StepEvaluation } from '../../protocol/lessons.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { isoTime } from '../../protocol/time.ts';
+import { enhancementArm } from '../retry/enhancement-arm.ts';
 import { isInfrastructure } from '../retry/strategies.ts';
 import type { Attempt, Step } from './attempts.ts';
 import { hashCached } from './failure-records.ts';
@@ -8,11 +9,11 @@ import { keepLatest } from './outbox.ts';
 import type { RunState } from './state.ts';
 
 /**
- * Queues the evaluation of a finished step whose tool checks its own work. The monitors of retries count it once. It
- * never starts a write of its own.
+ * Queues the evaluation of a step whose tool checks its own work, when its retries have ended. What a person allows after
+ * that is not part of it. The monitors of retries count it once. It never starts a write of its own.
  */
 export function readEvaluation(state: RunState, step: Step): void {
-  if (state.run.manifest[step.call.tool]?.evaluates !== true) return;
+  if (!isEvaluated(state, step) || step.evaluated === true) return;
   const attempts = step.attempts.flatMap(evaluatedAttempt);
   if (attempts.length === 0) return;
   state.outbox.evaluations.push({
@@ -22,9 +23,29 @@ export function readEvaluation(state: RunState, step: Step): void {
     model: modelOf(step),
     subject: hashCached(step.call.input),
     attempts,
+    other_ms: Math.round(state.ledger.other_work?.ms ?? 0),
+    other_cost_micro_usd: Math.round(state.ledger.other_work?.cost_micro_usd ?? 0),
+    arm: enhancementArm(state.run),
     created_at: isoTime(state.updated_at),
   });
+  step.evaluated = true;
+  delete state.ledger.other_work;
   keepLatest(state.outbox.evaluations, CAP.outboxUses);
+}
+
+const isEvaluated = ({ run }: RunState, { kind, call }: Step): boolean =>
+  kind === 'tool' && run.manifest[call.tool]?.evaluates === true;
+
+/** Adds the new attempts of a step that is not evaluated to the other work of the run. What evaluations cost is compared with it. */
+export function readOtherWork(state: RunState, step: Step): void {
+  if (isEvaluated(state, step)) return;
+  const { ms, cost_micro_usd } = state.ledger.other_work ?? { ms: 0, cost_micro_usd: 0 };
+  const sum = { ms, cost_micro_usd };
+  for (const { waited_ms, outcome } of step.attempts.slice(step.attempts_read)) {
+    sum.ms += waited_ms + (outcome?.duration_ms ?? 0);
+    sum.cost_micro_usd += outcome?.cost_micro_usd ?? 0;
+  }
+  if (sum.ms > 0 || sum.cost_micro_usd > 0) state.ledger.other_work = sum;
 }
 
 /** Leaves out attempts whose worker was lost, because they say nothing about the quality of the work. */

@@ -14,6 +14,8 @@ export interface Ledger {
   questions: { asked: number; lent: number };
   /** Budgets granted to runs that were started elsewhere to work for this one, until they return them. */
   loans: { sub_run_id: string; grant: Grant }[];
+  /** Work since the latest evaluation that was not an evaluation itself. Absent while there is none. */
+  other_work?: { ms: number; cost_micro_usd: number };
 }
 
 export const openLedger = (): Ledger => ({

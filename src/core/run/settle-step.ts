@@ -20,7 +20,7 @@ import { unreservedAttempts } from './batch.ts';
 import { closeCorrections, recordCorrection } from './corrections.ts';
 import { describeAttempts } from './describe-attempts.ts';
 import { holdIfUnknown, recordCancelledEffect, recordEffect, recordOpenEffect } from './effects.ts';
-import { readEvaluation } from './evaluations.ts';
+import { readEvaluation, readOtherWork } from './evaluations.ts';
 import { effectOf, isEffectDone, isEffectUnknown } from './known-effects.ts';
 import { questionsLeft, turnsLeft } from './ledger.ts';
 import { keepOpenFailure, keepRecalled, learnFromSuccess, readLessonUses } from './lessons.ts';
@@ -104,6 +104,8 @@ export function settleSuccess(state: RunState, step: Step): boolean {
 
 /** Reads the new attempts into the lessons and the failure memory. */
 function readStep(state: RunState, step: Step): void {
+  readOtherWork(state, step);
+  if (step.end?.kind === 'ok' || step.end?.kind === 'failed') readEvaluation(state, step);
   readTrials(state, step);
   keepRecalled(state, step);
   readLessonUses(state, step);

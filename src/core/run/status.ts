@@ -1,3 +1,4 @@
+import { enhancementArm, HELD_OUT } from '../retry/enhancement-arm.ts';
 import { defined } from '../../protocol/defined.ts';
 import { subRunId } from '../../protocol/ids.ts';
 import type { RunStatus } from '../../protocol/run.ts';
@@ -40,12 +41,18 @@ export function statusOf(state: RunState): RunStatus {
     pending_question: question === null ? undefined : describeQuestion(state, question),
     next_action: explanation.next,
     why: explanation.why,
-    enhancement: run.memory.enhancement.on ? undefined : run.memory.enhancement.why,
+    enhancement: explainEnhancement(run),
     result: life.is === 'ended' ? life.result.result : undefined,
     unsaved: life.is === 'ended' ? life.result.unsaved : unsavedOf(state),
     started_at: isoTime(state.started_at),
     updated_at: isoTime(state.updated_at),
   });
+}
+
+/** Says why retries do not enhance prompts; undefined if they do, or if the policy says so. */
+function explainEnhancement(run: RunState['run']): string | undefined {
+  if (!run.memory.enhancement.on) return run.memory.enhancement.why;
+  return enhancementArm(run) === 'baseline' ? HELD_OUT : undefined;
 }
 
 interface Explanation {

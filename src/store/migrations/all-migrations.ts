@@ -11,6 +11,7 @@ import { switchNotes } from './0009-switch-notes.ts';
 import { encryptedArtifacts } from './0010-encrypted-artifacts.ts';
 import { lessonTenants } from './0011-lesson-tenants.ts';
 import { lessonTrials } from './0012-lesson-trials.ts';
+import { enhancementArms } from './0013-enhancement-arms.ts';
 
 /** Listed in code and in order, so that a bundle contains them. After the first release, only append. */
 export const migrations: Record<string, Migration> = {
@@ -26,4 +27,5 @@ export const migrations: Record<string, Migration> = {
   '0010_encrypted_artifacts': encryptedArtifacts,
   '0011_lesson_tenants': lessonTenants,
   '0012_lesson_trials': lessonTrials,
+  '0013_enhancement_arms': enhancementArms,
 };

@@ -20,5 +20,6 @@ export const anyRetryPolicy: fc.Arbitrary<RetryPolicy> = fc.record({
   factor: fc.double({ min: 1, max: 10, noNaN: true }),
   max_wait_ms: fc.integer({ min: 1, max: 86_400_000 }),
   enhance: fc.boolean(),
+  enhance_holdout: fc.double({ min: 0, max: 0.5, noNaN: true }),
 });
 export const anyCategory = fc.constantFrom(...FAILURE_CATEGORIES);

@@ -14,31 +14,36 @@ const times = (count: number, one: Evaluation): Evaluation[] => Array.from({ len
 const good = evaluation(['ok']);
 const lost = evaluation(['validation_both', 'validation_both', 'validation_both']);
 const recovered = evaluation(['validation_both', 'ok']);
+const baseline = (lostCount: number, goodCount: number): Evaluation[] =>
+  [...times(lostCount, lost), ...times(goodCount, good)].map((one) => ({ ...one, arm: 'baseline' }));
 const batch = (lostCount: number, goodCount: number) => [...times(lostCount, lost), ...times(goodCount, good)];
 const reasonFor = (evaluations: Evaluation[]) => judgeEnhancement(evaluations)?.reason;
 
 describe('success below the baseline', () => {
   test.each<[string, Evaluation[], string | null | undefined]>([
-    ['fewer than 20 evaluations are not judged', batch(19, 0), undefined],
-    ['enhancement stays on when 3 of 20 fail, which is exactly 0.85', batch(3, 17), null],
-    ['enhancement is switched off when 4 of 20 fail', batch(4, 16), 'success_below_baseline'],
-    ['only the last 50 evaluations count', batch(10, 50), null],
+    ['fewer than 20 evaluations are not judged', [...baseline(0, 10), ...batch(19, 0)], undefined],
     [
-      'enhancement is switched off when 8 of the last 50 fail',
-      [...times(19, good), ...batch(8, 42)],
+      'enhancement is off when it is clearly below 0.85 and below the baseline',
+      [...baseline(1, 9), ...batch(10, 10)],
       'success_below_baseline',
     ],
+    ['enhancement stays on when the baseline is as bad', [...baseline(30, 20), ...batch(30, 20)], null],
+    ['enhancement stays on above 0.85, although the baseline is better', [...baseline(0, 100), ...batch(1, 49)], null],
+    ['one or two failures more than expected are chance', [...baseline(0, 5), ...batch(8, 42)], null],
+    ['with a large baseline they are not', [...baseline(2, 98), ...batch(9, 41)], 'success_below_baseline'],
+    ['only the last 50 evaluations count', [...baseline(0, 10), ...batch(40, 50)], null],
+    ['without a baseline nothing is compared', batch(50, 0).map((one) => ({ ...one, other_ms: 1e9 })), null],
   ])('%s', (_what, evaluations, reason) => {
     expect(reasonFor(evaluations)).toBe(reason);
   });
 
-  test('an agent with a history is measured against its own first-attempt rate, whether it is above or below the default', () => {
-    const weakBefore = [...times(10, lost), ...times(10, good)];
-    expect(judgeEnhancement([...weakBefore, ...batch(10, 40)])).toMatchObject({ baseline: 0.5, reason: null });
-    const strongBefore = times(20, good);
-    expect(judgeEnhancement([...strongBefore, ...batch(1, 49)])).toMatchObject({
-      baseline: 1,
-      reason: 'success_below_baseline',
+  test('evaluations of runs whose policy has enhancement off count for neither side', () => {
+    const off = batch(50, 0).map((one) => ({ ...one, arm: 'off' as const }));
+    expect(judgeEnhancement(off)).toBeNull();
+    expect(judgeEnhancement([...off, ...batch(0, 20)])).toMatchObject({
+      success: 1,
+      baseline: null,
+      baseline_evaluations: 0,
     });
   });
 });
@@ -54,6 +59,17 @@ describe('runtime and cost', () => {
     }));
     return { ...recovered, attempts, other_ms: 0, other_cost_micro_usd: 0 };
   };
+  /** Five evaluations of held-out runs: one call each. */
+  const held = (firstCost: number): Evaluation[] => {
+    const [attempt] = retried(0, 0, firstCost).attempts;
+    return times(5, {
+      ...good,
+      attempts: attempt === undefined ? [] : [{ ...attempt, ok: true, category: null }],
+      other_ms: 0,
+      other_cost_micro_usd: 0,
+      arm: 'baseline',
+    });
+  };
   test.each<[string, Evaluation, string | null]>([
     ['enhancement stays on when retries add 25 % of runtime', retried(25_000, 0), null],
     [
@@ -65,7 +81,14 @@ describe('runtime and cost', () => {
     ['enhancement is switched off at more than 10 times the cost', retried(0, 9_001), 'cost_factor_exceeded'],
     ['cost without prices is not judged', retried(0, 500, 0), null],
   ])('%s', (_what, one, reason) => {
-    expect(reasonFor(times(20, one))).toBe(reason);
+    expect(reasonFor([...held(one.attempts[0]?.cost_micro_usd ?? 0), ...times(20, one)])).toBe(reason);
+  });
+
+  test('an agent that only evaluates is not judged by its own calls, which made retries look expensive', () => {
+    const evaluator = { ...recovered, other_ms: 0, other_cost_micro_usd: 0 };
+    expect(judgeEnhancement(times(50, evaluator))).toMatchObject({ success: 1, runtime_overhead: null, reason: null });
+    const plain = { ...lost, other_ms: 0, other_cost_micro_usd: 0, arm: 'baseline' as const };
+    expect(reasonFor([...times(5, plain), ...times(50, evaluator)])).toBeNull();
   });
 
   test('enhancement stays on for the documented example batch', () => {
@@ -76,13 +99,13 @@ describe('runtime and cost', () => {
 });
 
 describe('the switch', () => {
-  const off = nextSwitch(ENHANCEMENT_ON, batch(10, 10), AT);
+  const off = nextSwitch(ENHANCEMENT_ON, [...baseline(1, 9), ...batch(10, 10)], AT);
 
   test('enhancement is switched off with a reason that a person understands', () => {
     expect(off).toMatchObject({ enhancement: 'off', since: AT, reason: 'success_below_baseline' });
     expect(off).toHaveProperty(
       'sentence',
-      'Enhancement is off: over the last 20 evaluations success was 50 %, below the baseline of 85 %. ' +
+      'Enhancement is off: over the last 20 evaluations success was 50 %, below 85 % and below the 90 % of 10 evaluations without it. ' +
         'An operator can switch it on again.',
     );
   });
