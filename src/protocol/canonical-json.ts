@@ -9,7 +9,7 @@ function write(value: unknown, within: object[]): string {
   if (typeof value === 'string') return JSON.stringify(value);
   if (typeof value === 'number') return writeNumber(value);
   if (value === null || value === undefined) return 'null';
-  if (typeof value !== 'object' || hasToJson(value)) return String(JSON.stringify(value));
+  if (typeof value !== 'object' || hasToJson(value)) return JSON.stringify(value);
   if (within.includes(value)) throw new TypeError('A value that contains itself cannot be written as JSON.');
   within.push(value);
   const text = Array.isArray(value) ? writeList(value, within) : writeObject(value as Record<string, unknown>, within);
@@ -17,7 +17,7 @@ function write(value: unknown, within: object[]): string {
   return text;
 }
 
-const hasToJson = (value: object): boolean => (value as { toJSON?: unknown }).toJSON != null;
+const hasToJson = (value: { toJSON?: unknown }): boolean => value.toJSON !== undefined && value.toJSON !== null;
 
 function writeNumber(value: number): string {
   if (!Number.isFinite(value)) throw new TypeError(`The number ${value} cannot be written as JSON.`);

@@ -8,6 +8,7 @@ import { bytesToHex } from '@noble/hashes/utils.js';
 export function sha256Hex(text: string): string {
   if (text.length * MOST_BYTES_PER_UNIT > bytes.length) return bytesToHex(sha256(encoder.encode(text)));
   const { written } = encoder.encodeInto(text, bytes);
+  // oxlint-disable-next-line no-underscore-dangle -- the public way to use a hasher again
   unused._cloneInto(hasher);
   hasher.update(bytes.subarray(0, written)).digestInto(digest);
   return bytesToHex(digest);

@@ -46,7 +46,7 @@ export const fingerprintOf = (fields: FingerprintFields): string => {
  * cached.
  */
 const fingerprints = new Map<string, string>();
-const KEPT = 100;
+const KEPT = 500;
 const KEPT_CHARS = 2_000;
 
 const computed = (fields: FingerprintFields): string => {

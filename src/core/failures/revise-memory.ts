@@ -25,6 +25,7 @@ export const creditGuidance = (
   shown: readonly string[],
   outcome: AttemptOutcome,
 ): RevisedMemory => {
+  if (shown.length === 0) return { memory, revisions: [] };
   const revisions: NewRevision[] = [];
   const credited = changeFailures(memory, (failure) => {
     if (!shown.includes(failure.fingerprint)) return failure;

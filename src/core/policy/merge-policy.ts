@@ -1,3 +1,4 @@
+import { defined } from '../../protocol/defined.ts';
 import { isRecord } from '../../protocol/json.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { Policy, PolicyPatch } from '../../protocol/schemas/policy.ts';
@@ -8,11 +9,8 @@ export function mergePolicy(...patches: (PolicyPatch | undefined)[]): Policy {
   for (const patch of patches) {
     for (const [part, value] of Object.entries(patch ?? {})) {
       if (value === undefined) continue;
-      merged[part] = isRecord(value) ? { ...(merged[part] as object), ...withoutUndefined(value) } : value;
+      merged[part] = isRecord(value) ? { ...(merged[part] as object), ...defined(value) } : value;
     }
   }
   return merged as Policy;
 }
-
-const withoutUndefined = (value: Record<string, unknown>): Record<string, unknown> =>
-  Object.fromEntries(Object.entries(value).filter(([, inner]) => inner !== undefined));

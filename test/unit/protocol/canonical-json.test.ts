@@ -11,7 +11,7 @@ describe('canonical JSON', () => {
   });
 
   it('writes the numbers, texts and keys of RFC 8785', () => {
-    const numbers = [333333333.33333329, 1e30, 4.5, 2e-3, 0.000000000000000000000000001, -0];
+    const numbers = [333333333.3333333, 1e30, 4.5, 2e-3, 0.000000000000000000000000001, -0];
     expect(canonicalJson({ numbers })).toBe('{"numbers":[333333333.3333333,1e+30,4.5,0.002,1e-27,0]}');
     expect(canonicalJson('\u20ac$\u000f\nA\'B"\\"/')).toBe('"€$\\u000f\\nA\'B\\"\\\\\\"/"');
     const keys = { '\u20ac': 1, '\r': 2, '\ufb33': 3, 1: 4, '\ud83d\ude00': 5, '\u0080': 6, '\u00f6': 7 };

@@ -3,23 +3,35 @@ import { seededRandom } from '../seeded-random.ts';
 /** Reproducible random numbers: the same seed gives the same numbers on any machine. */
 export interface Dice {
   /** From 0 (included) to 1 (excluded). */
-  share: () => number;
-  chance: (share: number) => boolean;
+  share(): number;
+  chance(share: number): boolean;
   /** A whole number, both ends included. */
-  int: (min: number, max: number) => number;
-  pick: <T>(from: readonly T[]) => T;
+  int(min: number, max: number): number;
+  pick<T>(from: readonly T[]): T;
 }
 
 /** Independent dice for each combination of numbers, so that one step's results never depend on other steps. */
-export function createDice(...parts: number[]): Dice {
-  const random = seededRandom(mixSeeds(parts));
-  const int = (min: number, max: number): number => min + Math.floor(random() * (max - min + 1));
-  return {
-    share: random,
-    chance: (share) => random() < share,
-    int,
-    pick: <T>(from: readonly T[]): T => from[int(0, from.length - 1)] as T,
-  };
+export const createDice = (...parts: number[]): Dice => new SeededDice(mixSeeds(parts));
+
+/** A class, because a simulated run makes dice for every call and functions of their own would cost more than the numbers. */
+class SeededDice implements Dice {
+  readonly share: () => number;
+
+  constructor(seed: number) {
+    this.share = seededRandom(seed);
+  }
+
+  chance(share: number): boolean {
+    return this.share() < share;
+  }
+
+  int(min: number, max: number): number {
+    return min + Math.floor(this.share() * (max - min + 1));
+  }
+
+  pick<T>(from: readonly T[]): T {
+    return from[this.int(0, from.length - 1)] as T;
+  }
 }
 
 /** Mixes the parts with murmur3's finalizer, so that neighbouring seeds, steps and attempts give unrelated numbers. */
