@@ -126,12 +126,13 @@ function toResult(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Result
         },
         failed: true,
       };
+    case 'skipped':
+      return { output: skippedOutput(step), failed: true };
     case 'guided':
       return { output: { not_run: step.message_preview ?? 'this call repeats itself' }, failed: true };
     case 'denied':
     case 'timed_out':
     case 'policy':
-    case 'skipped':
     case 'cancelled':
       // The model is told which of these it was, because they mean different things.
       return { output: { not_run: FACTS[step.status] }, failed: true };
@@ -162,9 +163,15 @@ const FACTS = {
   denied: 'denied: a person said no',
   timed_out: 'timed_out: nobody answered in time',
   policy: 'policy: no more questions may be asked, so the policy decided',
-  skipped: 'skipped: a person left this step out',
   cancelled: 'cancelled: it was stopped before it ended',
 } as const;
+
+/** A step that was left out after it had failed did run, so the model sees how it failed. */
+function skippedOutput({ error_code, message_preview = '', known = 'This step was left out.' }: PlannerStep): Json {
+  return error_code === undefined
+    ? { not_run: `skipped: ${known}` }
+    : { error: error_code, message: message_preview, skipped: known };
+}
 
 /** A person said that the call took effect: the model sees that, what the person wrote, and the output if one is known. */
 function confirmedOutput(step: PlannerStep, known: string, outputs: ReadonlyMap<string, Json>): Json {

@@ -34,7 +34,7 @@ const pay = httpTool({
 });
 
 /** Each test has a model of its own, which pays the same order twice and then sums up. */
-const ORDERS = ['skipped', 'expired', 'done', 'not-done', 'twice'] as const;
+const ORDERS = ['skipped', 'expired', 'done', 'not-done', 'twice', 'unusable', 'unusable-expired', 'refused'] as const;
 type Order = (typeof ORDERS)[number];
 const models = Object.fromEntries(
   ORDERS.map((order) => {
@@ -51,6 +51,8 @@ beforeAll(async () => {
     const before = payments.get(order) ?? [];
     const key = String(asked.headers['idempotency-key']);
     payments.set(order, [...before, { key, fence: Number(asked.headers['secondwind-fence']) }]);
+    if (order.startsWith('unusable')) return void answer.writeHead(200).end('{"thanks":true}');
+    if (order === 'refused') return void answer.writeHead(422).end('no such account');
     // The first payment of an order commits and drops the connection.
     if (before.length === 0 && order !== 'twice') asked.socket.destroy();
     else answer.writeHead(200, { 'content-type': 'application/json' }).end(JSON.stringify({ receipt: `${order}-2` }));
@@ -77,7 +79,9 @@ afterAll(async () => {
 
 async function live(order: Order, answers: Partial<AnswerMessage>[], humans: PolicyPatch['humans'] = {}) {
   const run_id = world.newRunId(order);
-  const policy = { humans, memory: { scope: 'run' as const }, reruns: { max_reruns: 0 } };
+  // A person is asked about the first failure of a step.
+  const failures = { escalate_at: 1 };
+  const policy = { humans, failures, memory: { scope: 'run' as const }, reruns: { max_reruns: 0 } };
   await world.runs.start({ agent: order, goal: 'pay the order', run_id, policy });
   for (const [index, answer] of answers.entries()) {
     const open = await eventually(
@@ -148,4 +152,38 @@ describe('a payment that commits and drops the socket', () => {
     const { paid } = await live('twice', []);
     expect(new Set(paid.map(({ key }) => key)).size).toBe(2);
   });
+});
+
+describe('a payment that is done and whose output cannot be used', () => {
+  const paidOnce = { payments: 1, attempts: 1, questions: 1 };
+
+  it('is not made again after a person skips it, and the model reads that it took effect and what the person wrote', async () => {
+    const skip = { decision: 'skip' as const, text: 'the receipt comes by mail' };
+    const { result, sent, paid } = await live('unusable', [skip], { default: 'skip' });
+    expect({ payments: paid.length, attempts: result.used.attempts, questions: result.questions }).toEqual(paidOnce);
+    expect(sent).toHaveLength(3);
+    for (const request of sent.slice(1)) {
+      expect(request).toContain('The call took effect, but its output cannot be used');
+      expect(request).toContain('the receipt comes by mail');
+      expect(request).not.toContain('not_run');
+    }
+  });
+
+  it('is not made again after nobody answered in time, and the model does not read that a person decided', async () => {
+    const humans = { deadline_ms: 300, default: 'skip' as const };
+    const { result, sent, paid } = await live('unusable-expired', [], humans);
+    expect({ payments: paid.length, attempts: result.used.attempts, questions: result.questions }).toEqual(paidOnce);
+    for (const request of sent.slice(1)) {
+      expect(request).toContain('The call took effect, but its output cannot be used');
+      expect(request).toContain('Nobody answered the question about it in time.');
+      expect(request).not.toContain('left this step out');
+    }
+  });
+});
+
+it('after a deadline the model reads how a call failed and that nobody answered in time', async () => {
+  const { sent } = await live('refused', [], { deadline_ms: 300, default: 'skip', max_questions: 1 });
+  expect(sent[1]).toContain('HTTP_422');
+  expect(sent[1]).toContain('Nobody answered in time, so this step was left out.');
+  expect(sent[1]).not.toContain('not_run');
 });

@@ -106,7 +106,8 @@ export type StepEnd =
   | { kind: 'unknown'; known: string }
   | { kind: 'failed'; reason: string }
   | { kind: 'budget'; budget: keyof Amounts }
-  | { kind: 'skipped' }
+  /** `known` says who left it out, and what that person wrote. */
+  | { kind: 'skipped'; known?: string }
   /** `policy`: no question was left, so the policy decided. */
   | { kind: 'refused'; status: 'denied' | 'timed_out' | 'policy' }
   /** `effect_unknown`: a side effect was under way and may have happened. */
@@ -224,12 +225,8 @@ export function summarizeFailure(step: Step): { error_code?: string; message_pre
   const failure = lastFailure(step);
   switch (end?.kind) {
     case 'failed':
-      return failure === null ? {} : { error_code: failure.error_code, message_preview: describeFailure(failure) };
     case 'skipped':
-      if (failure?.certainty === 'done') {
-        return { error_code: failure.error_code, message_preview: describeFailure(failure) };
-      }
-      return failure === null ? {} : { error_code: failure.error_code };
+      return failure === null ? {} : { error_code: failure.error_code, message_preview: describeFailure(failure) };
     case 'unknown':
       return { error_code: 'EFFECT_UNKNOWN', message_preview: end.known };
     case 'budget':
@@ -244,7 +241,7 @@ export function summarizeFailure(step: Step): { error_code?: string; message_pre
 }
 
 /** A planner has to know that an effect happened, or it would repeat the call for the sake of its output. */
-const describeFailure = ({ certainty, message_preview }: CallFailed): string =>
+export const describeFailure = ({ certainty, message_preview }: CallFailed): string =>
   certainty === 'done' ? `The call took effect, but its output cannot be used: ${message_preview}` : message_preview;
 
 /** One line for each failed attempt, for a person who has to decide. */

@@ -24,7 +24,8 @@ const MOST_TOLD = 10;
 
 /**
  * Answers a side effect with what the same call gave in an earlier pass, so that a rerun does not repeat it. A call that
- * differs in any way runs as usual.
+ * differs in any way runs as usual. An effect whose output stays unknown answers in its own pass too, because a planner
+ * would make the same call again only to get the output.
  */
 export function answerFromEarlierPass({ state, ports }: Story, step: Step): void {
   const { kept, in_pass } = state.effects;
@@ -32,11 +33,14 @@ export function answerFromEarlierPass({ state, ports }: Story, step: Step): void
   const { loop_id } = state.loop;
   const call = identityOf(state, step);
   const done = kept.find(
-    (effect) => effect.call === call && effect.loop_id !== loop_id && effect.answered_in !== loop_id,
+    (effect) =>
+      effect.call === call &&
+      (effect.closed === true || (effect.loop_id !== loop_id && effect.answered_in !== loop_id)),
   );
   if (done === undefined && !isDoneBefore(state, call)) return;
+  const isSamePass = done?.loop_id === loop_id || done?.answered_in === loop_id;
   if (done !== undefined) done.answered_in = loop_id;
-  countInPass(state, call, 1);
+  if (!isSamePass) countInPass(state, call, 1);
   const { artifact_id = null, bytes = 0, known } = done ?? {};
   step.end =
     artifact_id === null || known !== undefined

@@ -50,7 +50,7 @@ function plannerStep(state: RunState, step: Step): PlannerStep {
     output: artifactId === null ? undefined : outbox.outputs[artifactId]?.output,
     artifact_id: artifactId ?? undefined,
     ...summarizeForPlanner(state, step),
-    known: step.end?.kind === 'confirmed' || step.end?.kind === 'unknown' ? step.end.known : undefined,
+    known: step.end !== null && 'known' in step.end ? step.end.known : undefined,
     detected: successOf(step)?.detected?.feedback_type,
     edited: step.call.edited,
   });

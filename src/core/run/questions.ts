@@ -72,6 +72,17 @@ export async function askHuman(story: Story, asked: QuestionRequest): Promise<Qu
   return { kind: answer.decision === 'deny' ? 'denied' : 'answered', ...answer };
 }
 
+/** Says why something is left as it is, and what the person wrote who left it so. */
+export function describeLeaving(
+  { kind, by, text }: QuestionOutcome,
+  did: string,
+  nobody: { timed_out: string; policy: string },
+): string {
+  if (kind === 'timed_out' || kind === 'policy') return nobody[kind];
+  const person = by ?? 'A person';
+  return text === null || text === '' ? `${person} ${did}.` : `${person} ${did} and wrote: "${text}"`;
+}
+
 /** Stores the whole input that the question shows a part of, so that a person can read all of it before the answer. */
 function keepAskedInput({ state, outbox }: Story, question: OpenQuestion): void {
   const artifact = artifactOfQuestion(state, question);

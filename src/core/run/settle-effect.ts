@@ -5,15 +5,15 @@ import type { Json } from '../../protocol/json.ts';
 import type { Decision } from '../../protocol/questions.ts';
 import { isoTime } from '../../protocol/time.ts';
 import type { CallFailed, CheckedOutput } from '../../protocol/tools.ts';
-import { type Allowance, lastFailure, type Step } from './attempts.ts';
+import { type Allowance, describeFailure, lastFailure, type Step } from './attempts.ts';
 import { describeAttempts } from './describe-attempts.ts';
 import { describeUnknownEffect } from './describe-unknown-effect.ts';
 import { recordEffect } from './effects.ts';
 import { identityOf, settleUnknown, uncountDone } from './known-effects.ts';
 import { isCancelled, isOver } from './life.ts';
 import { holdOutput } from './outbox.ts';
-import { askHuman, type QuestionOutcome } from './questions.ts';
-import type { RunState } from './state.ts';
+import { askHuman, describeLeaving, type QuestionOutcome } from './questions.ts';
+import type { DoneEffect, RunState } from './state.ts';
 import type { Story } from './story.ts';
 
 /**
@@ -44,7 +44,7 @@ export async function settleEffect(story: Story, step: Step, effect: UnknownEffe
     options: OPTIONS,
   });
   if (isOver(state)) {
-    leaveOpen(step, effect, null);
+    leave(state, step, effect, null);
     return { kind: 'settled' };
   }
   if (answer.kind === 'answered') {
@@ -66,10 +66,10 @@ export async function settleEffect(story: Story, step: Step, effect: UnknownEffe
       return { kind: 'run', allowed: { decision: 'not_done', text, by } };
     }
     case 'skip':
-      leaveOpen(step, effect, answer);
+      leave(state, step, effect, answer);
       return { kind: 'settled' };
     default:
-      leaveOpen(step, effect, answer);
+      leave(state, step, effect, answer);
       return { kind: 'stop', answer };
   }
 }
@@ -85,12 +85,24 @@ export async function waitUntilOver({ state, ports }: Story, step: Step, until: 
   step.waiting_until = null;
 }
 
+function leave(state: RunState, step: Step, effect: UnknownEffect | null, answer: QuestionOutcome | null): void {
+  if (effect === null) leaveDone(state, step, answer);
+  else leaveOpen(step, effect, answer);
+}
+
+/** The effect is done and its output stays unknown. An identical call is told so, because it would repeat the effect. */
+function leaveDone(state: RunState, step: Step, answer: QuestionOutcome | null): void {
+  const failure = lastFailure(step);
+  const done = failure === null ? 'The call took effect, but its output cannot be used.' : describeFailure(failure);
+  const said = answer === null ? '' : ` ${describeAnswer(answer)}`;
+  const known = `${done}${said} The same call does not run again.`.slice(0, KNOWN_CHARS);
+  const kept = findRecorded(state, step);
+  if (kept !== undefined) Object.assign(kept, { known, closed: true });
+  step.end = { kind: 'confirmed', known, artifact_id: null, bytes: 0 };
+}
+
 /** What is known stays as it is, and everybody who makes the same call is told so. */
-export function leaveOpen(step: Step, effect: UnknownEffect | null, answer: QuestionOutcome | null): void {
-  if (effect === null) {
-    step.end = { kind: 'skipped' };
-    return;
-  }
+export function leaveOpen(step: Step, effect: UnknownEffect, answer: QuestionOutcome | null): void {
   const said = answer === null ? '' : ` ${describeAnswer(answer)}`;
   if (said !== '' && !effect.known.includes(said.trim())) effect.known = `${effect.known}${said}`.slice(0, KNOWN_CHARS);
   step.end = { kind: 'unknown', known: `${effect.known} ${NO_REPEAT}` };
@@ -98,19 +110,11 @@ export function leaveOpen(step: Step, effect: UnknownEffect | null, answer: Ques
 const KNOWN_CHARS = 6_000;
 const NO_REPEAT = 'The same call does not run again while this is unknown.';
 
-function describeAnswer({ kind, by, text }: QuestionOutcome): string {
-  switch (kind) {
-    case 'answered':
-    case 'denied': {
-      const person = by ?? 'A person';
-      return text === null || text === '' ? `${person} left it open.` : `${person} left it open and wrote: "${text}"`;
-    }
-    case 'timed_out':
-      return 'Nobody answered the question about it in time.';
-    case 'policy':
-      return 'No question was left to ask a person about it.';
-  }
-}
+const describeAnswer = (answer: QuestionOutcome): string =>
+  describeLeaving(answer, 'left it open', {
+    timed_out: 'Nobody answered the question about it in time.',
+    policy: 'No question was left to ask a person about it.',
+  });
 
 /** A person says that the effect happened. An output is checked by a worker, and asked for again if it does not fit. */
 async function confirm(
@@ -176,9 +180,13 @@ async function checkOutput({ state, ports }: Story, step: Step, output: Json): P
 function undoRecorded(state: RunState, step: Step): void {
   uncountDone(state, step);
   const { effects } = state;
+  const last = findRecorded(state, step);
+  effects.kept = effects.kept.filter((kept) => kept !== last);
+}
+
+function findRecorded(state: RunState, step: Step): DoneEffect | undefined {
   const call = identityOf(state, step);
-  const last = effects.kept.findLastIndex((kept) => kept.call === call);
-  effects.kept = effects.kept.filter((_kept, index) => index !== last);
+  return state.effects.kept.findLast((kept) => kept.call === call);
 }
 
 function questionAbout(step: Step, effect: UnknownEffect | null, now: number): string {

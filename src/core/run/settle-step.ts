@@ -26,7 +26,7 @@ import { questionsLeft, turnsLeft } from './ledger.ts';
 import { keepOpenFailure, keepRecalled, learnFromSuccess, readLessonUses } from './lessons.ts';
 import { endForBudget, type Ending, endWith, isOver } from './life.ts';
 import { holdOutput, noteCarriedOutput } from './outbox.ts';
-import { type QuestionOutcome, askHuman } from './questions.ts';
+import { type QuestionOutcome, askHuman, describeLeaving } from './questions.ts';
 import { recordHumanAnswer, occurrencesOf, recordProgress, readFailures } from './read-failures.ts';
 import { type Perform, runStep } from './run-step.ts';
 import { leaveOpen, settleEffect } from './settle-effect.ts';
@@ -289,7 +289,7 @@ function allowOneMore(state: RunState, step: Step): void {
 function giveUpStep(state: RunState, step: Step, answer: QuestionOutcome): null {
   const failure = lastFailure(step);
   if (answer.decision === 'skip') {
-    step.end = { kind: 'skipped' };
+    step.end = { kind: 'skipped', known: describeSkip(answer) };
     keep(state, step);
     return null;
   }
@@ -300,6 +300,12 @@ function giveUpStep(state: RunState, step: Step, answer: QuestionOutcome): null 
   endWith(state, { outcome: 'finalized', reason, why: why + about });
   return null;
 }
+
+const describeSkip = (answer: QuestionOutcome): string =>
+  describeLeaving(answer, 'left this step out', {
+    timed_out: 'Nobody answered in time, so this step was left out.',
+    policy: 'No question was left to ask a person, so this step was left out.',
+  });
 
 /**
  * Explains why a run stopped after a question: a person stopped it, denied the step, did not answer in time, or could

@@ -142,6 +142,8 @@ export interface DoneEffect {
   answered_in: string | null;
   /** What is known of it, if the tool did not return it itself. */
   known?: string;
+  /** Its output stays unknown, so it answers every identical call, also in the same loop. */
+  closed?: true;
 }
 
 /** Data that waits to be written to the store. */
