@@ -42,8 +42,8 @@ export const scriptedAgents = [
     // Mends exactly what the failed call printed: without its output it would try the wrong thing again and again.
     planner: scriptedPlanner(({ turn, steps }) => {
       if (turn > 2) return { calls: [], output: 'mended' };
-      const printed = String(steps.at(-1)?.output ?? '');
-      const broken = /FAIL (\w+)/.exec(printed)?.[1];
+      const printed = steps.at(-1)?.output;
+      const broken = typeof printed === 'string' ? /FAIL (\w+)/.exec(printed)?.[1] : undefined;
       if (broken !== undefined) return { calls: [working(`mended ${broken}`)] };
       const output = `ok one\nFAIL sums\nok two`;
       return { calls: [{ tool: 'script.read', input: { attempts: [{ fail: 'invalid_input' as const, output }] } }] };

@@ -28,12 +28,13 @@ interface Given {
 async function serve(answer: (asked: Asked) => Given): Promise<{ url: string; asked: Asked[] }> {
   const asked: Asked[] = [];
   const server = createServer((request, response) => {
-    void readText(request).then((text) => {
-      const body = JSON.parse(text) as Asked;
+    const respond = async (): Promise<void> => {
+      const body = JSON.parse(await readText(request)) as Asked;
       asked.push(body);
       const { status = 200, type = 'application/json', body: given } = answer(body);
       response.writeHead(status, { 'content-type': type }).end(given);
-    });
+    };
+    void respond();
   });
   servers.push(server);
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
