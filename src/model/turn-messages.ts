@@ -155,7 +155,7 @@ function withEdit({ edited, input, status }: PlannerStep, result: Result): Resul
   if (status === 'ok') return { ...result, output: { ...told, output: result.output } };
   return {
     ...result,
-    output: { ...(isRecord(result.output) ? (result.output as { [key: string]: Json }) : {}), ...told },
+    output: { ...(isRecord(result.output) ? result.output : {}), ...told },
   };
 }
 

@@ -37,7 +37,7 @@ describe('a published question', () => {
     });
     fc.assert(
       fc.property(anything, (published) => {
-        const question = readQuestion({ ...(published as object), question_id: 'q' } as Json);
+        const question = readQuestion({ ...(published as { [key: string]: Json }), question_id: 'q' });
         const listed = { questions: [{ run_id: 'r', agent: 'a', goal: 'g', ...question }] };
         expect(SCHEMAS.Questions.safeParse(listed).error?.issues ?? []).toEqual([]);
       }),

@@ -107,7 +107,7 @@ describe('a question', () => {
       call: () => succeeded('up'),
       react,
     });
-    expect(String(asked[0]?.input)).toHaveLength(8_000);
+    expect(asked[0]?.input).toHaveLength(8_000);
     expect(JSON.stringify({ ...state, run: null })).not.toContain(note);
     // The whole input is in the store.
     const [kept] = records.flatMap(({ artifacts }) => artifacts);
