@@ -47,6 +47,11 @@ const recordings: Recording[] = [
   { what: 'retries', scenario: 'a server that is unavailable twice' },
   { what: 'answered-by-signal', scenario: 'a permanent failure and a person who answers retry', answerBy: 'signal' },
   { what: 'corrected-by-update', scenario: 'a person who corrects, and the correction helps', answerBy: 'update' },
+  {
+    what: 'edited-approval',
+    scenario: 'two approvals with another input than the planned one, which the calls then run with',
+    answerBy: 'update',
+  },
   { what: 'reconciled', scenario: 'a side effect that the tool itself finds not done, so it is tried again' },
   { what: 'parallel', scenario: 'four steps side by side, two of which fail at first' },
   {

@@ -44,6 +44,7 @@ describe('a kept history', () => {
       'bad-messages',
       'cancelled',
       'corrected-by-update',
+      'edited-approval',
       'guard-asked',
       'handed-over',
       'paid-once',
