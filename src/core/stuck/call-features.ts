@@ -61,6 +61,8 @@ const WRITING_TOOL =
   /(?:^|[^a-z])(?:edit|multiedit|write|insert|append|create|replace|str_replace\w{0,20}|apply|patch|update|delete|remove|move|rename|save|upload|post|put|send|book|cancel|exchange|return|modify|set|add|submit|commit|push|install)(?:[^a-z]|$)/i;
 const WRITING_COMMAND =
   /^\s{0,20}(?:edit|create|insert|append|touch|mkdir|rm|mv|cp|chmod|chown|ln|git (?:add|commit|checkout|reset|push|merge|rebase|stash|apply)|pip3? install|npm (?:i|install|ci)|apt(?:-get)? install|export|unset|cd|sed -i|tee|patch|tar|unzip|kill|pkill)\b|(?<![-=0-9&<>])>{1,2}\s{0,5}[\w./~"'$]/i;
+/** Searches of the web and of indexes. A search in a file answers with the lines found, not with its own words. */
+export const SEARCH_TOOL = /search(?!_?(?:file|dir))/i;
 const LOOKING =
   /(?:^|[^a-z])(?:find|grep|egrep|rg|ag|ack|search|query|look_?up|glob|locate|which|whereis|select|ls|dir|env|list|fetch|visit|browse|get|read|view|open|cat|head|tail|scroll|goto|page_?(?:down|up))(?:[^a-z]|$)/i;
 const QUOTED = /"[^"\n]{1,200}"|'[^'\n]{1,200}'/g;
@@ -140,7 +142,8 @@ export const describeCall = (call: ObservedCall, identity: string, n: number): C
     query: shortHash(queryOf(call.input)),
     head: output.length < LEAST_HEAD_CHARS ? null : shortHash(headOf(output)),
     said: encodeWords(output.slice(0, WORDS_CHARS), SAID_WORDS),
-    asked: encodeWords(plainText(call.input).slice(0, WORDS_CHARS), ASKED_WORDS),
+    // Only searches are compared by the words of their input.
+    asked: SEARCH_TOOL.test(call.tool) ? encodeWords(plainText(call.input).slice(0, WORDS_CHARS), ASKED_WORDS) : '',
     novelty: 1,
     alike: 0,
     fresh: true,

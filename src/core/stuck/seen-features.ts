@@ -1,5 +1,5 @@
-import type { CallFeatures } from './call-features.ts';
-import { isChange, SEARCH_TOOL } from './stuck-rules.ts';
+import { type CallFeatures, SEARCH_TOOL } from './call-features.ts';
+import { isChange } from './stuck-rules.ts';
 import { decodeWords } from './word-codes.ts';
 
 /** The latest calls that the rules about varied calls look at. Bounded, and plain JSON. */

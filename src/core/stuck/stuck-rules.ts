@@ -1,4 +1,4 @@
-import type { CallFeatures } from './call-features.ts';
+import { type CallFeatures, SEARCH_TOOL } from './call-features.ts';
 
 /** `suspect` deserves a hint to the agent and may be wrong now and then. `stuck` deserves a hold and is nearly never wrong. */
 export type StuckLevel = 'suspect' | 'stuck';
@@ -64,9 +64,6 @@ export const LIMITS: Limits = {
   /** Rounds of a change and a run that ends in the same error. */
   rounds: { suspect: 3, stuck: 4 },
 };
-
-/** Searches of the web and of indexes. A search in a file answers with the lines found, not with its own words. */
-export const SEARCH_TOOL = /search(?!_?(?:file|dir))/i;
 
 const isError = ({ kind }: CallFeatures): boolean => kind === 'failed' || kind === 'negative';
 const foundNothing = (call: CallFeatures): boolean => isError(call) || (call.kind === 'empty' && call.looks);

@@ -19,12 +19,22 @@ export const shortHash = (text: string): string =>
 
 const codeOf = (word: string): string => {
   const hash = fnv(word, 0x811c9dc5);
-  return [hash, Math.floor(hash / 64), Math.floor(hash / 4096)].map((part) => ALPHABET.charAt(part % 64)).join('');
+  return (
+    ALPHABET.charAt(hash % 64) +
+    ALPHABET.charAt(Math.floor(hash / 64) % 64) +
+    ALPHABET.charAt(Math.floor(hash / 4096) % 64)
+  );
 };
 
 /** The codes of the first `most` distinct words of a text, one after the other. */
-export const encodeWords = (text: string, most: number): string =>
-  [...new Set(text.toLowerCase().match(WORD))].slice(0, most).map(codeOf).join('');
+export const encodeWords = (text: string, most: number): string => {
+  const codes = new Set<string>();
+  for (const word of text.toLowerCase().match(WORD) ?? []) {
+    codes.add(codeOf(word));
+    if (codes.size >= most) break;
+  }
+  return [...codes].join('');
+};
 
 export const decodeWords = (codes: string): Set<string> => {
   const words = new Set<string>();
