@@ -1,6 +1,5 @@
 /** Every page with axe-core, light and dark. */
-import { createRequire } from 'node:module';
-import { readFileSync } from 'node:fs';
+import axe from 'axe-core';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -8,8 +7,6 @@ import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
 import { demoAgent } from '../../src/cli/demo/demo-agent.ts';
 import { type DashboardWorld, openDashboard } from './support/dashboard-world.ts';
-
-const AXE = readFileSync(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 
 const refund = defineTool({
   name: 'refund',
@@ -42,7 +39,7 @@ interface Finding {
 
 /** Playwright runs the text in the page itself, so the content security policy of the page stays as it is. */
 async function seriousFindings(page: Page): Promise<string[]> {
-  await page.evaluate(AXE);
+  await page.evaluate(axe.source);
   const { violations } = await page.evaluate<{ violations: Finding[] }>('axe.run({ resultTypes: ["violations"] })');
   return violations
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')

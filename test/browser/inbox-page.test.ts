@@ -61,6 +61,20 @@ describe('the inbox', () => {
     expect(answered).toMatchObject({ decision: 'deny', by: 'ben', text: 'too small to matter' });
   });
 
+  it('an approval with an edited input runs the call with that input', async () => {
+    const { runId, questionId } = await ask('T-6', 9_900);
+    const opened = await world.open(`/inbox?question=${encodeURIComponent(questionId)}`);
+    const { page } = opened;
+    await page.getByRole('article', { name: 'Question' }).getByText('9900').waitFor();
+    await page.getByText('If nobody answers:').waitFor();
+    await page.keyboard.press('e');
+    await page.getByLabel('cents').fill('100');
+    await page.getByLabel('Your name, for the audit').fill('ann');
+    await page.getByRole('button', { name: 'Approve with the changed input: send' }).click();
+    expect((await world.runs.result(runId)).result?.output).toEqual({ ticket: 'T-6', cents: 100 });
+    expectQuiet(opened);
+  });
+
   it('keys move between questions, and help lists them', async () => {
     const [one, two] = [await ask('T-3', 1), await ask('T-4', 2)];
     const { page } = await world.open(`/inbox?question=${encodeURIComponent(one.questionId)}`);

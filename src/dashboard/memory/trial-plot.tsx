@@ -11,14 +11,14 @@ export interface TrialShown {
 const WIDTH = 240;
 const points = (share: number): string => `${share >= 0 ? '+' : '−'}${Math.abs(Math.round(share * 100))}`;
 const percent = ({ n, ok }: { n: number; ok: number }): string =>
-  n === 0 ? 'no run' : `${Math.round((100 * ok) / n)} %`;
+  n === 0 ? 'no run' : `${Math.round((100 * ok) / n)} % of ${n}`;
 
 /** The effect as a dot with its interval, on an axis from −100 to +100 points. The words say the same. */
 export function TrialPlot({ trial }: { trial: TrialShown | null }) {
   if (trial === null) return <p className="small faint trial">No matching run yet.</p>;
   const { shown, withheld, effect } = trial;
   const at = (value: number): number => ((Math.max(-1, Math.min(1, value)) + 1) / 2) * WIDTH;
-  const sentence = `Right at the first attempt: ${percent(shown)} of ${shown.n} with it, ${percent(withheld)} of ${withheld.n} without.`;
+  const sentence = `Right at the first attempt: ${percent(shown)} with it, ${percent(withheld)} without.`;
   return (
     <figure className="trial">
       <svg viewBox={`0 0 ${WIDTH} 24`} role="img" aria-label={`${sentence} ${effectText(trial)}`}>

@@ -131,8 +131,9 @@ export default function RunPage({ runId }: { runId: string }) {
 /** The question itself stands below, so only the clock and the default are told here. */
 function whyText({ why, pending_question: question }: RunStatus): string {
   if (question === undefined) return capital(why);
+  const { does } = question.if_unanswered;
   const until = new Date(question.deadline).toLocaleString([], { dateStyle: 'medium', timeStyle: 'short' });
-  return `Waits for your answer until ${until}. If nobody answers: ${question.if_unanswered.does}`;
+  return `Waits for your answer until ${until}. If nobody answers, ${does.slice(0, 1).toLowerCase()}${does.slice(1)}`;
 }
 
 const capital = (text: string): string => text.slice(0, 1).toUpperCase() + text.slice(1);
