@@ -62,7 +62,7 @@ export const CAP = {
   lessonsInState: 20,
   lessonChars: 400,
   ignoredMessages: 20,
-  /** Distinct calls whose number a run counts for idempotency keys. */
+  /** Distinct calls, without reads, whose number a run counts for idempotency keys. */
   countedCalls: 1_000,
   /** The output that a person gives with the decision `done`, as JSON. */
   answerOutputChars: 64 * 1024,

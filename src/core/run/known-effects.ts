@@ -79,9 +79,12 @@ export function nextFence({ effects }: RunState, now: number): number {
   return effects.fence;
 }
 
-/** Counts a call that is known to be done. Beyond the cap the call that was first counted longest ago is forgotten. */
+/**
+ * Counts a call that is known to be done. Reads are not counted, because no receiver needs their keys and they would push out
+ * payments. Beyond the cap the call that was first counted longest ago is forgotten.
+ */
 export function countDone(state: RunState, step: Step): void {
-  if (step.kind !== 'tool') return;
+  if (effectOf(state, step) === 'read') return;
   const { done } = state.effects;
   const identity = identityOf(state, step);
   const before = done[identity];

@@ -207,11 +207,24 @@ describe('the idempotency key', () => {
   });
 
   it('counts no more than its cap of calls, and the state stays small', async () => {
-    const many = Array.from({ length: 1_100 }, (_, n) => [{ tool: 'look', input: n }]);
+    const many = Array.from({ length: 55 }, (_turn, turn) =>
+      Array.from({ length: 20 }, (_call, n) => ({ tool: 'pay', input: 20 * turn + n })),
+    );
     const budget = { max_steps: 2_000, max_attempts: 3_000, max_model_calls: 2_000 };
     const { state } = await live(many, [], [], { budget });
     expect(Object.keys(state.effects.done)).toHaveLength(1_000);
-    expect(JSON.stringify(state.effects).length).toBeLessThan(64 * 1_024);
+    expect(JSON.stringify(state.effects).length).toBeLessThan(128 * 1_024);
+  });
+
+  it('a payment after 1,200 reads is a new one, with a key of its own', async () => {
+    const reads = Array.from({ length: 60 }, (_turn, turn) =>
+      Array.from({ length: 20 }, (_call, n) => ({ tool: 'look', input: 20 * turn + n })),
+    );
+    const budget = { max_steps: 2_000, max_attempts: 3_000, max_model_calls: 2_000 };
+    const { requests, state } = await live([[pay], ...reads, [pay]], [], [], { budget, mode: 'observe' });
+    const payments = requests.filter(({ tool }) => tool === 'pay').map(({ idempotency_key }) => idempotency_key);
+    expect({ requests: requests.length, payments: new Set(payments).size }).toEqual({ requests: 1_202, payments: 2 });
+    expect(Object.values(state.effects.done)).toEqual([2]);
   });
 });
 
