@@ -12,6 +12,20 @@ export interface UnknownEffect {
   may_act_until?: number;
 }
 
+/** A side effect that is done. It answers an identical call in a later pass. */
+export interface SharedEffect {
+  call: string;
+  /** The call in short, for a planner. Only the latest effects have it. */
+  told?: string;
+  /** Null if no output is known. */
+  artifact_id: string | null;
+  bytes: number;
+  /** What is known of it, if the tool did not return it itself. */
+  known?: string;
+  /** Its output stays unknown, so it answers every identical call, also in the same pass. */
+  closed?: true;
+}
+
 /** What a sub-run gets from the run that it works for. */
 export interface InheritedEffects {
   /** The run that all the others work for. It is part of every idempotency key. */
@@ -21,6 +35,10 @@ export interface InheritedEffects {
   /** How many identical calls are known to be done, by call. */
   done: Record<string, number>;
   unknown: UnknownEffect[];
+  /** How many identical calls earlier passes have done that can answer a call of this pass, by call. Absent in the first pass. */
+  earlier?: Record<string, number>;
+  /** The latest of those effects, with their outputs. */
+  kept?: SharedEffect[];
   /** The highest fence that was handed out. */
   fence: number;
 }
@@ -32,5 +50,9 @@ export interface EffectsReport {
   unknown: UnknownEffect[];
   /** Keys of inherited unknown effects that a person has settled. */
   settled: string[];
+  /** How many of the inherited effects of earlier passes have answered a call, by call. */
+  answered?: Record<string, number>;
+  /** The latest side effects that it has done. */
+  kept?: SharedEffect[];
   fence: number;
 }

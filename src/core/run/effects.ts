@@ -1,4 +1,3 @@
-import { CAP } from '../../protocol/caps.ts';
 import { defined } from '../../protocol/defined.ts';
 import type { UnknownEffect } from '../../protocol/effects.ts';
 import type { CallFailed } from '../../protocol/tools.ts';
@@ -7,20 +6,18 @@ import {
   countDone,
   countInPass,
   describeCall,
+  findEarlierEffect,
   identityOf,
   isDoneBefore,
   isEffectUnknown,
   isSideEffect,
+  keepEffects,
+  MOST_TOLD,
   noteUnknown,
   unknownEffectOf,
 } from './known-effects.ts';
-import type { DoneEffect, RunState } from './state.ts';
+import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
-
-/** How many effects are kept with the id of their output. Older ones are only counted, and answer a call without it. */
-const MOST_KEPT = CAP.planSteps;
-/** How many of the latest effects a planner is told about. */
-const MOST_TOLD = 10;
 
 /**
  * Answers a side effect with what the same call gave in an earlier pass, so that a rerun does not repeat it. A call that
@@ -32,11 +29,7 @@ export function answerFromEarlierPass({ state, ports }: Story, step: Step): void
   if ((kept.length === 0 && in_pass === undefined) || !isSideEffect(state, step)) return;
   const { loop_id } = state.loop;
   const call = identityOf(state, step);
-  const done = kept.find(
-    (effect) =>
-      effect.call === call &&
-      (effect.closed === true || (effect.loop_id !== loop_id && effect.answered_in !== loop_id)),
-  );
+  const done = findEarlierEffect(state, call);
   if (done === undefined && !isDoneBefore(state, call)) return;
   const isSamePass = done?.loop_id === loop_id || done?.answered_in === loop_id;
   if (done !== undefined) done.answered_in = loop_id;
@@ -86,24 +79,15 @@ export function recordEffect(state: RunState, step: Step, bytes: number, known?:
   countDone(state, step);
   const mayComeAgain = state.run.plan !== null || state.run.planner === 'chooses';
   if (!mayComeAgain || !isSideEffect(state, step)) return;
-  const { kept } = state.effects;
-  kept.push({
-    call: identityOf(state, step),
-    told: describeCall(step),
-    artifact_id: artifactOf(step),
-    bytes,
-    loop_id: state.loop.loop_id,
-    answered_in: null,
-    ...defined({ known }),
-  });
-  dropOldEffects(kept);
-}
-
-function dropOldEffects(kept: DoneEffect[]): void {
-  if (kept.length > MOST_KEPT) kept.splice(0, kept.length - MOST_KEPT);
-  const old = kept.at(-MOST_TOLD - 1);
-  // A description is the largest part of an effect, and the state is small.
-  if (old !== undefined) delete old.told;
+  keepEffects(state, [
+    {
+      call: identityOf(state, step),
+      told: describeCall(step),
+      artifact_id: artifactOf(step),
+      bytes,
+      ...defined({ known }),
+    },
+  ]);
 }
 
 /** Lets the effects that are done so far answer the calls of a new pass. */

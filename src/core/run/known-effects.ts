@@ -1,11 +1,11 @@
 import { CAP } from '../../protocol/caps.ts';
-import type { EffectsReport, InheritedEffects, UnknownEffect } from '../../protocol/effects.ts';
+import type { EffectsReport, InheritedEffects, SharedEffect, UnknownEffect } from '../../protocol/effects.ts';
 import { callId, hashOfJson, idempotencyKey } from '../../protocol/ids.ts';
 import type { PreparedRun } from '../../protocol/run.ts';
 import type { CallFailed, ToolEffect } from '../../protocol/tools.ts';
 import type { Call, Step } from './attempts.ts';
 import { isLiteral, pinPointers } from './pointers.ts';
-import type { KnownEffects, RunState } from './state.ts';
+import type { DoneEffect, KnownEffects, RunState } from './state.ts';
 
 /**
  * What a run knows about the calls of its whole family: how many identical calls are done, and which effects are unknown. It
@@ -17,8 +17,11 @@ export const openEffects = ({ inherited }: PreparedRun): KnownEffects => ({
   unknown: (inherited?.unknown ?? []).map((effect) => ({ ...effect })),
   settled: [],
   fence: inherited?.fence ?? 0,
-  kept: [],
+  ...(inherited?.earlier !== undefined && { in_pass: {} }),
+  kept: (inherited?.kept ?? []).map((effect) => ({ ...effect, loop_id: INHERITED, answered_in: null })),
 });
+/** The loop id of effects that the parent run has shared. It is no valid loop id, so it differs from all of them. */
+const INHERITED = '';
 
 /** Identities of calls. A call object never changes, and hashing costs more than everything else here. */
 const identities = new WeakMap<Call, string>();
@@ -100,8 +103,38 @@ export function countInPass({ effects }: RunState, identity: string, count: numb
 }
 
 /** True when an earlier pass has done this call more often than the current pass has accounted for. */
-export const isDoneBefore = ({ effects }: RunState, identity: string): boolean =>
-  effects.in_pass !== undefined && (effects.done[identity] ?? 0) > (effects.in_pass[identity] ?? 0);
+export const isDoneBefore = (state: RunState, identity: string): boolean => countEarlier(state, identity) > 0;
+
+function countEarlier({ run, effects }: RunState, identity: string): number {
+  const { done, in_pass } = effects;
+  if (in_pass === undefined) return 0;
+  return (run.inherited?.earlier?.[identity] ?? 0) + (done[identity] ?? 0) - (in_pass[identity] ?? 0);
+}
+
+/** How many effects are kept with the id of their output. Older ones are only counted, and answer a call without it. */
+const MOST_KEPT = CAP.planSteps;
+/** How many effects travel to a sub-run or back with the id of their output. */
+const MOST_SHARED = 50;
+/** How many of the latest effects a planner is told about. */
+export const MOST_TOLD = 10;
+
+/** Keeps effects that are done, and drops the oldest. */
+export function keepEffects({ effects, loop }: RunState, done: SharedEffect[]): void {
+  const { kept } = effects;
+  for (const effect of done) kept.push({ ...effect, loop_id: loop.loop_id, answered_in: null });
+  if (kept.length > MOST_KEPT) kept.splice(0, kept.length - MOST_KEPT);
+  // A description is the largest part of an effect, and the state is small.
+  for (const old of kept.slice(-MOST_TOLD - done.length, -MOST_TOLD)) delete old.told;
+}
+
+/** The effect that is done and can answer this call: one of an earlier pass that has not answered a call of this pass. */
+export const findEarlierEffect = ({ effects, loop }: RunState, identity: string): DoneEffect | undefined =>
+  effects.kept.find((effect) => effect.call === identity && canAnswer(effect, loop.loop_id));
+
+const canAnswer = ({ closed, loop_id, answered_in }: DoneEffect, loopId: string): boolean =>
+  closed === true || (loop_id !== loopId && answered_in !== loopId);
+
+const toShared = ({ loop_id: _done, answered_in: _answered, ...effect }: DoneEffect): SharedEffect => effect;
 
 function dropOldest(done: Record<string, number>): void {
   const keys = Object.keys(done);
@@ -147,7 +180,8 @@ export const describeCall = ({ call }: Step): string =>
   `${call.tool} ${JSON.stringify(call.input)}`.slice(0, TOLD_CHARS);
 
 /** What a sub-run has to know. One that works beside other steps gets a lane, so that equal calls do not share a key. */
-export function shareEffects({ run, effects }: RunState, lane: string | null): InheritedEffects {
+export function shareEffects(state: RunState, lane: string | null): InheritedEffects {
+  const { run, effects, loop } = state;
   const { inherited } = run;
   const done = { ...inherited?.done };
   for (const [call, count] of Object.entries(effects.done)) done[call] = (done[call] ?? 0) + count;
@@ -156,9 +190,21 @@ export function shareEffects({ run, effects }: RunState, lane: string | null): I
     lane: lane ?? inherited?.lane ?? '',
     done,
     unknown: effects.unknown,
+    ...(effects.in_pass !== undefined && { earlier: findEarlierCounts(state, done) }),
+    kept: effects.kept
+      .filter((effect) => canAnswer(effect, loop.loop_id))
+      .slice(-MOST_SHARED)
+      .map(toShared),
     fence: effects.fence,
   };
 }
+
+const findEarlierCounts = (state: RunState, done: Record<string, number>): Record<string, number> =>
+  Object.fromEntries(
+    Object.keys(done)
+      .map((call) => [call, countEarlier(state, call)] as const)
+      .filter(([, count]) => count > 0),
+  );
 
 /** What this run found out, for the run that it works for; undefined if it works for none. */
 export function reportEffects({ run, effects }: RunState): EffectsReport | undefined {
@@ -172,9 +218,23 @@ export function reportEffects({ run, effects }: RunState): EffectsReport | undef
     done: effects.done,
     unknown: effects.unknown.filter(isNews),
     settled: effects.settled.filter((key) => inherited.has(key)),
+    answered: countAnswered(run.inherited.earlier ?? {}, effects.in_pass ?? {}),
+    kept: effects.kept
+      .filter(({ loop_id }) => loop_id !== INHERITED)
+      .slice(-MOST_SHARED)
+      .map(toShared),
     fence: effects.fence,
   };
 }
+
+/** An inherited effect answers before one that the sub-run has done itself. */
+const countAnswered = (earlier: Record<string, number>, inPass: Record<string, number>): Record<string, number> =>
+  Object.fromEntries(
+    Object.entries(inPass).flatMap(([call, count]) => {
+      const answered = Math.min(count, earlier[call] ?? 0);
+      return answered > 0 ? [[call, answered]] : [];
+    }),
+  );
 
 /** Takes in what a sub-run reports. What it says about an effect replaces what was known before. */
 export function mergeEffects(state: RunState, report: EffectsReport | undefined): void {
@@ -185,6 +245,14 @@ export function mergeEffects(state: RunState, report: EffectsReport | undefined)
     countInPass(state, call, count);
   }
   dropOldest(effects.done);
+  for (const [call, count] of Object.entries(report.answered ?? {})) {
+    countInPass(state, call, count);
+    for (let n = 0; n < count; n += 1) {
+      const earlier = findEarlierEffect(state, call);
+      if (earlier !== undefined) earlier.answered_in = state.loop.loop_id;
+    }
+  }
+  keepEffects(state, report.kept ?? []);
   const told = new Set([...report.settled, ...report.unknown.map(({ key }) => key)]);
   effects.unknown = [...effects.unknown.filter(({ key }) => !told.has(key)), ...report.unknown];
   effects.settled = [...effects.settled.filter((key) => !told.has(key)), ...report.settled];

@@ -1,5 +1,5 @@
 import { defined } from '../../protocol/defined.ts';
-import type { UnknownEffect } from '../../protocol/effects.ts';
+import type { SharedEffect, UnknownEffect } from '../../protocol/effects.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { FeedbackEntry, LearntLesson, LessonUse, RunLesson, StepEvaluation } from '../../protocol/lessons.ts';
 import type { FeedbackMessage } from '../../protocol/messages.ts';
@@ -123,27 +123,17 @@ export interface KnownEffects {
   fence: number;
   /**
    * How many identical calls this pass has done, or got from an earlier pass, by call. The rest of `done` is of earlier
-   * passes and can still answer a call. Absent in the first pass.
+   * passes and can still answer a call. Absent in the first pass, except that of a sub-run that inherits such effects.
    */
   in_pass?: Record<string, number>;
   /** Side effects that are done. A later pass gets their output instead of repeating them. */
   kept: DoneEffect[];
 }
 
-export interface DoneEffect {
-  call: string;
-  /** The call in short, for a planner. Only the latest effects have it. */
-  told?: string;
-  /** Null if no output is known. */
-  artifact_id: string | null;
-  bytes: number;
+export interface DoneEffect extends SharedEffect {
   /** The loop that did it, and the latest loop in which it answered a call. */
   loop_id: string;
   answered_in: string | null;
-  /** What is known of it, if the tool did not return it itself. */
-  known?: string;
-  /** Its output stays unknown, so it answers every identical call, also in the same loop. */
-  closed?: true;
 }
 
 /** Data that waits to be written to the store. */

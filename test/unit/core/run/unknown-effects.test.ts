@@ -349,4 +349,32 @@ describe('what a sub-run knows', () => {
     const { requests } = await liveWithClerk([[pay, askClerk, second]], [], 'stop');
     expect(new Set(orders(requests)).size).toBe(3);
   });
+
+  it('a payment of a sub-run happens once in all passes, although the goal of the sub-run is worded differently', async () => {
+    const requests: ToolCallRequest[] = [];
+    const told: (string[] | undefined)[] = [];
+    const clerkSteps: PlannerStep[] = [];
+    const world: World = {
+      call: (request) => {
+        requests.push(request);
+        return succeeded('paid');
+      },
+      plan: (view) => {
+        const ended = { class: 'ok' as const, output: 'done', tokens: 0, cost_micro_usd: 0, duration_ms: 1 };
+        if (view.agent === 'clerk') clerkSteps.push(...view.steps);
+        else if (view.turn === 1) told.push(view.rerun?.done);
+        if (view.turn > 1) return { ...ended, calls: [] };
+        const ask = { tool: 'clerk', input: { goal: `pay the bill, ${view.loop_id}` } };
+        return { ...ended, calls: [view.agent === 'clerk' ? pay : ask] };
+      },
+      subRun: async (sub) => (await simulateSubRun(sub, registry, () => world)).outcome,
+      review: () => ({ alignment_score: 0.5, drift_score: 0 }),
+    };
+    const policy = { reruns: { max_reruns: 2 } };
+    const run = prepared({ agent: 'boss', goal: 'have it paid', run_id: 'run-1', policy }, registry);
+    const { result } = await simulateRun({ ...run, reviewer: 'own' }, { world });
+    expect({ loops: result?.loops, payments: requests.length }).toEqual({ loops: 3, payments: 1 });
+    expect(clerkSteps.map(({ status }) => status)).toEqual(['ok', 'ok', 'ok']);
+    expect(told[1]).toContain('pay {"euros":5}');
+  });
 });
