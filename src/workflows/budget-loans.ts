@@ -37,15 +37,22 @@ const isUse = (used: unknown): used is SubRunResult['used'] =>
     (name) => Number.isSafeInteger(used[name]) && (used[name] as number) >= 0,
   );
 
+const isCounts = (counts: unknown): boolean =>
+  isRecord(counts) && Object.values(counts).every((count) => Number.isSafeInteger(count));
+
+const isKept = (kept: unknown): boolean =>
+  Array.isArray(kept) && kept.every((effect) => isRecord(effect) && typeof effect['call'] === 'string');
+
 const isEffectsReport = (report: unknown): report is EffectsReport =>
   isRecord(report) &&
-  isRecord(report['done']) &&
-  Object.values(report['done']).every((count) => Number.isSafeInteger(count)) &&
+  isCounts(report['done']) &&
   Array.isArray(report['unknown']) &&
   report['unknown'].every(
     (effect) => isRecord(effect) && ['call', 'key', 'told', 'known'].every((name) => typeof effect[name] === 'string'),
   ) &&
   Array.isArray(report['settled']) &&
+  isCounts(report['answered'] ?? {}) &&
+  isKept(report['kept'] ?? []) &&
   typeof report['fence'] === 'number';
 
 /** Returns unused budget to the parent run, and reports what became of effects. A parent that has already ended does not need it. */

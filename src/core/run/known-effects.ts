@@ -247,10 +247,9 @@ export function mergeEffects(state: RunState, report: EffectsReport | undefined)
   dropOldest(effects.done);
   for (const [call, count] of Object.entries(report.answered ?? {})) {
     countInPass(state, call, count);
-    for (let n = 0; n < count; n += 1) {
-      const earlier = findEarlierEffect(state, call);
-      if (earlier !== undefined) earlier.answered_in = state.loop.loop_id;
-    }
+    const { loop_id } = state.loop;
+    const earlier = effects.kept.filter((effect) => effect.call === call && canAnswer(effect, loop_id));
+    for (const effect of earlier.slice(0, count)) effect.answered_in = loop_id;
   }
   keepEffects(state, report.kept ?? []);
   const told = new Set([...report.settled, ...report.unknown.map(({ key }) => key)]);
