@@ -12,6 +12,7 @@ import { addFailures } from './commands/failures.ts';
 import { addFeedback } from './commands/feedback.ts';
 import { addGuidance } from './commands/guidance.ts';
 import { addInspect } from './commands/inspect.ts';
+import { addLessons } from './commands/lessons.ts';
 import { addMcp } from './commands/mcp.ts';
 import { addMigrate } from './commands/migrate.ts';
 import { addMonitors } from './commands/monitors.ts';
@@ -44,6 +45,7 @@ const GROUPS: [heading: string, commands: ((program: Command) => void)[]][] = [
       addWatch,
       addFailures,
       addGuidance,
+      addLessons,
       addReflections,
       addQuestions,
     ],

@@ -63,11 +63,13 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
 
   const similar = (query: SimilarQuery): Promise<RecalledReflection[]> =>
     db.transaction().execute(async (trx) => {
-      await prepareSearch(trx, { similarity: query.similarity_threshold });
+      const { similarity_threshold: threshold } = query;
+      await prepareSearch(trx, { similarity: threshold, word_similarity: threshold });
       const content = cleanText(query.content);
+      // A part of a lesson finds it too, such as its verbatim beginning.
       const rows = await selectByText(trx, query, {
-        where: sql`and t.content % ${content} ${ofType(query.error_type)}`,
-        score: sql`similarity(t.content, ${content})`,
+        where: sql`and (t.content % ${content} or t.content %> ${content}) ${ofType(query.error_type)}`,
+        score: sql`greatest(similarity(t.content, ${content}), word_similarity(${content}, t.content))`,
         limit: pageSize(query.limit ?? MAX_LESSONS),
       });
       return rows.map((row) => toRecalled(row, 'similar'));

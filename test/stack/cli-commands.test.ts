@@ -184,6 +184,43 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     expect(JSON.parse((await cli('export', id)).stdout)).toMatchObject({ status: exported['status'] });
   });
 
+  it('lessons lists, shows, pins, retires, restores, edits and previews lessons', async () => {
+    const token = readFileSync(join(dataDir, 'token'), 'utf8').trim();
+    const lesson = {
+      error_type: 'tool_error',
+      content: 'demo.flaky works in the second attempt',
+      context: 'c',
+      query: 'q',
+    };
+    const posted = await fetch(`${url}/v1/reflections`, {
+      method: 'POST',
+      headers: { authorization: `Bearer ${token}`, 'content-type': 'application/json' },
+      body: JSON.stringify({ ...lesson, iteration: 1, quality_delta: 0.5, changed_behavior: true, agent: 'demo' }),
+    });
+    const { id } = (await posted.json()) as { id: number };
+    expect((await cli('lessons', '--agent', 'demo')).stdout).toMatch(
+      new RegExp(`${id} +demo +candidate +1 +demo.flaky`),
+    );
+    const preview = () => json('lessons', '--for', 'demo', '--run-id', 'previewed');
+    expect(await preview()).toMatchObject({ lessons: [{ id, status: 'candidate' }] });
+    expect((await cli('lessons', 'pin', String(id), '--by', 'ada')).stdout).toBe(`Lesson ${id}: pin by ada.\n`);
+    expect((await cli('lessons', '--for', 'demo', '--run-id', 'previewed')).stdout).toContain('A person pinned it');
+    expect((await cli('lessons', 'retire', String(id), '--by', 'ada', '--reason', 'wrong')).code).toBe(0);
+    expect(await preview()).toMatchObject({ lessons: [] });
+    await cli('lessons', 'restore', String(id), '--by', 'bob');
+    await cli('lessons', 'edit', String(id), '--by', 'bob', '--text', 'demo.flaky needs a second attempt');
+    const { stdout } = await cli('lessons', 'show', String(id));
+    expect(stdout).toContain('demo.flaky needs a second attempt\nStatus: candidate, pinned. Learnt 1 times');
+    expect(stdout).toContain('Trial: right at the first attempt in 0 of 0 runs that saw it');
+    expect(stdout.match(/^Change: \w+ by \w+/gm)).toEqual([
+      'Change: pin by ada',
+      'Change: retire by ada',
+      'Change: restore by bob',
+      'Change: edit by bob',
+    ]);
+    expect((await cli('lessons', 'pin')).code).toBe(2);
+  });
+
   it('reflections, monitors and failures show figures of all runs', async () => {
     const [lessons, monitors, failures] = await Promise.all([
       json('reflections', '--similar-to', 'service unavailable'),
