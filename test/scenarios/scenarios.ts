@@ -113,6 +113,16 @@ export const scenarios: Scenario[] = [
     expect: { outcome: 'completed', failures: { total: 1, active: 0, by_signal: { tool_error: 1 } } },
   },
   {
+    name: 'feedback that rejects the work while the run waits for a person',
+    request: given([step('script.read', { fail: 'auth' }, ok())]),
+    whileAsked: { 1: [{ type: 'feedback', body: { text: "No, that's wrong.", by: 'ada' } }] },
+    answers: { 1: answer('retry') },
+    expect: {
+      outcome: 'completed',
+      failures: { total: 2, active: 1, by_signal: { tool_error: 1, human_correction: 1 } },
+    },
+  },
+  {
     name: 'a person who skips the step',
     request: given([step('script.read', { fail: 'quota' }), step('script.read', ok('after'))]),
     answers: { 1: answer('skip') },
@@ -308,6 +318,11 @@ export const scenarios: Scenario[] = [
       budget: { max_steps: 2 },
     }),
     expect: { outcome: 'budget_exhausted', reason: 'steps' },
+  },
+  {
+    name: 'a planner that stops in time because it is told that a budget runs out',
+    request: { agent: 'thrifty', goal: 'do as much as you can', policy: { ...QUICK, budget: { max_steps: 5 } } },
+    expect: { outcome: 'completed', used: { ...NOTHING, steps: 4, attempts: 4, model_calls: 5 } },
   },
   {
     name: 'invalid messages, one feedback message and a pending override',

@@ -59,6 +59,15 @@ export const scriptedAgents = [
     }),
   }),
   defineAgent({
+    name: 'thrifty',
+    tools: scriptedTools,
+    planner: scriptedPlanner(({ turn, guidance }) =>
+      guidance.text.includes('budgets run out')
+        ? { calls: [], output: 'enough' }
+        : { calls: [working(`more ${turn}`)] },
+    ),
+  }),
+  defineAgent({
     name: 'payer',
     tools: scriptedTools,
     planner: scriptedPlanner(({ turn, loop_id }) => {
