@@ -48,4 +48,6 @@ const isInherited = (value: unknown): boolean =>
   typeof value['lane'] === 'string' &&
   isRecord(value['done']) &&
   Array.isArray(value['unknown']) &&
+  isRecord(value['earlier'] ?? {}) &&
+  Array.isArray(value['kept'] ?? []) &&
   typeof value['fence'] === 'number';

@@ -67,7 +67,8 @@ beforeAll(async () => {
       return defineAgent({ name: order, instructions: 'Pay.', model: endpoint, tools: [pay] });
     }),
   );
-  world = await openRunWorld(agents);
+  const plan = { steps: [{ phase: 'work', tool: 'pay', input: { order: 'again' } }] };
+  world = await openRunWorld([...agents, defineAgent({ name: 'planned', tools: [pay], plan })]);
   await world.startWorker();
 });
 afterAll(async () => {
@@ -186,4 +187,17 @@ it('after a deadline the model reads how a call failed and that nobody answered 
   expect(sent[1]).toContain('HTTP_422');
   expect(sent[1]).toContain('Nobody answered in time, so this step was left out.');
   expect(sent[1]).not.toContain('not_run');
+});
+
+it('a run that is started again asks about a payment of unknown outcome and does not repeat it', async () => {
+  const run_id = world.newRunId('again');
+  const humans = { deadline_ms: 300, default: 'skip' as const };
+  const policy = { humans, memory: { scope: 'run' as const }, reruns: { max_reruns: 0 } };
+  await world.runs.start({ agent: 'planned', goal: 'pay the order', run_id, policy });
+  await world.runs.result(run_id);
+  const second = await world.runs.rerun(run_id, { by: 'ada' });
+  expect(await world.runs.result(second.run_id)).toMatchObject({ questions: 1, used: { attempts: 0 } });
+  const third = await world.runs.rerun(second.run_id, { by: 'ada' });
+  expect(await world.runs.result(third.run_id)).toMatchObject({ questions: 1, used: { attempts: 0 } });
+  expect(payments.get('again')).toHaveLength(1);
 });

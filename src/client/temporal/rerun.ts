@@ -1,11 +1,14 @@
 import type { Client } from '@temporalio/client';
 import { defined } from '../../protocol/defined.ts';
+import type { UnknownEffect } from '../../protocol/effects.ts';
+import { workflowIdOfRun } from '../../protocol/ids.ts';
 import type { Json } from '../../protocol/json.ts';
 import type { PreparedRun, RunRequest } from '../../protocol/run.ts';
 import { RunNotFoundError, SecondwindError } from '../../protocol/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { asFields, decodeFirst } from '../history/history-event.ts';
 import { readHistory } from '../history/read-history.ts';
+import { runResult } from './run-views.ts';
 
 /** Reads the request of a run from the first event of its history, without its ids. */
 export async function readRequest(client: Client, store: Store | undefined, runId: string): Promise<RunRequest> {
@@ -43,4 +46,20 @@ function requestFromPrepared(prepared: Json): RunRequest {
 function requestFromInput(input: { [key: string]: Json }): RunRequest {
   const { run_id: _run, loop_id: _loop, parent_run_id: _parent, options: _options, ...request } = input;
   return request as unknown as RunRequest;
+}
+
+/** Effects of a run that has ended and of which it is unknown whether they happened. A run that is still open has none yet. */
+export async function readUnknownEffects(
+  client: Client,
+  store: Store | undefined,
+  runId: string,
+): Promise<UnknownEffect[]> {
+  const { status } = await client.workflow.getHandle(workflowIdOfRun(runId)).describe();
+  if (status.name === 'RUNNING') return [];
+  const result = await runResult(client, store, runId).catch((error: unknown) => {
+    // A run that was terminated has no result, and can be started again all the same.
+    if (error instanceof SecondwindError) return null;
+    throw error;
+  });
+  return result?.effects?.unknown ?? [];
 }

@@ -14,7 +14,7 @@ import { familyOf } from '../../core/guardrails/loop-ids.ts';
 import { prepareRun } from '../../define/prepare-run.ts';
 import type { Registry } from '../../define/registry.ts';
 import { IdempotencyConflictError, RunExistsError, RunNotFoundError, RunRequestError } from '../../protocol/errors.ts';
-import type { InheritedEffects } from '../../protocol/effects.ts';
+import type { InheritedEffects, UnknownEffect } from '../../protocol/effects.ts';
 import { hashOfJson, sha256Hex, workflowIdOfRun } from '../../protocol/ids.ts';
 import { BUDGET_MESSAGE, MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../../protocol/names.ts';
 import type { PreparedRun } from '../../protocol/run.ts';
@@ -37,11 +37,15 @@ export interface StartDeps {
   onMemoryFailure: ((reason: string) => void) | undefined;
 }
 
-/** Prepares and starts a run. An invalid request is refused before anything is reserved or started. */
+/**
+ * Prepares and starts a run. An invalid request is refused before anything is reserved or started. `unknown` are effects of
+ * an earlier run with the same request: an identical call does not run before a person has said what became of them.
+ */
 export async function startRun(
   deps: StartDeps,
   request: unknown,
   { idempotencyKey }: { idempotencyKey?: string },
+  unknown: UnknownEffect[] = [],
 ): Promise<StartedRun> {
   const { client, store } = deps;
   const key = idempotencyKey === undefined ? undefined : sha256Hex(`key:${idempotencyKey}`);
@@ -53,7 +57,7 @@ export async function startRun(
   const requestHash = hashOfJson(request);
 
   const loan = await borrowBudget(client, outcome.prepared);
-  const prepared = loan === null ? outcome.prepared : asSubRun(outcome.prepared, loan);
+  const prepared = loan === null ? withUnknown(outcome.prepared, unknown) : asSubRun(outcome.prepared, loan);
   const startKey = key === undefined ? undefined : { hash: key, request_hash: requestHash, run_id: ownRunId };
   const names = { run_id: runId, loop_id: prepared.loop_id, key: startKey };
   const reservation = await store?.reservations
@@ -142,6 +146,11 @@ const asSubRun = (prepared: PreparedRun, { grant, effects }: BorrowedBudget): Pr
   ...withinGrant(prepared, grant),
   ...defined({ inherited: effects }),
 });
+
+const withUnknown = (prepared: PreparedRun, unknown: UnknownEffect[]): PreparedRun =>
+  unknown.length === 0
+    ? prepared
+    : { ...prepared, inherited: { root_run_id: prepared.run_id, lane: '', done: {}, unknown, fence: 0 } };
 
 interface BorrowedBudget {
   grant: Grant;

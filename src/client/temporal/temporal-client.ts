@@ -27,7 +27,7 @@ import type { AnswerTaken, RunEnd } from '../views.ts';
 import { toSecondwindError } from './grpc-errors.ts';
 import { listRuns, openQuestions } from './list-runs.ts';
 import { previewAnswer, previewEvent, previewEvents, previewRuns, previewStatus } from './preview-questions.ts';
-import { readRequest } from './rerun.ts';
+import { readRequest, readUnknownEffects } from './rerun.ts';
 import { runFailures } from './run-failures.ts';
 import { cancelRun, sendMessage, signalSuperseded } from './run-messages.ts';
 import { runStatus } from './run-status.ts';
@@ -157,7 +157,10 @@ function runsOverTemporal(options: TemporalOptions): Runs {
           : { state: 'stopping', waiting_for: await runningAttempts(client, runId) };
       }),
     rerun: (runId, _body, called = {}) =>
-      call(called, async () => startRun(starting, await readRequest(client, store, runId), called)),
+      call(called, async () => {
+        const request = await readRequest(client, store, runId);
+        return startRun(starting, request, called, await readUnknownEffects(client, store, runId));
+      }),
     questions: (page = {}, called) =>
       call(called, async () => {
         const { questions, next_cursor } = await openQuestions(listing, page);

@@ -206,9 +206,14 @@ const findEarlierCounts = (state: RunState, done: Record<string, number>): Recor
       .filter(([, count]) => count > 0),
   );
 
-/** What this run found out, for the run that it works for; undefined if it works for none. */
+/** What this run found out, for the run that it works for. */
 export function reportEffects({ run, effects }: RunState): EffectsReport | undefined {
-  if (run.inherited === undefined) return undefined;
+  // A run that works for no other one tells only what is unknown, for a person who reads it or starts it again.
+  if (run.inherited === undefined || run.inherited.root_run_id === run.run_id) {
+    return effects.unknown.length === 0
+      ? undefined
+      : { done: {}, unknown: effects.unknown, settled: [], fence: effects.fence };
+  }
   const inherited = new Map(run.inherited.unknown.map((effect) => [effect.key, effect]));
   const isNews = ({ key, known, may_act_until }: UnknownEffect): boolean => {
     const before = inherited.get(key);
