@@ -1,5 +1,5 @@
 /** Times as text. They are part of stored records, so they have to be what `Date` writes. */
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { expect, it } from 'vitest';
 import { isoTime } from '../../../src/protocol/time.ts';
 
