@@ -1,6 +1,7 @@
 import { z } from 'zod';
 import { CAP } from '../caps.ts';
 import { idSchema } from './failure-record.ts';
+import { jsonValueSchema } from './json-value.ts';
 import { tenantSchema } from './tenant.ts';
 import { planSchema } from './plan.ts';
 import { policyPatchSchema } from './policy.ts';
@@ -9,7 +10,7 @@ import { policyPatchSchema } from './policy.ts';
 export const runRequestSchema = z.strictObject({
   agent: z.string().min(1).max(CAP.nameChars),
   goal: z.string().min(1).max(CAP.goalChars),
-  input: z.json().optional(),
+  input: jsonValueSchema.optional(),
   plan: planSchema.optional(),
   policy: policyPatchSchema.optional(),
   run_id: idSchema.optional(),
