@@ -65,7 +65,20 @@ export default defineConfig({
         test: {
           name: 'browser',
           include: ['test/browser/**/*.test.ts'],
+          exclude: ['test/browser/performance.test.ts'],
           globalSetup: [sharedStack, './test/browser/support/browser-setup.ts'],
+          testTimeout: 60_000,
+          hookTimeout: 120_000,
+        },
+      },
+      // Runs after the others, because a browser that shares the processors with other tests is slower.
+      {
+        extends: true,
+        test: {
+          name: 'browser-alone',
+          include: ['test/browser/performance.test.ts'],
+          globalSetup: [sharedStack, './test/browser/support/browser-setup.ts'],
+          sequence: { groupOrder: 1 },
           testTimeout: 60_000,
           hookTimeout: 120_000,
         },
