@@ -76,6 +76,7 @@ const BODIES: Record<string, () => object> = {
 };
 const QUERIES: Record<string, string> = {
   'GET /v1/runs/{run_id}/guidance': '?step_id=1',
+  'GET /v1/known-failures/samples': '?fingerprint=none',
   'GET /v1/reflections/seen': '?error_type=a&content=b',
 };
 
