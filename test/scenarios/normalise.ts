@@ -15,6 +15,9 @@ const TIMES = new Set([
   'seconds',
   'human_wait_ms',
   'backing_off_until',
+  'may_act_until',
+  // A fence follows the clock.
+  'fence',
 ]);
 
 export function withoutTimes(value: unknown): Json {
