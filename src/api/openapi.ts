@@ -1,7 +1,6 @@
-import { defined } from '../protocol/defined.ts';
 import { z } from 'zod';
 import { ID_PATTERN } from '../protocol/ids.ts';
-import type { Json } from '../protocol/json.ts';
+import { defined, type Json } from '../protocol/json.ts';
 import { problemStatus, type ProblemCode } from './problem.ts';
 import type { Answer, Route } from './route.ts';
 import { EXAMPLES } from './schemas/examples.ts';

@@ -1,7 +1,6 @@
 import { z } from 'zod';
-import { defined } from '../protocol/defined.ts';
 import { hashOfJson } from '../protocol/ids.ts';
-import { isRecord, type Json } from '../protocol/json.ts';
+import { defined, isRecord, type Json } from '../protocol/json.ts';
 import type { Agent } from './define-agent.ts';
 import type { Constraints, Guidance, ToolEffect, ToolManifestEntry } from '../protocol/tools.ts';
 import { statedValues } from './stated-values.ts';

@@ -1,9 +1,8 @@
 import { computeRunBound } from '../core/bound/compute-bound.ts';
 import { isRerunId } from '../core/guardrails/loop-ids.ts';
 import { mergePolicy } from '../core/policy/merge-policy.ts';
-import { defined } from '../protocol/defined.ts';
 import { defaultLoopId, ID_PATTERN } from '../protocol/ids.ts';
-import { findTooDeepPath } from '../protocol/json.ts';
+import { defined, findTooDeepPath } from '../protocol/json.ts';
 import { EMPTY_START_MEMORY } from '../protocol/lessons.ts';
 import { CAP } from '../protocol/caps.ts';
 import { policyKeysAt } from '../protocol/policy.ts';

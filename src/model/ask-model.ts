@@ -1,10 +1,9 @@
-import { defined } from '../protocol/defined.ts';
 import { salientLine } from '../core/failures/salient-line.ts';
 import { createRedactor, type Redact } from '../core/redaction/redact.ts';
 import type { Message } from '../core/transcript/message.ts';
 import { checkTranscript } from '../core/transcript/check-transcript.ts';
 import { joinNeighbours } from '../core/transcript/join-neighbours.ts';
-import type { Json } from '../protocol/json.ts';
+import { defined, type Json } from '../protocol/json.ts';
 import { CAP } from '../protocol/caps.ts';
 import type { ModelAnswer, ModelFailed, ModelOutcome, ModelUsage } from '../protocol/model.ts';
 import type { CallFailed } from '../protocol/tools.ts';

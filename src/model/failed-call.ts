@@ -1,4 +1,4 @@
-import { defined } from '../protocol/defined.ts';
+import { defined } from '../protocol/json.ts';
 import type { ErrorFacts } from '../core/retry/error-facts.ts';
 import { classifyError, type ClassifiedError } from '../core/retry/classify-error.ts';
 import { readErrorFacts } from '../core/retry/read-error-facts.ts';

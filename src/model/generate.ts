@@ -1,5 +1,4 @@
 /** The only module that imports the AI SDK, so that processes that only define agents do not load it. */
-import { defined } from '../protocol/defined.ts';
 import { createOpenAICompatible } from '@ai-sdk/openai-compatible';
 import {
   generateText,
@@ -12,7 +11,7 @@ import {
   wrapLanguageModel,
 } from 'ai';
 import type { AssistantMessage, Message, ProviderState, ToolMessage } from '../core/transcript/message.ts';
-import type { Json } from '../protocol/json.ts';
+import { defined, type Json } from '../protocol/json.ts';
 import { boundedFetch } from './bounded-fetch.ts';
 import { bodyWithTextArguments } from './object-arguments.ts';
 import { orderedParts, type SaidState, stateInBody, stateInParts, stateSource } from './provider-state.ts';

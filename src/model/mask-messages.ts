@@ -1,4 +1,4 @@
-import { defined } from '../protocol/defined.ts';
+import { defined } from '../protocol/json.ts';
 import { redactJson, type Redact } from '../core/redaction/redact.ts';
 import type { Message } from '../core/transcript/message.ts';
 import { cleanState } from './provider-state.ts';

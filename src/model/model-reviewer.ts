@@ -1,4 +1,3 @@
-import { defined } from '../protocol/defined.ts';
 import { z } from 'zod';
 import type { ModelPrices } from '../core/pricing/pricing.ts';
 import type { Redact } from '../core/redaction/redact.ts';
@@ -8,7 +7,7 @@ import { shortenToBytes } from '../core/transcript/shorten-to-bytes.ts';
 import { replaceInvalidOutput } from '../core/transcript/failed-tail.ts';
 import { toWellFormed } from '../protocol/well-formed-text.ts';
 import type { ReviewContext, Reviewer, ReviewOf } from '../define/define-agent.ts';
-import type { Json } from '../protocol/json.ts';
+import { defined, type Json } from '../protocol/json.ts';
 import type { FailureCategory } from '../protocol/failure-categories.ts';
 import { CAP } from '../protocol/caps.ts';
 import type { ModelFailed } from '../protocol/model.ts';

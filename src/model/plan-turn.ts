@@ -1,11 +1,10 @@
-import { defined } from '../protocol/defined.ts';
 import { redactJson, type Redact } from '../core/redaction/redact.ts';
 import type { PlannerOutcome, PlannerView } from '../core/run/ports.ts';
 import type { AssistantMessage, Message, ProviderState } from '../core/transcript/message.ts';
 import type { Agent } from '../define/define-agent.ts';
 import { isEndpoint, type ModelSource } from '../define/model-source.ts';
 import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
-import type { Json } from '../protocol/json.ts';
+import { defined, type Json } from '../protocol/json.ts';
 import { CAP } from '../protocol/caps.ts';
 import type { ModelAnswer, ModelFailed } from '../protocol/model.ts';
 import type { ModelDeltaPart } from '../protocol/model-delta.ts';

@@ -1,7 +1,6 @@
-import { defined } from '../protocol/defined.ts';
 import { redactJson, type Redact } from '../core/redaction/redact.ts';
 import type { AssistantMessage, ProviderState } from '../core/transcript/message.ts';
-import type { Json } from '../protocol/json.ts';
+import { defined, type Json } from '../protocol/json.ts';
 import { isEndpoint, type ModelSource } from '../define/model-source.ts';
 import { wellFormed } from './turn-messages.ts';
 

@@ -1,8 +1,7 @@
-import { defined } from '../protocol/defined.ts';
 import type { ConversationIndex, SentRequest } from '../core/transcript/conversation-index.ts';
 import { type Message, messageId, resolveTranscript } from '../core/transcript/message.ts';
 import { canonicalJson, hashOfJson } from '../protocol/ids.ts';
-import type { Json } from '../protocol/json.ts';
+import { defined, type Json } from '../protocol/json.ts';
 
 /** Stores messages by their hash, so writing the same message twice has no effect. */
 export interface MessageStore {

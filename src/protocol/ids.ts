@@ -1,7 +1,5 @@
-import { canonicalJson } from './canonical-json.ts';
-import { sha256Hex } from './sha256.ts';
-
-export { canonicalJson, sha256Hex };
+import { sha256 } from '@noble/hashes/sha2.js';
+import { bytesToHex } from '@noble/hashes/utils.js';
 
 /**
  * Ids are derived from run, step and attempt, never random. So the simulator and Temporal produce the same ids, and
@@ -57,3 +55,67 @@ export const idempotencyKey = (of: { root_run_id: string; lane: string; call: st
   const lane = of.lane === '' ? '' : `~${sha256Hex(of.lane).slice(0, 8)}`;
   return `${shortenRunId(of.root_run_id)}${lane}:${of.call}:${of.nth}`;
 };
+
+/**
+ * Canonical JSON (RFC 8785), in which the order of keys does not matter. `undefined` members are dropped and `undefined`
+ * items are null, as in JSON. Throws for a number that is not finite and for a value that contains itself.
+ */
+export const canonicalJson = (value: unknown): string => write(value ?? null, []);
+
+/** Hashes are computed from this text several times in every attempt, so it is written without a general library. */
+function write(value: unknown, within: object[]): string {
+  if (typeof value === 'string') return JSON.stringify(value);
+  if (typeof value === 'number') return writeNumber(value);
+  if (value === null || value === undefined) return 'null';
+  if (typeof value !== 'object' || hasToJson(value)) return JSON.stringify(value);
+  if (within.includes(value)) throw new TypeError('A value that contains itself cannot be written as JSON.');
+  within.push(value);
+  const text = Array.isArray(value) ? writeList(value, within) : writeObject(value as Record<string, unknown>, within);
+  within.pop();
+  return text;
+}
+
+const hasToJson = (value: { toJSON?: unknown }): boolean => value.toJSON !== undefined && value.toJSON !== null;
+
+function writeNumber(value: number): string {
+  if (!Number.isFinite(value)) throw new TypeError(`The number ${value} cannot be written as JSON.`);
+  return String(value);
+}
+
+function writeList(items: readonly unknown[], within: object[]): string {
+  let text = '';
+  for (let index = 0; index < items.length; index += 1)
+    text += `${index === 0 ? '' : ','}${write(items[index], within)}`;
+  return `[${text}]`;
+}
+
+/** `sort` compares UTF-16 code units, which is the order of the RFC. */
+function writeObject(members: Record<string, unknown>, within: object[]): string {
+  let text = '';
+  for (const key of Object.keys(members).sort()) {
+    const member = members[key];
+    if (member !== undefined) text += `${text === '' ? '' : ','}${JSON.stringify(key)}:${write(member, within)}`;
+  }
+  return `{${text}}`;
+}
+
+/**
+ * The SHA-256 of the text as UTF-8, in hexadecimal. A run hashes small texts many times in every step, so these reuse one
+ * buffer and one hasher: creating them costs more than the hash itself.
+ */
+export function sha256Hex(text: string): string {
+  if (text.length * MOST_BYTES_PER_UNIT > bytes.length) return bytesToHex(sha256(encoder.encode(text)));
+  const { written } = encoder.encodeInto(text, bytes);
+  // oxlint-disable-next-line no-underscore-dangle -- the public way to use a hasher again
+  unused._cloneInto(hasher);
+  hasher.update(bytes.subarray(0, written)).digestInto(digest);
+  return bytesToHex(digest);
+}
+
+const encoder = new TextEncoder();
+/** One UTF-16 unit takes at most three bytes of UTF-8. */
+const MOST_BYTES_PER_UNIT = 3;
+const bytes = new Uint8Array(8_192);
+const digest = new Uint8Array(32);
+const unused = sha256.create();
+const hasher = sha256.create();

@@ -1,4 +1,4 @@
-import { defined } from '../protocol/defined.ts';
+import { defined } from '../protocol/json.ts';
 import { createHash } from 'node:crypto';
 import type { Kysely, Selectable } from 'kysely';
 import type { Encryption } from '../encryption/encryption.ts';

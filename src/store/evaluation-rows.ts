@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { Evaluation } from '../core/retry/monitors.ts';
 import { FAILURE_CATEGORIES } from '../protocol/failure-categories.ts';
 import { actionId } from '../protocol/ids.ts';
-import { defined } from '../protocol/defined.ts';
+import { defined } from '../protocol/json.ts';
 import type { EnhancementArm, StepEvaluation } from '../protocol/lessons.ts';
 import { CAP } from '../protocol/caps.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';

@@ -4,7 +4,7 @@ import { familyOf } from '../core/guardrails/loop-ids.ts';
 import { type Lesson, MAX_LESSONS, rankLessons } from '../core/lessons/rank-lessons.ts';
 import { firstCodePoints } from '../core/lessons/unicode-text.ts';
 import { isWithheld, shareWithheld } from '../core/lessons/assignment.ts';
-import { defined } from '../protocol/defined.ts';
+import { defined } from '../protocol/json.ts';
 import { EMPTY_START_MEMORY } from '../protocol/lessons.ts';
 import type { RunLesson, StartMemory } from '../protocol/lessons.ts';
 import { CAP } from '../protocol/caps.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../protocol/defined.ts';
+import { defined } from '../protocol/json.ts';
 import { join } from 'node:path';
 import type { Logger } from '@temporalio/common';
 import { NativeConnection, type NativeConnectionOptions, Runtime, type Worker } from '@temporalio/worker';

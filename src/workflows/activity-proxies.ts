@@ -1,4 +1,4 @@
-import { defined } from '../protocol/defined.ts';
+import { defined } from '../protocol/json.ts';
 import { ActivityCancellationType, proxyActivities } from '@temporalio/workflow';
 import type { PlannerChoice, PlannerView, Reviewed, ReviewView } from '../core/run/ports.ts';
 import { CAP } from '../protocol/caps.ts';

@@ -1,10 +1,9 @@
-import { defined } from '../protocol/defined.ts';
 import { defineSignal, defineUpdate, getExternalWorkflowHandle, log, setHandler } from '@temporalio/workflow';
 import type { RunState } from '../core/run/state.ts';
 import { lend, takeBack } from '../core/run/sub-runs.ts';
 import { isId, workflowIdOfRun } from '../protocol/ids.ts';
 import type { EffectsReport } from '../protocol/effects.ts';
-import { isRecord } from '../protocol/json.ts';
+import { defined, isRecord } from '../protocol/json.ts';
 import { BUDGET_MESSAGE } from '../protocol/names.ts';
 import type { RunResult } from '../protocol/run.ts';
 import type { Loan, SubRunResult } from '../protocol/sub-runs.ts';

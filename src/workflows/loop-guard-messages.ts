@@ -1,4 +1,3 @@
-import { defined } from '../protocol/defined.ts';
 import { ApplicationFailure } from '@temporalio/common';
 import { defineSignal, setHandler } from '@temporalio/workflow';
 import { applyOverride, listOverrides } from '../core/guardrails/family-overrides.ts';
@@ -13,7 +12,7 @@ import type { GuardrailsStatus } from '../core/guardrails/guardrails-status.ts';
 import type { LoopAnswer } from '../core/guardrails/loop-answer.ts';
 import type { LoopReport } from '../core/guardrails/loop-report.ts';
 import type { OverrideAnswer } from '../core/guardrails/family-overrides.ts';
-import { isRecord } from '../protocol/json.ts';
+import { defined, isRecord } from '../protocol/json.ts';
 import { CAP } from '../protocol/caps.ts';
 import { parseMessage } from '../protocol/messages.ts';
 import { GUARD_MESSAGE, QUERY } from '../protocol/names.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../protocol/defined.ts';
+import { defined } from '../protocol/json.ts';
 import { defineSearchAttributeKey, type SearchAttributeUpdatePair } from '@temporalio/common';
 import { upsertMemo, upsertSearchAttributes, workflowInfo } from '@temporalio/workflow';
 import type { PublishedState } from '../core/run/ports.ts';

@@ -1,7 +1,7 @@
 import { ChildWorkflowFailure, WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { ParentClosePolicy, startChild, WorkflowIdReusePolicy, workflowInfo } from '@temporalio/workflow';
 import { withinGrant } from '../core/bound/within-grant.ts';
-import { defined } from '../protocol/defined.ts';
+import { defined } from '../protocol/json.ts';
 import { workflowIdOfRun } from '../protocol/ids.ts';
 import { MEMO, MESSAGE, WORKFLOW_TYPE } from '../protocol/names.ts';
 import type { PreparedRun, RunResult } from '../protocol/run.ts';

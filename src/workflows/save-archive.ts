@@ -1,4 +1,4 @@
-import { defined } from '../protocol/defined.ts';
+import { defined } from '../protocol/json.ts';
 import { WorkflowExecutionAlreadyStartedError } from '@temporalio/common';
 import { log, ParentClosePolicy, startChild, workflowInfo } from '@temporalio/workflow';
 import { workflowIdOfArchive } from '../protocol/ids.ts';

@@ -1,8 +1,7 @@
-import { defined } from '../../protocol/defined.ts';
 import { redactShown } from '../../core/redaction/shown.ts';
 import type { Tool, ToolContext } from '../../define/define-tool.ts';
 import { hashOfJson } from '../../protocol/ids.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { KeptArtifact, AttemptDetails, ToolCallRequest } from '../../protocol/tools.ts';
 import { toWellFormed } from '../../protocol/well-formed-text.ts';

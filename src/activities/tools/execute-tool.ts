@@ -1,9 +1,8 @@
-import { defined } from '../../protocol/defined.ts';
 import { readErrorFacts } from '../../core/retry/read-error-facts.ts';
 import type { Tool } from '../../define/define-tool.ts';
 import { ToolError } from '../../define/tool-error.ts';
 import { problemsOf } from '../../define/zod-problems.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import type { CallOutcome, ReconcileOutcome, ToolCallRequest } from '../../protocol/tools.ts';
 import { createAttemptNotes } from './attempt-notes.ts';
 import { asJson, checkOutput, keepOutput, joinProblems } from './check-output.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import type { z } from 'zod';
 import { recommendAdjustment } from '../../core/failures/adjustment.ts';
 import { defaultSeverity } from '../../core/failures/severity.ts';

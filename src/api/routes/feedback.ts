@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { z } from 'zod';
 import { FEEDBACK_TYPES } from '../../core/feedback/types.ts';
 import { refinePrompt } from '../../core/feedback/refine.ts';

@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CAP } from '../../protocol/caps.ts';
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { answerJson } from '../json-answer.ts';
 import { readQuery } from '../read-request.ts';
 import type { Route } from '../route.ts';

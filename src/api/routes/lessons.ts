@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { CAP } from '../../protocol/caps.ts';
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { RunRequestError } from '../../protocol/errors.ts';
 import { prepareRun } from '../../define/prepare-run.ts';
 import { explainLesson } from '../../core/lessons/explain-lesson.ts';

@@ -3,7 +3,7 @@ import { errorSignature } from '../../core/lessons/signature.ts';
 import { toStoredLesson } from '../../core/lessons/stored-lesson.ts';
 import { redactShown } from '../../core/redaction/shown.ts';
 import { CAP } from '../../protocol/caps.ts';
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { RecalledReflection } from '../../store/reflection-recall.ts';
 import { tenantSchema } from '../../protocol/schemas/tenant.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { answerJson, page } from '../json-answer.ts';
 import { z } from 'zod';
 import { readQuery, readRunId } from '../read-request.ts';

@@ -1,8 +1,7 @@
 import { answerJson, page } from '../json-answer.ts';
 import { z } from 'zod';
 import { CAP } from '../../protocol/caps.ts';
-import { defined } from '../../protocol/defined.ts';
-import { isRecord } from '../../protocol/json.ts';
+import { defined, isRecord } from '../../protocol/json.ts';
 import type { RunRequest } from '../../protocol/run.ts';
 import { type TokenGrant, tenantFor } from '../access.ts';
 import { IDEMPOTENCY_KEY, idempotencyKey, once, readJson, readQuery, readRunId } from '../read-request.ts';

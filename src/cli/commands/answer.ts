@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { Argument, type Command } from 'commander';
 import type { Runs } from '../../client/secondwind-client.ts';
 import { type Decision, DECISIONS, type PendingQuestion } from '../../protocol/questions.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import type { Command } from 'commander';
 import { readPerson, remoteCommand, withPerson } from '../ask/command.ts';
 import type { RemoteFlags } from '../ask/connect-remote.ts';

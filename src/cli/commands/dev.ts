@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import type { Command } from 'commander';
 import { readConfig } from '../config/read-config.ts';
 import { reportError } from '../report-error.ts';

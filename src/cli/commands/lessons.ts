@@ -1,7 +1,7 @@
 import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { SCHEMAS } from '../../api/schemas/all-schemas.ts';
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { readPerson, remoteCommand, withPerson } from '../ask/command.ts';
 import type { RemoteFlags } from '../ask/connect-remote.ts';
 import { ConfigError } from '../config/config-error.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { type Command, Option } from 'commander';
 import type { z } from 'zod';
 import type { SCHEMAS } from '../../api/schemas/all-schemas.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import type { Command } from 'commander';
 import { SecondwindError } from '../../protocol/errors.ts';
 import { readPerson, remoteCommand, withPerson } from '../ask/command.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import type { Command } from 'commander';
 import type { HttpClient } from '../../client/http/http-client.ts';
 import type { Runs } from '../../client/secondwind-client.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import type { Command } from 'commander';
 import type { RunFilter } from '../../client/views.ts';
 import { remoteCommand } from '../ask/command.ts';

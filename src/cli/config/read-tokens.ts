@@ -1,6 +1,6 @@
 import { ConfigError } from './config-error.ts';
 import { type TokenGrant, isRole, ROLES } from '../../api/access.ts';
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { TENANT_PATTERN } from '../../protocol/ids.ts';
 
 /** The format of a bearer token (RFC 6750). */

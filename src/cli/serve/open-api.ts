@@ -13,7 +13,7 @@ import { findRegistrySecrets } from '../../define/registry-secrets.ts';
 import type { Registry } from '../../define/registry.ts';
 import type { Store } from '../../store/store.ts';
 import type { Telemetry } from '../../telemetry/start-telemetry.ts';
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { ownVersion } from '../version.ts';
 import type { Parts } from './parts.ts';
 

@@ -1,7 +1,6 @@
-import { defined } from '../../protocol/defined.ts';
 import { PLANNER } from '../../protocol/names.ts';
 import { ActivityFailure, DefaultFailureConverter, defaultPayloadConverter, RetryState } from '@temporalio/common';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { CallCancelled, CallFailed, GuidanceRow } from '../../protocol/tools.ts';
 import { classifyFailure } from '../../workflows/outcomes.ts';

@@ -1,5 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import { MEMO, MESSAGE } from '../../protocol/names.ts';
 import type { EditedInput, InputChange } from '../../protocol/questions.ts';
 import {

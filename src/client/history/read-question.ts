@@ -1,5 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import {
   DECISIONS,
   type Decision,

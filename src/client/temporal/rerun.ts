@@ -1,8 +1,7 @@
 import type { Client } from '@temporalio/client';
-import { defined } from '../../protocol/defined.ts';
 import type { UnknownEffect } from '../../protocol/effects.ts';
 import { workflowIdOfRun } from '../../protocol/ids.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import type { PreparedRun, RunRequest } from '../../protocol/run.ts';
 import { RunNotFoundError, SecondwindError } from '../../protocol/errors.ts';
 import type { Store } from '../../store/store.ts';

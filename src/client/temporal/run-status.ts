@@ -1,8 +1,7 @@
-import { defined } from '../../protocol/defined.ts';
 import { type Client, WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
 import { workflowIdOfRun } from '../../protocol/ids.ts';
 import { MEMO, QUERY } from '../../protocol/names.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import type { Amounts, Bound, RunResult, RunStatus } from '../../protocol/run.ts';
 import { RunNotFoundError } from '../../protocol/errors.ts';
 import type { Store } from '../../store/store.ts';

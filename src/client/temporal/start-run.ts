@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import {
   type Client,
   WorkflowExecutionAlreadyStartedError,

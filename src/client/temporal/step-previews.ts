@@ -1,10 +1,9 @@
-import { defined } from '../../protocol/defined.ts';
 import { previewEdit } from '../../core/redaction/preview-changes.ts';
 import { previewJson, previewText } from '../../core/redaction/preview.ts';
 import type { Redact } from '../../core/redaction/redact.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { hashOfJson } from '../../protocol/ids.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import type { Store } from '../../store/store.ts';
 import type { RecordedOutput } from '../history/run-event.ts';
 import type { RecordedAttempt, RecordedStep } from '../history/steps.ts';

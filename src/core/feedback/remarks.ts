@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { toOneLine } from './scanned-text.ts';
 import type { FeedbackContext, FeedbackType } from './types.ts';
 

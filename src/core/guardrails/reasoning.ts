@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import type { GuardReason, RerunReasonCode, RerunTrigger } from './decision.ts';
 
 /** Why a loop was run again, as the log keeps it. `overridden_by` is set only if a person lifted a limit. */

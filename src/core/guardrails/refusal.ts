@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import type { RequestProblem } from '../../protocol/run.ts';
 
 /** Why a message was refused. Nothing has changed then. The API maps each value to a status code. */

@@ -1,5 +1,5 @@
 import { cleanName } from '../failures/clean-text.ts';
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { quote } from '../failures/quote.ts';
 import type { ActionDifference } from './compare-behaviour.ts';
 import type { ChangedArgument, PlainValue } from '../../protocol/lessons.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import type { ChangedArgument, PlainValue } from '../../protocol/lessons.ts';
 
 /** What decides whether a value is a rule that holds for other runs, or the data of one run. */

@@ -1,5 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
-import { isRecord } from '../../protocol/json.ts';
+import { defined, isRecord } from '../../protocol/json.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { Policy, PolicyPatch } from '../../protocol/schemas/policy.ts';
 

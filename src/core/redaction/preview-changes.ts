@@ -1,5 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import type { EditedInput, InputChange } from '../../protocol/questions.ts';
 import { lastName } from '../run/input-changes.ts';
 import { type Redact, redactMember } from './redact.ts';

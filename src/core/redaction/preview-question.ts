@@ -1,5 +1,5 @@
 import { CAP } from '../../protocol/caps.ts';
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import type { PendingQuestion } from '../../protocol/questions.ts';
 import { previewJson, previewText } from './preview.ts';
 import { type Redact, redactJson } from './redact.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 /** One format of secret. All rules are listed in docs/redaction.md, and each has an example in the tests. */
 export interface Rule {
   /** Stands in the text in place of the secret: `[redacted:<name>]`. */

@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import type { FailureCategory } from '../../protocol/failure-categories.ts';
 import type { Certainty } from '../../protocol/tools.ts';
 import { errorCodeOf } from './error-code.ts';

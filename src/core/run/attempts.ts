@@ -1,10 +1,9 @@
-import { defined } from '../../protocol/defined.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { UnknownEffect } from '../../protocol/effects.ts';
 import type { RunLesson } from '../../protocol/lessons.ts';
 import type { Decision, EditedInput } from '../../protocol/questions.ts';
 import type { Amounts } from '../../protocol/run.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import type {
   CallFailed,
   CallOutcome,

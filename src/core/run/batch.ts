@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { maxAttemptsPerStep } from '../retry/strategies.ts';
 import { attemptCount, type Call, openStep, type Step } from './attempts.ts';
 import { attemptsLeft, limitsOf } from './ledger.ts';

@@ -1,6 +1,5 @@
 import { enhancementArm } from '../retry/enhancement-arm.ts';
-import { defined } from '../../protocol/defined.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import type { CallFailed, CallOutcome, RetryContext, ToolCallRequest } from '../../protocol/tools.ts';
 import { type Attempt, buildRetryContext, type Step } from './attempts.ts';
 import { isEffectDone, isEffectUnknown, keyOf, nextFence } from './known-effects.ts';

@@ -1,7 +1,6 @@
 import { CAP } from '../../protocol/caps.ts';
-import { defined } from '../../protocol/defined.ts';
 import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import { PLANNER } from '../../protocol/names.ts';
 import type { PendingQuestion, QuestionBudget } from '../../protocol/questions.ts';
 import type { TextArtifact } from '../../protocol/records.ts';

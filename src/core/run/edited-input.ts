@@ -1,6 +1,5 @@
 import { CAP } from '../../protocol/caps.ts';
-import { defined } from '../../protocol/defined.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import type { AnswerMessage } from '../../protocol/messages.ts';
 import type { EditedInput } from '../../protocol/questions.ts';
 import type { InputToCheck } from '../../protocol/tools.ts';
@@ -58,13 +57,18 @@ export function editInput(
 ): void {
   const edited = editOf(state, step, given);
   if (edited === undefined) return;
-  recordEdit(state, step, edited, given.text, now);
+  recordEdit(state, step, { edited, note: given.text }, now);
   const { loop_key: _about, ...call }: Call = step.call;
   step.call = { ...call, input: given.input, edited };
 }
 
 /** Records who changed what. It is not a failure of the run, so the failure memory does not count it. */
-function recordEdit(state: RunState, step: Step, edited: EditedInput, note: string | null, now: number): void {
+function recordEdit(
+  state: RunState,
+  step: Step,
+  { edited, note }: { edited: EditedInput; note: string | null },
+  now: number,
+): void {
   const { tool } = step.call;
   const wrote = note === null || note === '' ? '' : ` and wrote: ${note}`;
   const text = `changed the input of ${tool} before it ran: ${describeChanges(edited.changes)}${wrote}`;

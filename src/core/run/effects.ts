@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import type { UnknownEffect } from '../../protocol/effects.ts';
 import type { CallFailed } from '../../protocol/tools.ts';
 import { artifactOf, type Step } from './attempts.ts';

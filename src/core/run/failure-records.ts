@@ -1,7 +1,6 @@
 import { CAP } from '../../protocol/caps.ts';
-import { defined } from '../../protocol/defined.ts';
 import { actionId, canonicalJson, failureId, hashOfJson, sha256Hex, toolCallId } from '../../protocol/ids.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import type { TextArtifact } from '../../protocol/records.ts';
 import type { FailureRecord, OutcomeKind, SignalType } from '../../protocol/schemas/failure-record.ts';
 import type { Plan } from '../../protocol/schemas/plan.ts';

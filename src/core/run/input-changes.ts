@@ -1,5 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
-import { isRecord, type Json } from '../../protocol/json.ts';
+import { defined, isRecord, type Json } from '../../protocol/json.ts';
 import type { InputChange } from '../../protocol/questions.ts';
 import { toWellFormed } from '../../protocol/well-formed-text.ts';
 import { isSecretName } from '../redaction/secret-names.ts';

@@ -1,5 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { type MessageType, type OverrideMessage, parseMessage, type RunMessage } from '../../protocol/messages.ts';
 import type { RequestProblem } from '../../protocol/run.ts';

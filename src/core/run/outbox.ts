@@ -1,5 +1,5 @@
 import { CAP } from '../../protocol/caps.ts';
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import type { FailureRevision, RecordBatch, TextArtifact } from '../../protocol/records.ts';
 import type { Unsaved } from '../../protocol/run.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';

@@ -1,5 +1,5 @@
 import { CAP } from '../../protocol/caps.ts';
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { isInfrastructure } from '../retry/strategies.ts';
 import {
   artifactOf,

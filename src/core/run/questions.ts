@@ -1,6 +1,5 @@
-import { defined } from '../../protocol/defined.ts';
 import { questionId } from '../../protocol/ids.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import type { AnswerKind, Decision, QuestionKind } from '../../protocol/questions.ts';
 import { isoTime } from '../../protocol/time.ts';
 import type { Step } from './attempts.ts';

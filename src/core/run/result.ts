@@ -1,5 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import type { ArchivedStep, RecordBatch, RunArchive } from '../../protocol/records.ts';
 import type { RunResult } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';

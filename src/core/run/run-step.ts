@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import type { Amounts } from '../../protocol/run.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { CallFailed, CallOutcome } from '../../protocol/tools.ts';

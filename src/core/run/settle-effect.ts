@@ -1,7 +1,6 @@
-import { defined } from '../../protocol/defined.ts';
 import type { UnknownEffect } from '../../protocol/effects.ts';
 import { canonicalJson, sha256Hex } from '../../protocol/ids.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import type { Decision } from '../../protocol/questions.ts';
 import { isoTime } from '../../protocol/time.ts';
 import type { CallFailed, CheckedOutput } from '../../protocol/tools.ts';

@@ -3,7 +3,7 @@ import { findFailure } from '../failures/failure-memory.ts';
 import { afterCall, beforeCall, type LoopCall, type LoopOutcome } from '../failures/loop-detector.ts';
 import { liftStalls, type Stall } from '../failures/loop-watch.ts';
 import { afterMessage } from '../failures/repeated-message.ts';
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { artifactOf, attemptCount, lastFailure, type Step, subjectOf, successOf } from './attempts.ts';
 import { turnOrdinal } from './failure-records.ts';
 import { endWith } from './life.ts';

@@ -1,6 +1,5 @@
-import { defined } from '../../protocol/defined.ts';
 import type { SharedEffect, UnknownEffect } from '../../protocol/effects.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import type { FeedbackEntry, LearntLesson, LessonUse, RunLesson, StepEvaluation } from '../../protocol/lessons.ts';
 import type { FeedbackMessage } from '../../protocol/messages.ts';
 import type { ArchivedStep, FailureRevision, TextArtifact } from '../../protocol/records.ts';

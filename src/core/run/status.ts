@@ -1,5 +1,5 @@
 import { enhancementArm, HELD_OUT } from '../retry/enhancement-arm.ts';
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { subRunId } from '../../protocol/ids.ts';
 import type { RunStatus } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';

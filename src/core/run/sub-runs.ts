@@ -1,5 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import { canonicalJson, sha256Hex, subRunId } from '../../protocol/ids.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { RunOutcome } from '../../protocol/run.ts';

@@ -1,8 +1,7 @@
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import { STORY_VERSION } from '../../protocol/run.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { CallOutcome } from '../../protocol/tools.ts';
-import { defined } from '../../protocol/defined.ts';
 import { callId } from '../../protocol/ids.ts';
 import type { Step, StepEnd, StepStatus } from './attempts.ts';
 import type { DoneEffect, RunState } from './state.ts';

@@ -1,6 +1,6 @@
 import type { ListedRun, RunFilter } from '../../client/views.ts';
 import type { RunLifeState, RunOutcome } from '../../protocol/run.ts';
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 
 export const STATES: RunLifeState[] = ['running', 'backing_off', 'waiting_for_human', 'reviewing', 'stopping', 'ended'];
 export const OUTCOMES: RunOutcome[] = ['completed', 'finalized', 'system_error', 'budget_exhausted', 'cancelled'];

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import { salientOutput } from '../../core/failures/salient-output.ts';
 import { CAP } from '../../protocol/caps.ts';
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import type { ToolContext } from '../define-tool.ts';
 import { ToolError } from '../tool-error.ts';
 import type { ToolEffect } from '../../protocol/tools.ts';

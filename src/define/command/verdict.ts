@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { hashResult } from '../../core/failures/hash-result.ts';
 import { salientLine } from '../../core/failures/salient-line.ts';
 import { firstFailingLine, salientOutput } from '../../core/failures/salient-output.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { lookup } from 'node:dns/promises';
 import { isIP } from 'node:net';
 import { hostOf, isHost } from '../hosts.ts';

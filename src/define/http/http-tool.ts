@@ -1,4 +1,3 @@
-import { defined } from '../../protocol/defined.ts';
 import type { OutgoingHttpHeaders } from 'node:http';
 import { z } from 'zod';
 import {
@@ -9,7 +8,7 @@ import {
   type ToolDefinition,
 } from '../define-tool.ts';
 import { stateCertainty, ToolError } from '../tool-error.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import type { Certainty } from '../../protocol/tools.ts';
 import type { Resolve } from './destination.ts';
 import type { Sent } from './exchange.ts';

@@ -1,5 +1,5 @@
 /** The only module that imports the MCP client. */
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { readFileSync } from 'node:fs';
 import {
   type CallToolResult,

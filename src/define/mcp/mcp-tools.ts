@@ -1,9 +1,8 @@
-import { defined } from '../../protocol/defined.ts';
 import { z } from 'zod';
 import { createRedactor } from '../../core/redaction/redact.ts';
 import { shortenToBytes } from '../../core/transcript/shorten-to-bytes.ts';
 import { sha256Hex } from '../../protocol/ids.ts';
-import { isRecord } from '../../protocol/json.ts';
+import { defined, isRecord } from '../../protocol/json.ts';
 import type { ToolEffect } from '../../protocol/tools.ts';
 import { defineTool, type Tool, type ToolContext } from '../define-tool.ts';
 import { errorFromCall, errorFromResult } from './mcp-failures.ts';

@@ -1,7 +1,7 @@
 import { withinGrant } from '../../core/bound/within-grant.ts';
 import { prepareRun } from '../../define/prepare-run.ts';
 import type { Registry } from '../../define/registry.ts';
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import type { PreparedRun } from '../../protocol/run.ts';
 import type { SubRunOutcome, SubRunRequest } from '../../protocol/sub-runs.ts';
 import { type Simulated, simulateRun, type World } from './simulate-run.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import type { ApplicationFailure } from '@temporalio/common';
 import { classifyError } from '../../core/retry/classify-error.ts';
 import { isBag, readFacts, statusOf } from '../../core/retry/error-facts.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../protocol/defined.ts';
+import { defined } from '../../protocol/json.ts';
 import { workflowInfo } from '@temporalio/workflow';
 import type { GuardedAttempt } from '../../core/run/guarded.ts';
 import { isId, sha256Hex } from '../../protocol/ids.ts';

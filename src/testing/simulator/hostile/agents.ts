@@ -1,4 +1,4 @@
-import { defined } from '../../../protocol/defined.ts';
+import { defined } from '../../../protocol/json.ts';
 import { z } from 'zod';
 import type { PlannerView } from '../../../core/run/ports.ts';
 import { agentTool } from '../../../define/agent-tool.ts';

@@ -1,4 +1,4 @@
-import { defined } from '../../../protocol/defined.ts';
+import { defined } from '../../../protocol/json.ts';
 import type { PlannerOutcome } from '../../../core/run/ports.ts';
 import { decideCertainty } from '../../../core/retry/certainty.ts';
 import { isInfrastructure } from '../../../core/retry/strategies.ts';
