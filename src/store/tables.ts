@@ -135,7 +135,7 @@ interface ReflectionTextsTable {
   content: string;
 }
 
-interface ReflectionContext {
+export interface ReflectionContext {
   error_signature: string;
   original_query: string;
   iteration_count: number;
