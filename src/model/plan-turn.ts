@@ -150,7 +150,7 @@ const storedOutputs = (view: PlannerView): string[] =>
   );
 
 /** What a failed call printed is an output too. */
-const OUTPUT_SHOWN: ReadonlySet<string> = new Set(['ok', 'failed', 'unknown']);
+const OUTPUT_SHOWN: ReadonlySet<string> = new Set(['ok', 'failed', 'unknown', 'skipped']);
 
 async function loadRepair(store: MessageStore, id: string | null): Promise<{ text: string; why: string } | null> {
   if (id === null) return null;

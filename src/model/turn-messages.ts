@@ -127,7 +127,7 @@ function toResult(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Result
         failed: true,
       };
     case 'skipped':
-      return { output: skippedOutput(step), failed: true };
+      return { output: skippedOutput(step, outputs), failed: true };
     case 'guided':
       return { output: { not_run: step.message_preview ?? 'this call repeats itself' }, failed: true };
     case 'denied':
@@ -167,10 +167,11 @@ const FACTS = {
 } as const;
 
 /** A step that was left out after it had failed did run, so the model sees how it failed. */
-function skippedOutput({ error_code, message_preview = '', known = 'This step was left out.' }: PlannerStep): Json {
+function skippedOutput(step: PlannerStep, outputs: ReadonlyMap<string, Json>): Json {
+  const { error_code, message_preview = '', known = 'This step was left out.' } = step;
   return error_code === undefined
     ? { not_run: `skipped: ${known}` }
-    : { error: error_code, message: message_preview, skipped: known };
+    : { error: error_code, message: message_preview, ...printedOutput(step, outputs), skipped: known };
 }
 
 /** A person said that the call took effect: the model sees that, what the person wrote, and the output if one is known. */

@@ -317,6 +317,9 @@ describe('an approval with another input', () => {
     const question = await questionOf(run_id);
     const wrong = await answer(run_id, question, 'approve', { input: { to: 'DE12', amount: -1 } });
     expect(wrong).toMatchObject({ status: 422, body: { errors: [{ path: '$.input.amount' }] } });
+    const copied = await answer(run_id, question, 'approve', { input: { to: '[redacted:known] 12', amount: 1 } });
+    expect(copied).toMatchObject({ status: 422, body: { errors: [{ path: '$.input.to' }] } });
+    expect(JSON.stringify(copied.body)).toContain('was redacted when it was shown');
     const extra = await answer(run_id, question, 'deny', { input: { to: 'DE12', amount: 1 } });
     expect(extra).toMatchObject({ status: 422, body: { errors: [{ path: '$.input', message: expect.any(String) }] } });
     for (const role of ['viewer', 'reporter'] as const) {

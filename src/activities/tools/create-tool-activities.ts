@@ -1,3 +1,4 @@
+import { findMark } from '../../core/redaction/find-mark.ts';
 import { log } from '@temporalio/activity';
 import type { Redact } from '../../core/redaction/redact.ts';
 import type { Tool } from '../../define/define-tool.ts';
@@ -80,6 +81,8 @@ export function createToolActivities({ registry, store, redact }: ToolActivityDe
   const checkInput = async ({ tool: name, input }: InputToCheck): Promise<CheckedInput> => {
     const tool = registry.tools.get(name);
     if (tool === undefined) return refuseInput(`this worker does not know the tool ${name}`);
+    const marked = findMark(input, '$.input');
+    if (marked !== null) return refuseInput(MARKED, marked);
     const parsed = await tool.input.safeParseAsync(input);
     return parsed.success ? { ok: true } : { ok: false, problems: problemsOf(parsed.error, '$.input') };
   };
@@ -88,6 +91,9 @@ export function createToolActivities({ registry, store, redact }: ToolActivityDe
   return { ...tools, reconcile, checkOutput, checkInput };
 }
 
-const refuseInput = (message: string): CheckedInput => ({ ok: false, problems: [{ path: '$.input', message }] });
+const refuseInput = (message: string, path = '$.input'): CheckedInput => ({ ok: false, problems: [{ path, message }] });
+
+const MARKED =
+  'this text was redacted when it was shown; send the real value, which an operator reads in the artifact of the input';
 
 const JSON_TYPE = 'application/json';

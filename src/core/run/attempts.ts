@@ -200,9 +200,12 @@ export function lastFailure(step: Step): CallFailed | null {
   return outcome?.class === 'failed' ? outcome : null;
 }
 
+/** A step that a person left out after it had failed has printed something too. */
+const PRINTED: ReadonlySet<string> = new Set(['failed', 'unknown', 'skipped']);
+
 /** What the last attempt of a step without success printed, for whoever chose the call. */
 export const failedOutputOf = (step: Step): FailedOutput | undefined =>
-  step.end?.kind === 'failed' || step.end?.kind === 'unknown' ? lastFailure(step)?.output : undefined;
+  step.end !== null && PRINTED.has(step.end.kind) ? lastFailure(step)?.output : undefined;
 
 /** Drops the text that failed attempts printed from the step. Its artifact id stays. */
 export function dropOutputText({ attempts }: Step): void {

@@ -20,10 +20,13 @@ const runTests = commandTool({
 });
 const call = (file: string) => ({ calls: [{ tool: 'run_tests', input: { file } }] });
 
-async function requestsOf(turns: Parameters<typeof scriptedModel>[0]) {
+async function requestsOf(
+  turns: Parameters<typeof scriptedModel>[0],
+  request: Parameters<typeof liveThinking>[1] = {},
+) {
   const model = scriptedModel(turns);
   const agent = defineAgent({ name: 'fixer', instructions: 'Fix it.', model, tools: [runTests] });
-  const run = await liveThinking([agent]);
+  const run = await liveThinking([agent], request);
   return { ...run, requests: model.exchanges.map(({ request }) => JSON.stringify(request.messages)) };
 }
 
@@ -41,6 +44,14 @@ describe('a model that ran a failing command', () => {
     expect(requests[2]).toContain('These calls failed and are over');
     expect(requests[2]).toContain('FAIL  b.test.ts > adds');
     expect(requests[3]).toContain('FAIL  c.test.ts > adds');
+  });
+
+  it('sees the failing test also if nobody answers the question about it and the step is left out', async () => {
+    const humans = { max_questions: 1, deadline_ms: 1_000, default: 'skip' as const };
+    const policy = { failures: { escalate_at: 1 }, humans };
+    const { requests } = await requestsOf([call('a.test.ts'), { text: 'It is broken.' }], { policy });
+    expect(requests[1]).toContain('Nobody answered in time');
+    expect(requests[1]).toContain('FAIL  a.test.ts > adds');
   });
 
   it('does not wait for a retry if an earlier call of the same command failed in the same way', async () => {
