@@ -213,7 +213,7 @@ export function secretFormats(seed = 1): SecretFormat[] {
   within('kubernetes_secret', 'apiVersion: v1\nkind: Secret\ndata:\n  db: ', base64(24), '\ntype: Opaque');
   within('kubernetes_secret', '{"kind":"Secret","data":{"db":"', base64(24), '"}}');
 
-  within('assignment', '//registry.npmjs.org/:_authToken=', any(36));
+  within('assignment', '//npm.example.com/:_authToken=', any(36));
   within('assignment', 'PGPASSWORD=', password());
   within('assignment', 'export POSTGRES_PASSWORD=', password());
   within('assignment', 'aws_secret_access_key = ', any(40));
