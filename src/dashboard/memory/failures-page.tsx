@@ -8,6 +8,7 @@ import { Link, setQuery, usePlace } from '../shell/router.tsx';
 import { useSession } from '../shell/session.ts';
 import { useAsked } from '../shell/use-asked.ts';
 import { splitIgnored } from './ignored-parts.ts';
+import { SearchHead } from './search-head.tsx';
 import { SparkLine } from './spark-line.tsx';
 import '../style/memory.css';
 
@@ -34,22 +35,12 @@ export default function FailuresPage() {
   );
   return (
     <main>
-      <div className="row wrap page-head">
-        <h1 className="grow">Known failures</h1>
-        <p className="faint small" role="status">
-          {asked.data === undefined ? '' : `${rows.length} fingerprints in the last 30 days`}
-        </p>
-      </div>
-      <div className="filters one" role="search">
-        <input
-          className="input"
-          type="search"
-          aria-label="Search failures"
-          placeholder="Search tool, code, message or agent"
-          defaultValue={query.get('q') ?? ''}
-          onChange={(event) => setQuery({ q: event.target.value })}
-        />
-      </div>
+      <SearchHead
+        title="Known failures"
+        status={asked.data === undefined ? '' : `${rows.length} fingerprints in the last 30 days`}
+        label="Search failures"
+        placeholder="Search tool, code, message or agent"
+      />
       {asked.error !== undefined && <ProblemNotice error={asked.error} onRetry={asked.reload} />}
       {asked.data?.length === 0 && (
         <div className="card empty">

@@ -5,6 +5,7 @@ import { Inline, TextBlock } from '../parts/text.tsx';
 import { Link, setQuery, usePlace } from '../shell/router.tsx';
 import { useSession } from '../shell/session.ts';
 import { useAsked } from '../shell/use-asked.ts';
+import { SearchHead } from './search-head.tsx';
 import { TrialPlot, type TrialShown } from './trial-plot.tsx';
 import '../style/memory.css';
 
@@ -53,22 +54,12 @@ export default function LessonsPage() {
   const found = (asked.data ?? []).filter(({ content, agent }) => `${content} ${agent}`.toLowerCase().includes(search));
   return (
     <main>
-      <div className="row wrap page-head">
-        <h1 className="grow">Lessons</h1>
-        <p className="faint small" role="status">
-          {asked.data === undefined ? '' : `${found.length} lessons`}
-        </p>
-      </div>
-      <div className="filters one" role="search">
-        <input
-          className="input"
-          type="search"
-          aria-label="Search lessons"
-          placeholder="Search the text or the agent"
-          defaultValue={query.get('q') ?? ''}
-          onChange={(event) => setQuery({ q: event.target.value })}
-        />
-      </div>
+      <SearchHead
+        title="Lessons"
+        status={asked.data === undefined ? '' : `${found.length} lessons`}
+        label="Search lessons"
+        placeholder="Search the text or the agent"
+      />
       {asked.error !== undefined && <ProblemNotice error={asked.error} onRetry={asked.reload} />}
       {asked.data?.length === 0 && (
         <div className="card empty">
