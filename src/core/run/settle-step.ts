@@ -1,15 +1,11 @@
 import type { UnknownEffect } from '../../protocol/effects.ts';
 import { escalate, type Escalation, type FailureToDecide } from '../failures/escalation.ts';
-import { findFailure } from '../failures/failure-memory.ts';
 import type { Stall } from '../failures/loop-watch.ts';
-import { renderGuidance } from '../failures/render-guidance.ts';
 import { maxAttemptsPerStep } from '../retry/strategies.ts';
 import {
   type Allowance,
   artifactOf,
   attemptCount,
-  dropOutputText,
-  failedOutputOf,
   lastFailure,
   retriesUsed,
   type Step,
@@ -19,11 +15,11 @@ import {
 import { unreservedAttempts } from './batch.ts';
 import { closeCorrections, recordCorrection } from './corrections.ts';
 import { describeAttempts } from './describe-attempts.ts';
-import { holdIfUnknown, recordCancelledEffect, recordEffect, recordOpenEffect } from './effects.ts';
+import { holdIfUnknown, recordEffect, recordOpenEffect } from './effects.ts';
 import { readEvaluation, readOtherWork } from './evaluations.ts';
 import { effectOf, isEffectDone, isEffectUnknown } from './known-effects.ts';
 import { questionsLeft, turnsLeft } from './ledger.ts';
-import { keepOpenFailure, keepRecalled, learnFromSuccess, readLessonUses } from './lessons.ts';
+import { keepRecalled, learnFromSuccess, readLessonUses } from './lessons.ts';
 import { endForBudget, type Ending, endWith, isOver } from './life.ts';
 import { holdOutput, noteCarriedOutput } from './outbox.ts';
 import { type QuestionOutcome, askHuman, describeLeaving } from './questions.ts';
@@ -34,6 +30,7 @@ import { allowStalledCall, forgetStalls, stallEscalation } from './stalls.ts';
 import type { RunState } from './state.ts';
 import { readTrials } from './trials.ts';
 import type { Story } from './story.ts';
+import { keepCancelled, keepFailure, keepGuided, keepStep } from './keep-step.ts';
 
 /**
  * Settles one ended step. The caller does this in step order. If the step failed for good, this decides what follows:
@@ -53,7 +50,7 @@ export async function settleStep(story: Story, step: Step, perform: Perform): Pr
       case 'skipped':
       case 'refused':
       case 'unknown':
-        return keep(state, step);
+        return keepStep(state, step);
       case 'held': {
         // A sub-run that worked beside this step may have settled the effect meanwhile.
         const isOpen = state.effects.unknown.some(({ key }) => key === end.effect.key);
@@ -76,7 +73,7 @@ export async function settleStep(story: Story, step: Step, perform: Perform): Pr
       }
       case 'budget':
         if (!grantMore(state, step, end.budget)) {
-          keep(state, step);
+          keepStep(state, step);
           return endForBudget(state, end.budget);
         }
         await runStep(story, step, perform);
@@ -213,7 +210,7 @@ async function settleHeld(story: Story, step: Step, effect: UnknownEffect): Prom
   const { state } = story;
   if (isOver(state) || questionsLeft(state) === 0) {
     leaveOpen(step, effect, null);
-    keep(state, step);
+    keepStep(state, step);
     return null;
   }
   return settleOpenEffect(story, step, effect);
@@ -290,7 +287,7 @@ function giveUpStep(state: RunState, step: Step, answer: QuestionOutcome): null 
   const failure = lastFailure(step);
   if (answer.decision === 'skip') {
     step.end = { kind: 'skipped', known: describeSkip(answer) };
-    keep(state, step);
+    keepStep(state, step);
     return null;
   }
   keepFailure(state, step);
@@ -335,37 +332,5 @@ function keepSuccess(state: RunState, step: Step): void {
     recordEffect(state, step, outcome.bytes);
     learnFromSuccess(state, step);
   }
-  keep(state, step);
-}
-
-/** Keeps a cancelled step if it had begun. A side effect that had begun may have happened, so its effect is unknown. */
-function keepCancelled(state: RunState, step: Step): void {
-  if (attemptCount(step) === 0) return;
-  // An attempt that failed before the cancel is over; only one that was stopped on its way may have had its effect.
-  const wasStopped = step.attempts.at(-1)?.outcome?.class !== 'failed';
-  if (wasStopped && recordCancelledEffect(state, step) !== null) step.end = { kind: 'cancelled', effect_unknown: true };
-  keep(state, step);
-}
-
-/** Answers the call with guidance about its stall instead of running it. */
-function keepGuided(state: RunState, step: Step, stall: Stall): void {
-  const failure = findFailure(state.failures, stall.fingerprint);
-  step.end = { kind: 'guided', stall, ...(failure !== undefined && { shown: renderGuidance(failure) }) };
-  keep(state, step);
-}
-
-function keepFailure(state: RunState, step: Step): null {
-  keepOpenFailure(state, step);
-  keep(state, step);
-  return null;
-}
-
-/** Adds the step to the finished steps of the loop. A planner's turn is not kept as a step. */
-function keep(state: RunState, step: Step): void {
-  if (step.kind === 'planner') return;
-  const said = failedOutputOf(step);
-  if (said?.text !== undefined) holdOutput(state, { ...said, output: said.text });
-  dropOutputText(step);
-  readEvaluation(state, step);
-  state.loop.steps.push(step);
+  keepStep(state, step);
 }
