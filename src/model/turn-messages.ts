@@ -41,7 +41,9 @@ export interface TurnMessages {
 /** Builds the messages of a turn from the conversation so far and what has happened since. Pure. */
 export function turnMessages({ view, messages, feedbackTold, repair, outputs }: TurnInput): TurnMessages {
   const said = messages.length === 0 ? [opening(view)] : withResults(messages, view, outputs);
-  const heard = [...said, ...view.feedback.slice(feedbackTold).map(fromPerson)];
+  // The texts of old feedback are emptied when there is too much of it. They are counted as told, and say nothing.
+  const fresh = view.feedback.slice(feedbackTold).filter((text) => text !== '');
+  const heard = [...said, ...fresh.map(fromPerson)];
   const fitting = view.retry_context?.category === 'context_length' ? shortenOutputs(heard) : heard;
   const kept = failedRounds(fitting) >= FAILED_ROUNDS ? withoutFailedRounds(fitting, view) : fitting;
   const told = momentGuidance(view, kept);

@@ -8,7 +8,7 @@ import type { CallFailed } from '../../protocol/tools.ts';
 export function describeUnknownEffect(failure: CallFailed): string {
   const { category, error_code, message_preview } = failure;
   const said = message_preview.trim().replace(/[.;:!?]$/, '');
-  const gaveNoAnswer = category === 'timeout' || isInfrastructure(category) || said === '';
+  const gaveNoAnswer = isInfrastructure(category) || said === '';
   const how = gaveNoAnswer ? `was started and gave no answer (${error_code})` : `failed with: ${said}`;
   return `${how}; it is not known whether its effect happened`;
 }

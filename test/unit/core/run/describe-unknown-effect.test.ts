@@ -17,8 +17,12 @@ it.each<[Partial<CallFailed>, string]>([
   [{ message_preview: 'card declined' }, 'failed with: card declined; it is not known whether its effect happened'],
   [{ message_preview: 'try later. ' }, 'failed with: try later; it is not known whether its effect happened'],
   [
-    { category: 'timeout', error_code: 'TIMEOUT', message_preview: 'late' },
-    'was started and gave no answer (TIMEOUT); it is not known whether its effect happened',
+    { category: 'timeout', error_code: 'TIMEOUT', message_preview: 'pay gave no answer within 900 ms' },
+    'failed with: pay gave no answer within 900 ms; it is not known whether its effect happened',
+  ],
+  [
+    { category: 'timeout', error_code: 'HTTP_408', message_preview: 'charge queued, reference 88' },
+    'failed with: charge queued, reference 88; it is not known whether its effect happened',
   ],
   [
     { category: 'worker_lost', error_code: 'HEARTBEAT_LOST', message_preview: 'the worker stopped answering' },
