@@ -33,7 +33,14 @@ function find(env: NodeJS.ProcessEnv, sources: Partial<CliSources> = {}): Promis
     env,
     cacheDir: join(folder, 'cache'),
     progress: (line) => said.push(line),
-    sources: { isUsable: isTemporalCli, download: nothing, hasGo: async () => false, goInstall: nothing, ...sources },
+    sources: {
+      isUsable: isTemporalCli,
+      download: nothing,
+      wheel: nothing,
+      hasGo: async () => false,
+      goInstall: nothing,
+      ...sources,
+    },
   });
 }
 
@@ -72,6 +79,12 @@ describe('Temporal is looked for', () => {
     expect(await find({})).toBe(cachedCliPath(join(folder, 'cache')));
   });
 
+  it('Temporal is looked for in a Python package when the download cannot be had, and only then built', async () => {
+    const wheel = async (scratch: string): Promise<string> => program(join(scratch, 'temporal'));
+    const goInstall = (): Promise<never> => Promise.reject(new Error('not to be built'));
+    expect(await find({}, { wheel, hasGo: async () => true, goInstall })).toBe(cachedCliPath(join(folder, 'cache')));
+  });
+
   it('Temporal is looked for in a build with Go when the download cannot be had or does not run', async () => {
     for (const download of [
       async (scratch: string): Promise<string> => program(join(scratch, 'temporal'), '<html>Access denied</html>'),
@@ -106,7 +119,7 @@ describe('Temporal is looked for', () => {
   it('when no way to find Temporal is left, the error names every way, and the cache stays clean', async () => {
     const error: unknown = await find({}).catch((reason: unknown) => reason);
     expect(error).toMatchObject({ code: 'temporal_not_available', exitCode: 3 });
-    for (const way of ['TEMPORAL_ADDRESS', 'TEMPORAL_CLI_PATH', 'PATH', 'Go', 'temporal.download']) {
+    for (const way of ['TEMPORAL_ADDRESS', 'TEMPORAL_CLI_PATH', 'PATH', 'pip', 'Go', 'temporal.download']) {
       expect(error).toMatchObject({ nextStep: expect.stringContaining(way) });
     }
     const target = cachedCliPath(join(folder, 'cache'));

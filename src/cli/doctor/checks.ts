@@ -41,7 +41,7 @@ export async function checkTemporal({ temporalAddress, cacheDir }: Config, env: 
       return ok('temporal', `${temporalAddress} answers`);
     }
     // A check only looks for the program and does not fetch it.
-    const sources = { ...CLI_SOURCES, download: notNow, hasGo: async () => false };
+    const sources = { ...CLI_SOURCES, download: notNow, wheel: notNow, hasGo: async () => false };
     return ok('temporal', await findTemporalCli({ env, cacheDir, progress: () => {}, sources }));
   } catch (error) {
     if ((error as { code?: string }).code !== 'temporal_not_available') return failedBy('temporal', error);

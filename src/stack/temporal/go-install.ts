@@ -3,7 +3,7 @@ import { runCommand } from '../machine/run-command.ts';
 import { TEMPORAL_CLI_VERSION } from './cli-version.ts';
 
 const PACKAGE = `github.com/temporalio/cli/cmd/temporal@${TEMPORAL_CLI_VERSION}`;
-const REPORT_EVERY_MS = 5_000;
+const REPORT_EVERY_MS = 60_000;
 const BUILD_LIMIT_MS = 30 * 60_000;
 
 export async function hasGo(env: NodeJS.ProcessEnv): Promise<boolean> {
@@ -21,7 +21,7 @@ export async function goInstallCli(
   const started = Date.now();
   progress('Temporal: building it with Go; this takes about 4 minutes and happens once');
   const timer = setInterval(() => {
-    progress(`Temporal: still building, ${Math.round((Date.now() - started) / 1000)} s`);
+    progress(`Temporal: still building, ${Math.round((Date.now() - started) / 60_000)} min`);
   }, REPORT_EVERY_MS);
   try {
     // Go's temporary files go into our folder too, so that we can remove them after a kill. The user's
