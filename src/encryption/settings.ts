@@ -1,6 +1,7 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { createSecretFile } from './create-secret-file.ts';
 import { createEncryption, type Encryption } from './encryption.ts';
 import { BadEncryptionSettingError } from './errors.ts';
 import { KEY_BYTES, type MainKey, parseMainKeys } from './main-key.ts';
@@ -62,14 +63,8 @@ export async function encryptionOfDataDir(env: NodeJS.ProcessEnv, dataDir: strin
 
 /** Made once and kept: without it nothing in the data folder can be read. Its text can be used as `SECONDWIND_ENCRYPTION_KEYS`. */
 async function keptKeys(file: string): Promise<string> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const fresh = `dev:${randomBytes(KEY_BYTES).toString('base64')}`;
-  try {
-    await writeFile(file, `${fresh}\n`, { flag: 'wx', mode: 0o600 });
-    return fresh;
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  }
+  if (await createSecretFile(file, `${fresh}\n`)) return fresh;
   await chmod(file, 0o600);
   return (await readFile(file, 'utf8')).trim();
 }

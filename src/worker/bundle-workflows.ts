@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import { existsSync } from 'node:fs';
-import { mkdir, readdir, readFile, rename, writeFile } from 'node:fs/promises';
+import { mkdir, readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, extname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { bundleWorkflowCode, DefaultLogger, type Logger } from '@temporalio/worker';
 import { FAILURE_CONVERTER_PATH } from '../client/data-converter.ts';
+import { writeWholeFile } from '../stack/machine/write-whole-file.ts';
 
 const SOURCE = fileURLToPath(new URL('..', import.meta.url));
 /** The rooms whose files are in the bundle. */
@@ -19,7 +20,7 @@ export interface BundleOptions {
 
 /**
  * Bundles the workflows and returns the bundle's path. Bundling takes seconds, so a bundle is cached by the hash of its
- * sources. It is written to a temporary file and renamed, so that other processes never see an incomplete bundle.
+ * sources. It is put in place in one step, so that other processes never see an incomplete bundle.
  */
 export async function bundleWorkflows(folder: string, options: BundleOptions = {}): Promise<string> {
   const { traced = false, logger = new DefaultLogger('WARN') } = options;
@@ -36,9 +37,7 @@ export async function bundleWorkflows(folder: string, options: BundleOptions = {
     logger,
     ...(traced && { workflowInterceptorModules: [interceptors] }),
   });
-  const unfinished = `${path}.${process.pid}`;
-  await writeFile(unfinished, code);
-  await rename(unfinished, path);
+  await writeWholeFile(path, code, 0o644);
   return path;
 }
 

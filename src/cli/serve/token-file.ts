@@ -1,7 +1,9 @@
 import { randomBytes } from 'node:crypto';
-import { chmod, mkdir, readFile, writeFile } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { chmod, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import type { TokenGrant } from '../../api/access.ts';
+import { createSecretFile } from '../../encryption/create-secret-file.ts';
+import { writeWholeFile } from '../../stack/machine/write-whole-file.ts';
 import { ConfigError } from '../config/config-error.ts';
 import { isToken } from '../config/read-tokens.ts';
 
@@ -48,18 +50,12 @@ const NEW_TOKEN = '`secondwind dev` makes a new one; or set SECONDWIND_TOKEN.';
 
 /** Creates the token once and stores it, so that earlier links stay valid. Only the owner can read the file. */
 async function readOrCreateToken(file: string): Promise<string> {
-  await mkdir(dirname(file), { recursive: true, mode: 0o700 });
   const fresh = randomBytes(24).toString('base64url');
-  try {
-    await writeFile(file, `${fresh}\n`, { flag: 'wx', mode: 0o600 });
-    return fresh;
-  } catch (error) {
-    if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-  }
+  if (await createSecretFile(file, `${fresh}\n`)) return fresh;
   const kept = await readTokenFile(file);
   await chmod(file, 0o600);
   if (kept !== '') return kept;
-  // The file may be empty because the disk was full when it was written.
-  await writeFile(file, `${fresh}\n`);
+  // An earlier version left the file empty if the disk was full when it was written.
+  await writeWholeFile(file, `${fresh}\n`);
   return fresh;
 }

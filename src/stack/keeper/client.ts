@@ -6,7 +6,7 @@ import { fileURLToPath, pathToFileURL } from 'node:url';
 import { StackError } from '../stack-error.ts';
 import { stopLeftovers } from '../machine/leftovers.ts';
 import { settlesWithin } from '../machine/process-group.ts';
-import { clusterFolders } from '../postgres/cluster.ts';
+import { clusterArguments } from '../postgres/cluster.ts';
 import { databaseFile } from '../temporal/dev-server.ts';
 import type { StackExit } from '../types.ts';
 import type { FromKeeper, KeeperPlan, KeeperResult, ToKeeper } from './messages.ts';
@@ -122,8 +122,7 @@ class KeeperLink {
     if (this.#failure) return { reason: 'failed', error: this.#failure };
     if (exitCode === 0) return { reason: 'stopped' };
     // The keeper was killed and could not stop its parts, so they are stopped here.
-    const { own, shared } = clusterFolders(this.#dataDir);
-    await Promise.all([databaseFile(this.#dataDir), own, shared].map(stopLeftovers));
+    await Promise.all([databaseFile(this.#dataDir), ...clusterArguments(this.#dataDir)].map(stopLeftovers));
     return this.#stopping ? { reason: 'stopped' } : { reason: 'failed', error: this.lost() };
   }
 }

@@ -5,7 +5,7 @@ import { cacheDir } from '../machine/cache-dir.ts';
 import { takeFolderLock } from '../machine/folder-lock.ts';
 import { stopLeftovers } from '../machine/leftovers.ts';
 import { ownIdentity } from '../machine/process-identity.ts';
-import { clusterFolders } from '../postgres/cluster.ts';
+import { clusterArguments } from '../postgres/cluster.ts';
 import { POSTGRES_HURRIED_STOP, POSTGRES_STOP } from '../postgres/server.ts';
 import { TEMPORAL_STOP, databaseFile } from '../temporal/dev-server.ts';
 import type { KeeperPlan, KeeperResult } from './messages.ts';
@@ -107,8 +107,7 @@ export class Keeper {
 
   async #stopLeftovers(): Promise<void> {
     const { dataDir } = this.#options.plan;
-    const { own, shared } = clusterFolders(dataDir);
-    const found = await Promise.all([databaseFile(dataDir), own, shared].map(stopLeftovers));
+    const found = await Promise.all([databaseFile(dataDir), ...clusterArguments(dataDir)].map(stopLeftovers));
     for (const pid of found.flat())
       this.#options.progress(`Ended process ${pid}, which a killed stack had left running`);
   }

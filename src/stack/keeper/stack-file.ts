@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
-import { rename, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { ProcessIdentity } from '../machine/process-identity.ts';
+import { writeWholeFile } from '../machine/write-whole-file.ts';
 import { errnoOf, messageOf, StackError } from '../stack-error.ts';
 
 /** `stack.json` tells people and the next start who owns the folder. It only informs; the lock decides. */
@@ -62,8 +62,7 @@ const badStackFile = (path: string, why: string): StackError =>
 
 export async function writeStackFile(dataDir: string, file: StackFile): Promise<void> {
   const path = pathIn(dataDir);
-  await writeFile(`${path}.new`, `${JSON.stringify(file, null, 2)}\n`, { mode: 0o600 });
-  await rename(`${path}.new`, path).catch((error: unknown) => {
+  await writeWholeFile(path, `${JSON.stringify(file, null, 2)}\n`).catch((error: unknown) => {
     throw badStackFile(path, errnoOf(error) === 'EISDIR' ? 'it is a folder' : messageOf(error));
   });
 }

@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path';
 import { StackError } from '../stack-error.ts';
 import { findErrorLine } from '../machine/log-file.ts';
 import { runCommand } from '../machine/run-command.ts';
+import { writeWholeFile } from '../machine/write-whole-file.ts';
 import type { PostgresBinaries } from './binaries.ts';
 import type { RunAs } from '../machine/run-as.ts';
 import { commandAs } from '../machine/run-as.ts';
@@ -20,6 +21,18 @@ export function clusterFolders(dataDir: string, sharedHome = SHARED_HOME): { own
   const id = createHash('sha256').update(dataDir).digest('hex').slice(0, 16);
   return { own: join(dataDir, 'postgres'), shared: join(sharedHome, 'clusters', id) };
 }
+
+/**
+ * The arguments by which processes on the cluster of this data folder are found: those of the server, and those of an
+ * initdb whose keeper was killed and which would otherwise write into the folder of the next one.
+ */
+export function clusterArguments(dataDir: string): string[] {
+  const folders = Object.values(clusterFolders(dataDir));
+  return [...folders, ...folders.map(initdbArgument)];
+}
+
+const scratchFolder = (folder: string): string => `${folder}.making`;
+const initdbArgument = (folder: string): string => `--pgdata=${join(scratchFolder(folder), 'data')}`;
 
 /** An existing cluster stays where it is. A new one is created where its user can read it. */
 export function chooseClusterFolder(dataDir: string, runAs: RunAs): string {
@@ -57,14 +70,13 @@ export async function clusterPassword(dataDir: string): Promise<string> {
     return readFileSync(file, 'utf8').trim();
   }
   const password = randomBytes(24).toString('base64url');
-  await writeFile(`${file}.new`, `${password}\n`, { mode: 0o600 });
-  await rename(`${file}.new`, file);
+  await writeWholeFile(file, `${password}\n`);
   return password;
 }
 
 async function makeCluster(options: Parameters<typeof prepareCluster>[0]): Promise<void> {
   const { folder, runAs, binaries, env } = options;
-  const scratch = `${folder}.making`;
+  const scratch = scratchFolder(folder);
   // Left by a process that was killed while it created the cluster.
   await rm(scratch, { recursive: true, force: true });
   if (runAs.kind === 'user') await makeReachable(dirname(scratch));
@@ -73,7 +85,7 @@ async function makeCluster(options: Parameters<typeof prepareCluster>[0]): Promi
   await writeFile(passwordFile, options.password, { mode: 0o600 });
   await changeOwner(scratch, runAs);
   const { command, args, ...user } = commandAs(runAs, binaries.initdb, [
-    `--pgdata=${join(scratch, 'data')}`,
+    initdbArgument(folder),
     `--username=${POSTGRES_USER}`,
     `--pwfile=${passwordFile}`,
     '--auth=scram-sha-256',

@@ -15,6 +15,10 @@ import { commandAs } from '../machine/run-as.ts';
 /** Long, because after a power cut Postgres first replays its journal. */
 const START_LIMIT_MS = 120_000;
 
+const MEMORY_HELD = /shared memory block .*still in use/;
+const MEMORY_LIMIT_MS = 10_000;
+const MEMORY_POLL_MS = 200;
+
 /**
  * SIGINT is the fast shutdown, as `pg_ctl stop -m fast` sends it. SIGQUIT ends at once, and the journal is replayed at
  * the next start.
@@ -45,6 +49,20 @@ export function databaseUrl(password: string, port: number, database = POSTGRES_
 
 /** Starts the server in the foreground (without pg_ctl in between) and returns when it answers a query. */
 export async function startPostgres(options: PostgresServerOptions, port: number): Promise<ProcessGroup> {
+  const deadline = Date.now() + MEMORY_LIMIT_MS;
+  for (;;) {
+    try {
+      return await startOnce(options, port);
+    } catch (error) {
+      // The backends of a killed server end by themselves within a moment, and hold its memory until then.
+      const held = error instanceof StackError && MEMORY_HELD.test(error.message);
+      if (!held || Date.now() > deadline) throw error;
+      await new Promise((resolve) => setTimeout(resolve, MEMORY_POLL_MS));
+    }
+  }
+}
+
+async function startOnce(options: PostgresServerOptions, port: number): Promise<ProcessGroup> {
   await dropForeignPidFile(options.folder);
   const log = openLog(join(options.dataDir, 'logs', 'postgres.log'));
   try {
@@ -56,7 +74,11 @@ export async function startPostgres(options: PostgresServerOptions, port: number
       env: cleanEnv(options.env),
       stdio: [...stdio],
     });
-    const outcome = await waitUntilAnswering(group, () => answersQuery(options.password, port), START_LIMIT_MS);
+    const ask = (): Promise<boolean> => answersQuery(options.password, port);
+    const outcome = await waitUntilAnswering(group, ask, START_LIMIT_MS).catch((error: unknown) => {
+      group.kill();
+      throw error;
+    });
     if (outcome === 'answering') return group;
     group.kill();
     throw startFailure(outcome, log.recent(), options.dataDir);
@@ -82,6 +104,8 @@ async function answersQuery(password: string, port: number): Promise<boolean> {
     await query(databaseUrl(password, port), 'select 1');
     return true;
   } catch (error) {
+    // invalid_password: asking again does not help.
+    if (errnoOf(error) === '28P01') throw wrongPassword(error);
     // invalid_catalog_name: the server is up, but its database was not created yet.
     if (errnoOf(error) !== '3D000') return false;
     await query(databaseUrl(password, port, 'postgres'), `create database ${POSTGRES_DATABASE}`);
@@ -102,20 +126,46 @@ async function query(connectionString: string, sql: string): Promise<void> {
 }
 
 /**
- * Removes a lock file that belongs to another program. Postgres does not start if the pid in its lock file belongs to
- * any running process, which after a crash may be any program. We own the folder and have ended everything that used
- * it, so a running process with that pid is not Postgres. The file of a dead process stays, because Postgres reads from
- * it whether backends of the dead server still hold its memory.
+ * Removes a lock file that names no process, or a program that is not Postgres. Postgres does not start on an empty lock
+ * file, which it leaves if it is killed while it writes the file, or if the pid in the file belongs to any running
+ * process, which after a crash may be any program. We own the folder and have ended everything that used it, so a
+ * running process with that pid is not Postgres. The file of a dead process stays, because Postgres reads from it
+ * whether backends of the dead server still hold its memory.
  */
 async function dropForeignPidFile(folder: string): Promise<void> {
   const file = join(folder, 'postmaster.pid');
-  try {
-    process.kill(Number.parseInt(readFileSync(file, 'utf8'), 10), 0);
-  } catch {
-    return;
-  }
-  await rm(file, { force: true });
+  const text = readIfThere(file);
+  if (text === undefined) return;
+  const pid = Number.parseInt(text, 10);
+  if (!(pid > 0) || isUsed(pid)) await rm(file, { force: true });
 }
+
+function readIfThere(file: string): string | undefined {
+  try {
+    return readFileSync(file, 'utf8');
+  } catch (error) {
+    if (errnoOf(error) === 'ENOENT') return undefined;
+    throw error;
+  }
+}
+
+/** Also true for a process of another user, which cannot be signalled. */
+function isUsed(pid: number): boolean {
+  try {
+    process.kill(pid, 0);
+    return true;
+  } catch (error) {
+    return errnoOf(error) === 'EPERM';
+  }
+}
+
+const wrongPassword = (cause: unknown): StackError =>
+  new StackError(
+    'postgres_failed',
+    'Postgres refuses the password in the file postgres.password of the data folder.',
+    'Restore that file, or choose another folder with SECONDWIND_DATA_DIR.',
+    { cause },
+  );
 
 /** PGDATA, PGPORT and similar variables are meant for other servers. */
 function cleanEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {

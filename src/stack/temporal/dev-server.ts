@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, readdir, rm, writeFile } from 'node:fs/promises';
+import { chmod, open, readdir, rm } from 'node:fs/promises';
 import { basename, join } from 'node:path';
 import { StackError } from '../stack-error.ts';
 import { findErrorLine, openLog } from '../machine/log-file.ts';
@@ -7,6 +7,7 @@ import { LOOPBACK, answersOnPort } from '../machine/ports.ts';
 import type { StopSteps } from '../machine/process-group.ts';
 import { ProcessGroup } from '../machine/process-group.ts';
 import { waitUntilAnswering } from '../machine/wait-until.ts';
+import { writeWholeFile } from '../machine/write-whole-file.ts';
 import type { RunAs } from '../machine/run-as.ts';
 import { commandAs } from '../machine/run-as.ts';
 import type { SearchAttributeTypes } from '../types.ts';
@@ -66,7 +67,7 @@ export async function startDevServer(options: DevServerOptions, ports: DevServer
     const ask = (): Promise<boolean> => answersOnPort(LOOPBACK, ports.grpc, 1_000);
     const outcome = await waitUntilAnswering(group, ask, START_LIMIT_MS);
     if (outcome === 'answering') {
-      await writeFile(completeMarker(options.dataDir), '', { mode: 0o600 });
+      await markComplete(options.dataDir);
       return group;
     }
     group.kill();
@@ -111,6 +112,21 @@ async function discardIncompleteDatabase(dataDir: string): Promise<void> {
   const file = databaseFile(dataDir);
   if (!existsSync(file) || existsSync(completeMarker(dataDir))) return;
   await Promise.all(['', '-wal', '-shm'].map((suffix) => rm(`${file}${suffix}`, { force: true })));
+}
+
+/** The tables are on the disk before the marker is, because a power cut could otherwise leave a marker without them. */
+async function markComplete(dataDir: string): Promise<void> {
+  if (existsSync(completeMarker(dataDir))) return;
+  const files = ['', '-wal'].map((suffix) => `${databaseFile(dataDir)}${suffix}`).filter((file) => existsSync(file));
+  for (const file of files) {
+    const handle = await open(file, 'r+');
+    try {
+      await handle.sync();
+    } finally {
+      await handle.close();
+    }
+  }
+  await writeWholeFile(completeMarker(dataDir), '');
 }
 
 function completeMarker(dataDir: string): string {
