@@ -3,7 +3,7 @@ import { familyOf } from '../core/guardrails/loop-ids.ts';
 import type { Redact } from '../core/redaction/redact.ts';
 import { redactShown } from '../core/redaction/shown.ts';
 import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
-import type { Json } from '../protocol/json.ts';
+import { defined, type Json } from '../protocol/json.ts';
 import type { Execution, RecordBatch, RunArchive, TextArtifact } from '../protocol/records.ts';
 import { lessonToKeep } from './lesson-to-keep.ts';
 import type { ActivityStore } from './store-port.ts';
@@ -114,7 +114,7 @@ export function createRecordActivities(
         agent: archive.agent,
         goal,
         outcome: result.outcome,
-        summary: { result, steps },
+        summary: { result, steps, ...defined({ tenant: archive.tenant }) },
         trace,
         labels: archive.labels,
         started_at: result.started_at,

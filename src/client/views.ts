@@ -24,6 +24,8 @@ export interface ListedRun {
   state: RunLifeState;
   outcome?: RunOutcome;
   labels: string[];
+  /** Absent for a run without a tenant. */
+  tenant?: string;
   attempts: number;
   pending_question?: PendingQuestion;
   /** When the run started; after a hand-over (continue-as-new), when its latest execution started. */
@@ -37,6 +39,11 @@ export interface RunFilter {
   agent?: string;
   outcome?: RunOutcome;
   label?: string;
+  /**
+   * Words that id, goal, agent, labels and tenant of a run together contain, in upper or lower case. One request looks through a limited
+   * number of runs, so a page of a search can have few runs or none while `next_cursor` says that there is more to look through.
+   */
+  search?: string;
   cursor?: string;
   limit?: number;
 }

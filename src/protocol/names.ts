@@ -91,6 +91,7 @@ export const MEMO = {
   family: 'family',
   agent: 'agent',
   goal: 'goal',
+  tenant: 'tenant',
   bound: 'bound',
   /** Of a guarded run: whether a worker answers for its memory. Absent while no call has failed. */
   memory: 'memory',

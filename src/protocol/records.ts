@@ -69,6 +69,8 @@ export interface RunArchive {
   agent: string;
   goal: string;
   labels: string[];
+  /** Absent for a run without a tenant. */
+  tenant?: string;
   result: RunResult;
   steps: ArchivedStep[];
   trace: Json[];

@@ -5,7 +5,7 @@ import { EncryptionKeyError } from '../encryption/errors.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
 import { decodeTimeCursor, buildPage, pageSize } from './cursor.ts';
 import type { Page } from './cursor.ts';
-import { isSealedJson, openJson, sealJson } from './sealed-json.ts';
+import { isSealedJson, openJson, SEALED_MEMBER, sealJson } from './sealed-json.ts';
 import type { Tables } from './tables.ts';
 import { isoMillis } from './validation.ts';
 
@@ -28,6 +28,8 @@ export interface ArchivedRunFilter {
   agent?: string;
   outcome?: string;
   label?: string;
+  /** Words in lower case. Each has to be in id, agent, goal, labels or tenant. Rows with an encrypted goal are not left out. */
+  words?: string[];
   /** ISO time, exclusive. */
   ended_before?: string;
   cursor?: string;
@@ -70,6 +72,7 @@ export const createArchivedRuns = (db: Kysely<Tables>, encryption: Encryption) =
     if (filter.agent !== undefined) query = query.where('agent', '=', cleanText(filter.agent));
     if (filter.outcome !== undefined) query = query.where('outcome', '=', cleanText(filter.outcome));
     if (filter.label !== undefined) query = query.where(sql<boolean>`labels @> ${[cleanText(filter.label)]}::text[]`);
+    for (const word of filter.words ?? []) if (isAscii(word)) query = query.where(containsWord(word));
     if (filter.ended_before !== undefined) {
       query = query.where('ended_at', '<', new Date(isoMillis(filter.ended_before)));
     }
@@ -101,6 +104,13 @@ const ITEM_COLUMNS = [
   'started_at',
   'ended_at',
 ] as const satisfies readonly (keyof ArchivedRun)[];
+
+/** The database may know upper and lower case of ASCII only, so other words are left to the caller. */
+// oxlint-disable-next-line no-control-regex -- the range of ASCII
+const isAscii = (word: string): boolean => /^[\u0000-\u007f]*$/.test(word);
+const containsWord = (word: string) => sql<boolean>`(
+  strpos(lower(concat_ws(' ', run_id, agent, goal, array_to_string(labels, ' '), summary ->> 'tenant')), ${cleanText(word)}) > 0
+  or summary -> ${SEALED_MEMBER} is not null)`;
 
 type ItemRow = Pick<Selectable<Tables['archived_runs']>, (typeof ITEM_COLUMNS)[number]>;
 

@@ -36,7 +36,7 @@ export async function runSubRun(
       args: [given],
       workflowIdReusePolicy: WorkflowIdReusePolicy.REJECT_DUPLICATE,
       parentClosePolicy: ParentClosePolicy.REQUEST_CANCEL,
-      memo: { [MEMO.agent]: agent, [MEMO.goal]: goal },
+      memo: { [MEMO.agent]: agent, [MEMO.goal]: goal, ...defined({ [MEMO.tenant]: tenant }) },
       staticSummary: goal.slice(0, 200),
     });
     forget();

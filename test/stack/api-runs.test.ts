@@ -123,6 +123,46 @@ describe('the list of runs', () => {
     expect(idsOf(all).sort()).toEqual([...done, open, run_id].sort());
     expect(idsOf(await list({ label, state: 'running' }))).toEqual([open]);
   });
+
+  it('a search finds runs of Temporal and of the archive by id, goal, agent, label and tenant', async () => {
+    const run_id = world.newRunId('archived-needle');
+    await world.store.archivedRuns.put({
+      run_id,
+      agent: 'demo',
+      goal: 'Find the Übergang in the haystack',
+      outcome: 'finalized',
+      summary: { tenant: 'acme-7', result: { used: { attempts: 1 } } },
+      trace: [],
+      labels: [`blue ${idPrefix}`],
+      started_at: '2020-01-01T00:00:00.000Z',
+      ended_at: '2020-01-01T00:01:00.000Z',
+    });
+    const live = await ended(await start('live-needle', { goal: 'Another HAYSTACK search', tenant: 'acme-8' }));
+    const found = async (search: string, more: object = {}): Promise<string[]> =>
+      idsOf(await list({ search, ...more })).filter((id) => id === live || id === run_id);
+    await vi.waitUntil(async () => (await found('haystack')).length === 2, 30_000);
+    expect(await found('haystack acme-8')).toEqual([live]);
+    expect(await found('ÜBERGANG')).toEqual([run_id]);
+    expect(await found('acme-7')).toEqual([run_id]);
+    expect(await found(`blue ${idPrefix}`)).toEqual([run_id]);
+    expect(await found(live.toUpperCase())).toEqual([live]);
+    expect(await found('haystack nothing-has-this')).toEqual([]);
+    expect(await found('haystack', { outcome: 'finalized' })).toEqual([run_id]);
+    expect((await list({ search: 'acme-8' })).runs[0]).toMatchObject({ tenant: 'acme-8' });
+  });
+
+  it('the pages of a search contain every found run once', async () => {
+    const seen: string[] = [];
+    let cursor: string | undefined;
+    do {
+      const page = await list({ search: idPrefix, label, limit: '2', ...(cursor && { cursor }) });
+      expect(page.runs.length).toBeLessThanOrEqual(2);
+      seen.push(...idsOf(page));
+      cursor = page.next_cursor;
+    } while (cursor !== undefined);
+    expect(seen.length).toBe(new Set(seen).size);
+    expect(seen).toEqual(expect.arrayContaining([...done, open]));
+  });
 });
 
 describe('a run that failed once and then succeeded', () => {

@@ -78,6 +78,8 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     expect(runs.runs.map((run) => run.run_id)).toEqual([id]);
     expect(failures.failures).toHaveLength(1);
     expect(guidance).toMatchObject({ code: 0, stdout: `${steps.guidance}\n` });
+    expect((await cli('runs', '--search', id.toUpperCase())).stdout).toContain(id);
+    expect((await cli('runs', '--search', `${id}-nothing`)).stdout).toBe('No run fits.\n');
     expect((await cli('runs', '--label', id)).stdout).toMatch(new RegExp(`^RUN .*\n${id}  demo {3}completed `));
     expect((await cli('failures', id)).stdout).toContain('HTTP_503');
   });

@@ -34,11 +34,21 @@ function ofTenant(request: RunRequest, grant: TokenGrant): RunRequest {
   return { ...request, ...defined({ tenant: tenantFor(grant, asked) }) };
 }
 
+/** Longer than any search that a person types. */
+const SEARCH_CHARS = 500;
+
 const listQuery = z.strictObject({
   state: runState.optional(),
   agent: filterText(CAP.nameChars).optional(),
   outcome: runOutcome.optional(),
   label: filterText(CAP.nameChars).optional(),
+  search: z
+    .string()
+    .max(SEARCH_CHARS)
+    .optional()
+    .describe(
+      'Words that id, goal, agent, labels and tenant of a run together contain. A page can be empty and have a cursor.',
+    ),
   cursor: cursor.optional(),
   limit: limit.optional(),
 });

@@ -106,6 +106,7 @@ const listedRun: z.ZodType<ListedRun> = z.strictObject({
   state: runState,
   outcome: runOutcome.optional(),
   labels: z.array(z.string()),
+  tenant: z.string().optional(),
   attempts: z.int(),
   pending_question: pendingQuestion.optional(),
   started_at: z.string(),

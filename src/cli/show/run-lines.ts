@@ -20,8 +20,8 @@ const RUNS: Column<ListedRun>[] = [
   { head: 'GOAL', cell: (run) => run.goal, flexible: true },
 ];
 
-export function runLines({ runs, next_cursor: next }: RunPage): string[] {
-  if (runs.length === 0) return ['No runs. Start one: secondwind run demo "try it"'];
+export function runLines({ runs, next_cursor: next }: RunPage, isFiltered = false): string[] {
+  if (runs.length === 0) return [isFiltered ? 'No run fits.' : 'No runs. Start one: secondwind run demo "try it"'];
   return [...table(RUNS, runs, terminalWidth()), ...more(next)];
 }
 

@@ -1,11 +1,14 @@
 import type { Client } from '@temporalio/client';
 import { sha256Hex, workflowIdOfRun } from '../../protocol/ids.ts';
+import { defined } from '../../protocol/json.ts';
 import { SEARCH_ATTRIBUTE } from '../../protocol/names.ts';
 import type { RunLifeState, RunOutcome } from '../../protocol/run.ts';
 import { SecondwindError } from '../../protocol/errors.ts';
 import type { ArchivedRunItem } from '../../store/archived-runs.ts';
 import type { Store } from '../../store/store.ts';
 import type { AskedQuestion, ListedRun, RunFilter, RunPage } from '../views.ts';
+import { matchesSearch, searchWords } from '../matches-search.ts';
+import { scanRuns, type ScanPlace } from './search-runs.ts';
 import { badCursor, IS_CLOSED, IS_OPEN, quoted, visibleRuns } from './visibility.ts';
 
 export interface ListDeps {
@@ -28,19 +31,32 @@ const pageSize = (limit: number | undefined): number =>
 export async function listRuns(deps: ListDeps, filter: RunFilter): Promise<RunPage> {
   const size = pageSize(filter.limit);
   const where = conditions(deps, filter);
-  const name = where.join(' AND ');
+  const words = searchWords(filter.search ?? '');
+  const name = [...where, ...words].join(' AND ');
   const cursor = readCursor(filter.cursor, name);
   if (cursor.from === 'archive') return fromArchive(deps, filter, cursor, size, name);
-  const page = await visibleRuns(deps.client, where, { size, token: cursor.token });
-  if (page.token !== null) {
-    return { runs: page.runs, next_cursor: writeCursor({ from: 'temporal', token: page.token }, name) };
-  }
+  const page =
+    words.length === 0
+      ? await pageOfRuns(deps.client, where, { from: cursor, size })
+      : await scanRuns(deps.client, where, words, { from: cursor, size });
+  if (page.next !== null)
+    return { runs: page.runs, next_cursor: writeCursor({ from: 'temporal', ...page.next }, name) };
   if (deps.store === undefined || (filter.state !== undefined && filter.state !== 'ended'))
     return { runs: page.runs, next_cursor: null };
   // Retention deletes the oldest runs first, so every deleted run ended before the last one of this list.
-  const endedBefore = page.runs.at(-1)?.ended_at ?? undefined;
+  const { endedBefore } = page;
   const rest = await fromArchive(deps, filter, { from: 'archive', endedBefore }, size - page.runs.length, name);
   return { runs: [...page.runs, ...rest.runs], next_cursor: rest.next_cursor };
+}
+
+async function pageOfRuns(
+  client: Client,
+  where: readonly string[],
+  { from, size }: { from: ScanPlace; size: number },
+): Promise<Awaited<ReturnType<typeof scanRuns>>> {
+  const { runs, token } = await visibleRuns(client, where, { size, token: from.token });
+  const next = token === null ? null : { token, skip: 0 };
+  return { runs, next, endedBefore: runs.at(-1)?.ended_at ?? undefined };
 }
 
 const QUESTIONS = 'questions';
@@ -59,7 +75,7 @@ export async function openQuestions(
   );
   return {
     questions,
-    next_cursor: page.token === null ? null : writeCursor({ from: 'temporal', token: page.token }, QUESTIONS),
+    next_cursor: page.token === null ? null : writeCursor({ from: 'temporal', token: page.token, skip: 0 }, QUESTIONS),
   };
 }
 
@@ -92,8 +108,9 @@ async function fromArchive(
 ): Promise<RunPage> {
   const { store, client } = deps;
   if (store === undefined) return { runs: [], next_cursor: null };
-  const { agent, outcome, label } = filter;
-  const wanted = { ...(agent && { agent }), ...(outcome && { outcome }), ...(label && { label }) };
+  const { agent, outcome, label, search = '' } = filter;
+  const words = searchWords(search);
+  const wanted = { ...defined({ agent, outcome, label }), words };
   const runs: ListedRun[] = [];
   let { cursor } = from;
   for (let batches = 0; batches < MAX_BATCHES && runs.length < room; batches += 1) {
@@ -104,7 +121,8 @@ async function fromArchive(
       limit: Math.min(ARCHIVE_BATCH, room - runs.length),
     });
     const known = await findVisible(client, page.items);
-    runs.push(...page.items.filter((item) => !known.has(item.run_id)).map(archivedRun));
+    const listed = page.items.filter((item) => !known.has(item.run_id)).map(archivedRun);
+    runs.push(...listed.filter((run) => matchesSearch(run, words)));
     if (page.next_cursor === null) return { runs, next_cursor: null };
     cursor = page.next_cursor;
   }
@@ -119,6 +137,10 @@ async function findVisible(client: Client, items: readonly ArchivedRunItem[]): P
   return new Set(runs.map((run) => run.run_id));
 }
 
+/** The parts of a summary that a list shows. */
+const summaryOf = (item: ArchivedRunItem) =>
+  item.summary as { tenant?: string; result?: { used?: { attempts?: number } } };
+
 const archivedRun = (item: ArchivedRunItem): ListedRun => ({
   run_id: item.run_id,
   agent: item.agent,
@@ -126,14 +148,15 @@ const archivedRun = (item: ArchivedRunItem): ListedRun => ({
   state: 'ended',
   outcome: item.outcome as RunOutcome,
   labels: item.labels,
-  attempts: (item.summary as { result?: { used?: { attempts?: number } } }).result?.used?.attempts ?? 0,
+  ...defined({ tenant: summaryOf(item).tenant }),
+  attempts: summaryOf(item).result?.used?.attempts ?? 0,
   started_at: item.started_at,
   ended_at: item.ended_at,
 });
 
 /** Where the next page starts: at a page token of Temporal, or in the archive. */
 type ListCursor =
-  | { from: 'temporal'; token: Uint8Array | null }
+  | ({ from: 'temporal' } & ScanPlace)
   | { from: 'archive'; cursor?: string | undefined; endedBefore?: string | undefined };
 
 const CHECKSUM_CHARS = 8;
@@ -150,17 +173,25 @@ const checksum = (kind: string, text: string, list: string): string =>
   sha256Hex(JSON.stringify([kind, text, list])).slice(0, CHECKSUM_CHARS);
 
 function writeCursor(cursor: ListCursor, list: string): string {
-  if (cursor.from === 'temporal') return withChecksum('t', cursor.token ?? new Uint8Array(), list);
+  if (cursor.from === 'temporal') {
+    const token = cursor.token ?? new Uint8Array();
+    return withChecksum('t', Buffer.concat([Buffer.from(`${cursor.skip}:`), token]), list);
+  }
   return withChecksum('a', Buffer.from(JSON.stringify([cursor.cursor ?? null, cursor.endedBefore ?? null])), list);
 }
 
 /** `list` names the list and its filters, because a cursor is valid for one list only. */
 function readCursor(given: string | undefined, list: string): ListCursor {
-  if (given === undefined) return { from: 'temporal', token: null };
+  if (given === undefined) return { from: 'temporal', token: null, skip: 0 };
   const [kind, seal, text] = [given.slice(0, 1), given.slice(1, 1 + CHECKSUM_CHARS), given.slice(1 + CHECKSUM_CHARS)];
   if (seal !== checksum(kind, text, list)) throw badCursor();
   const bytes = Buffer.from(text, 'base64url');
-  if (kind === 't') return { from: 'temporal', token: bytes };
+  if (kind === 't') {
+    const colon = bytes.indexOf(':');
+    const token = bytes.subarray(colon + 1);
+    const skip = Number(bytes.subarray(0, colon).toString());
+    return { from: 'temporal', token: token.length === 0 ? null : token, skip };
+  }
   const [cursor, endedBefore] = JSON.parse(bytes.toString('utf8')) as [string | null, string | null];
   return { from: 'archive', cursor: cursor ?? undefined, endedBefore: endedBefore ?? undefined };
 }

@@ -74,6 +74,7 @@ export async function startRun(
     [MEMO.family]: familyOf(prepared.loop_id),
     [MEMO.agent]: prepared.agent,
     [MEMO.goal]: prepared.goal,
+    ...defined({ [MEMO.tenant]: prepared.tenant }),
     [MEMO.bound]: prepared.bound,
   };
   try {

@@ -1,4 +1,5 @@
 import type { Client } from '@temporalio/client';
+import { defined } from '../../protocol/json.ts';
 import { runIdOfWorkflow } from '../../protocol/ids.ts';
 import { MEMO, SEARCH_ATTRIBUTE, WORKFLOW_TYPE } from '../../protocol/names.ts';
 import type { RunLifeState, RunOutcome } from '../../protocol/run.ts';
@@ -85,6 +86,7 @@ function listedRun(execution: Listed): ListedRun[] {
       state: endedAt === null ? openState(attribute(SEARCH_ATTRIBUTE.state), isAsking) : 'ended',
       ...(endedAt === null ? {} : { outcome: readOutcome(memo(MEMO.outcome), execution.status) }),
       labels: asTexts(attribute(SEARCH_ATTRIBUTE.label)),
+      ...defined({ tenant: asText(memo(MEMO.tenant)) || undefined }),
       attempts: asCount(attribute(SEARCH_ATTRIBUTE.attempts)),
       ...(isAsking ? { pending_question: question } : {}),
       started_at: toTime(execution.startTime) ?? '1970-01-01T00:00:00.000Z',

@@ -66,6 +66,7 @@ export const archiveOf = (state: RunState, result: RunResult, pending: RecordBat
   agent: state.run.agent,
   goal: state.run.goal,
   labels: state.run.labels,
+  ...defined({ tenant: state.run.tenant }),
   result,
   steps: [...state.earlier.steps, ...archivedSteps(state)],
   trace: buildLoopTrace(state.guard) as unknown as Json[],

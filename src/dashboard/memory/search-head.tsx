@@ -1,4 +1,4 @@
-import { setQuery, usePlace } from '../shell/router.tsx';
+import { SearchBox } from '../parts/search-box.tsx';
 
 interface SearchHeadProps {
   title: string;
@@ -10,7 +10,6 @@ interface SearchHeadProps {
 
 /** The head of a page with one list: its title, how long the list is, and a search that stays in the address. */
 export function SearchHead({ title, status, label, placeholder }: SearchHeadProps) {
-  const { query } = usePlace();
   return (
     <>
       <div className="row wrap page-head">
@@ -20,14 +19,7 @@ export function SearchHead({ title, status, label, placeholder }: SearchHeadProp
         </p>
       </div>
       <div className="filters one" role="search">
-        <input
-          className="input"
-          type="search"
-          aria-label={label}
-          placeholder={placeholder}
-          defaultValue={query.get('q') ?? ''}
-          onChange={(event) => setQuery({ q: event.target.value })}
-        />
+        <SearchBox label={label} placeholder={placeholder} />
       </div>
     </>
   );

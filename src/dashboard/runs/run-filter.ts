@@ -1,3 +1,4 @@
+import { matchesSearch, searchWords } from '../../client/matches-search.ts';
 import type { ListedRun, RunFilter } from '../../client/views.ts';
 import type { RunLifeState, RunOutcome } from '../../protocol/run.ts';
 import { defined } from '../../protocol/json.ts';
@@ -12,20 +13,13 @@ export const readFilter = (query: URLSearchParams): RunFilter =>
     outcome: OUTCOMES.find((outcome) => outcome === query.get('outcome')),
     agent: query.get('agent') || undefined,
     label: query.get('label') || undefined,
+    search: query.get('q')?.trim() || undefined,
   });
 
 /** Whether a run belongs to the list with this filter. The server decides this for pages, and this function for live changes. */
-export const fitsFilter = (run: ListedRun, { state, outcome, agent, label }: RunFilter): boolean =>
+export const fitsFilter = (run: ListedRun, { state, outcome, agent, label, search = '' }: RunFilter): boolean =>
   (state === undefined || run.state === state) &&
   (outcome === undefined || run.outcome === outcome) &&
   (agent === undefined || run.agent === agent) &&
-  (label === undefined || run.labels.includes(label));
-
-/** Finds the words of a search in what the list shows of a run. */
-export function fitsSearch(run: ListedRun, search: string): boolean {
-  const text = `${run.goal} ${run.agent} ${run.run_id} ${run.labels.join(' ')}`.toLowerCase();
-  return search
-    .toLowerCase()
-    .split(/\s+/)
-    .every((word) => text.includes(word));
-}
+  (label === undefined || run.labels.includes(label)) &&
+  matchesSearch(run, searchWords(search));

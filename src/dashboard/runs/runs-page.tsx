@@ -1,16 +1,17 @@
-import { useEffect, useMemo, useState } from 'react';
+import { useEffect, useState } from 'react';
 import type { ListedRun } from '../../client/views.ts';
 import { ProblemNotice } from '../parts/problem.tsx';
+import { SearchBox } from '../parts/search-box.tsx';
 import { stateWord } from '../parts/state-badge.tsx';
 import { useNow } from '../parts/times.tsx';
 import { VirtualList } from '../parts/virtual-list.tsx';
 import { setQuery, usePlace } from '../shell/router.tsx';
 import { useSession } from '../shell/session.ts';
 import { useAsked } from '../shell/use-asked.ts';
-import { fitsSearch, OUTCOMES, readFilter, STATES } from './run-filter.ts';
+import { OUTCOMES, readFilter, STATES } from './run-filter.ts';
 import { RunRow } from './run-row.tsx';
 import { StartDemo } from './start-demo.tsx';
-import { useRuns } from './use-runs.ts';
+import { type RunList, useRuns } from './use-runs.ts';
 
 const ROW_PX = 56;
 const PHONE_ROW_PX = 88;
@@ -21,34 +22,32 @@ const ENOUGH = 50;
 export function RunsPage() {
   const { query } = usePlace();
   const filter = readFilter(query);
-  const search = query.get('q')?.trim() ?? '';
   const list = useRuns(filter);
   const now = useNow(true, 5_000);
   const isPhone = useIsPhone();
-  const found = useMemo(
-    () => (search === '' ? list.runs : list.runs.filter((run) => fitsSearch(run, search))),
-    [list.runs, search],
-  );
-  const isFiltered = search !== '' || Object.keys(filter).length > 0;
+  const { runs } = list;
+  const isFiltered = Object.keys(filter).length > 0;
 
   useEffect(() => {
     document.title = 'Runs · Secondwind';
   }, []);
   useEffect(() => {
-    if (search !== '' && found.length < ENOUGH) list.loadMore();
+    if (filter.search !== undefined && runs.length < ENOUGH) list.loadMore();
   });
   // At the top of the page nothing that a person reads can move away.
   useEffect(() => {
     if (list.arrived.length > 0 && scrollY < ROW_PX) list.showArrived();
   });
 
-  const isEmpty = list.isComplete && list.runs.length === 0;
+  const isEmpty = list.isComplete && runs.length === 0;
   return (
     <main>
       <div className="row wrap page-head">
         <h1 className="grow">Runs</h1>
         <p className="faint small" role="status">
-          {list.isBroken ? 'Live updates are interrupted; connecting again…' : countText(list, found, search)}
+          {list.isBroken
+            ? 'Live updates are interrupted; connecting again…'
+            : countText(list, filter.search !== undefined)}
         </p>
       </div>
       <Filters />
@@ -59,7 +58,7 @@ export function RunsPage() {
         </button>
       )}
       {isEmpty && !isFiltered && <StartDemo />}
-      {list.isComplete && found.length === 0 && isFiltered && (
+      {isEmpty && isFiltered && (
         <div className="card empty">
           <h2>No run fits</h2>
           <p>
@@ -73,14 +72,14 @@ export function RunsPage() {
           </p>
         </div>
       )}
-      {found.length > 0 && (
+      {runs.length > 0 && (
         <div className="card list-card">
           <VirtualList
             label="Runs"
-            count={found.length}
+            count={runs.length}
             rowHeight={isPhone ? PHONE_ROW_PX : ROW_PX}
-            keyOf={(index) => found[index]?.run_id ?? ''}
-            render={(index) => <RunRow run={found[index] as ListedRun} now={now} />}
+            keyOf={(index) => runs[index]?.run_id ?? ''}
+            render={(index) => <RunRow run={runs[index] as ListedRun} now={now} />}
             onNearEnd={list.loadMore}
           />
         </div>
@@ -89,10 +88,10 @@ export function RunsPage() {
   );
 }
 
-function countText(list: { runs: unknown[]; isComplete: boolean }, found: unknown[], search: string): string {
-  const more = list.isComplete ? '' : '+';
-  if (search !== '') return `${found.length} found in ${list.runs.length}${more} runs`;
-  return `${list.runs.length}${more} ${list.runs.length === 1 ? 'run' : 'runs'}`;
+function countText({ runs, isComplete, isLoading }: RunList, isSearch: boolean): string {
+  if (isSearch && isLoading && runs.length < ENOUGH) return 'Searching…';
+  const count = `${runs.length.toLocaleString('en')}${isComplete ? '' : '+'} ${runs.length === 1 ? 'run' : 'runs'}`;
+  return isSearch ? `${count} found` : count;
 }
 
 function Filters() {
@@ -109,14 +108,7 @@ function Filters() {
   const names = new Set([...(agents.data ?? []), ...(chosen === '' ? [] : [chosen])]);
   return (
     <div className="filters" role="search">
-      <input
-        className="input"
-        type="search"
-        aria-label="Search runs"
-        placeholder="Search goal, agent or id"
-        defaultValue={query.get('q') ?? ''}
-        onChange={(event) => setQuery({ q: event.target.value })}
-      />
+      <SearchBox label="Search runs" placeholder="Search goal, agent, id, label or tenant" />
       <Choice name="state" label="State" choices={STATES.map((state) => [state, stateWord(state)])} />
       <Choice
         name="outcome"

@@ -22,11 +22,13 @@ export interface RunList {
 }
 
 interface Loaded {
+  /** The filter that the runs fit. While another one is asked for, they stay, so that the page does not flicker. */
+  key: string;
   runs: ListedRun[];
   cursor: string | null;
   isComplete: boolean;
 }
-const NOTHING: Loaded = { runs: [], cursor: null, isComplete: false };
+const NOTHING: Loaded = { key: '', runs: [], cursor: null, isComplete: false };
 
 /** The list of runs with a filter: loads page by page, and follows the events of all runs. */
 export function useRuns(filter: RunFilter): RunList {
@@ -50,7 +52,7 @@ export function useRuns(filter: RunFilter): RunList {
         const page = await client.runs.list({ ...wanted, limit: PAGE, ...(cursor !== null && { cursor }) }, { signal });
         const known = new Set(before.map((run) => run.run_id));
         const runs = [...before, ...page.runs.filter((run) => !known.has(run.run_id))];
-        setLoaded({ runs, cursor: page.next_cursor, isComplete: page.next_cursor === null });
+        setLoaded({ key, runs, cursor: page.next_cursor, isComplete: page.next_cursor === null });
         setError(undefined);
         setLoading(false);
       } catch (failed) {
@@ -63,7 +65,6 @@ export function useRuns(filter: RunFilter): RunList {
     [client, key, leave],
   );
   useEffect(() => {
-    setLoaded(NOTHING);
     setArrived([]);
     void load(null, []);
     return () => asking.current?.abort();
@@ -81,19 +82,20 @@ export function useRuns(filter: RunFilter): RunList {
   const fresh = arrived.filter(
     (run) => fitsFilter(run, filter) && !loaded.runs.some((known) => known.run_id === run.run_id),
   );
+  const isCurrent = loaded.key === key;
   const showArrived = (): void => {
     setLoaded((before) => ({ ...before, runs: [...fresh, ...before.runs] }));
     setArrived([]);
   };
   const loadMore = (): void => {
-    if (!isLoading && error === undefined && loaded.cursor !== null) void load(loaded.cursor, loaded.runs);
+    if (!isLoading && error === undefined && isCurrent && loaded.cursor !== null) void load(loaded.cursor, loaded.runs);
   };
   return {
     runs: loaded.runs,
-    arrived: fresh,
+    arrived: isCurrent ? fresh : [],
     showArrived,
     isLoading,
-    isComplete: loaded.isComplete,
+    isComplete: isCurrent && loaded.isComplete,
     isBroken,
     error,
     loadMore,
