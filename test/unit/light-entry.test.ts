@@ -30,12 +30,14 @@ export async function load(url, context, next) { writeSync(1, 'loaded ' + url + 
 const register = `import { register } from 'node:module';
 register(${JSON.stringify(`data:text/javascript,${encodeURIComponent(hook)}`)});`;
 
-async function loadedBy(entry: 'index.ts' | 'server.ts'): Promise<{ exported: string[]; modules: string[] }> {
+async function loadedBy(
+  entry: 'index.ts' | 'guard.ts' | 'server.ts',
+): Promise<{ exported: string[]; modules: string[] }> {
   const url = pathToFileURL(program(`src/${entry}`)).href;
   // CommonJS inside CommonJS does not pass the hook; it is in the cache.
   const script = `import { createRequire } from 'node:module';
     const entry = await import(${JSON.stringify(url)});
-    await entry.createClient({ url: 'http://127.0.0.1:1', token: 'x' }).runs.get('any').catch(() => {});
+    await entry.createClient?.({ url: 'http://127.0.0.1:1', token: 'x' }).runs.get('any').catch(() => {});
     for (const file of Object.keys(createRequire(${JSON.stringify(url)}).cache)) console.log('loaded ' + file);
     console.log('exports ' + Object.keys(entry).join(' '));`;
   const args = ['--import', `data:text/javascript,${encodeURIComponent(register)}`];
@@ -77,6 +79,13 @@ describe('the light entry', () => {
       expect(heavyOf(modules)).toEqual([]);
     },
   );
+
+  it('the guard loads even less', { timeout: 60_000 }, async () => {
+    const { exported, modules } = await loadedBy('guard.ts');
+    expect(exported).toContain('createGuard');
+    expect(heavyOf(modules)).toEqual([]);
+    expect(modules.filter((module) => module.includes('/node_modules/zod/'))).toEqual([]);
+  });
 
   it('would be found out: the same look at the server entry sees both', { timeout: 60_000 }, async () => {
     const { modules } = await loadedBy('server.ts');

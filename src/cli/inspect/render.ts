@@ -1,4 +1,4 @@
-import type { InspectedLoop } from '../../core/inspect/collect-calls.ts';
+import type { InspectedLoop } from '../../core/inspect/inspected-loop.ts';
 import type { FileReport, Waste } from '../../core/inspect/report.ts';
 import { oneLine } from '../show/terminal-text.ts';
 

@@ -57,6 +57,10 @@ const asStall = ({ rule, fingerprint, tool_name, start, end, repeats }: OpenStal
 const isSpent = (open: OpenStall, call: LoopCall): boolean =>
   open.any_input === true && open.tool_name === call.tool_name && open.guided >= GUIDED_CALLS;
 
+/** Returns the open stall that a call would continue, or undefined if the call may run. */
+export const findHoldingStall = (state: LoopWatch, call: LoopCall, identity: string): OpenStall | undefined =>
+  state.stalls.find((open) => open.identities.includes(identity) || isSpent(open, call));
+
 /**
  * Decides whether a call that the agent chose may run. In a stall, the same call is answered with guidance twice and
  * then escalates. Other calls run, and lift the stall if they make progress. After every `run`, `afterCall` must be
@@ -65,7 +69,7 @@ const isSpent = (open: OpenStall, call: LoopCall): boolean =>
 export const beforeCall = (state: LoopWatch, call: LoopCall, policy: LoopPolicy): BeforeCall => {
   if (policy.ignore_tools.includes(call.tool_name)) return { action: 'run', state };
   const identity = callIdentity(call);
-  const stall = state.stalls.find((open) => open.identities.includes(identity) || isSpent(open, call));
+  const stall = findHoldingStall(state, call, identity);
   if (stall) {
     if (stall.guided >= GUIDED_CALLS) return { action: 'escalate', state, stall: asStall(stall) };
     const stalls = state.stalls.map((open) => (open === stall ? { ...open, guided: open.guided + 1 } : open));

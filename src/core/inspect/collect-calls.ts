@@ -1,35 +1,10 @@
-import { fingerprintOf } from '../failures/fingerprint.ts';
-import { errorLine, judgeResult } from '../stuck/result-text.ts';
 import { plainText } from '../stuck/call-features.ts';
 import { createStuckState, observe, type StuckState } from '../stuck/observe.ts';
 import type { LoopPolicy } from '../failures/loop-watch.ts';
-import { salientLine } from '../failures/salient-line.ts';
 import { shortHash } from '../stuck/word-codes.ts';
-import type { Verdict } from '../stuck/verdict.ts';
 import type { TranscriptEvent } from './events.ts';
-
-/** A stretch in which the agent was stuck or suspected to be. Numbers are numbers of calls, from 1. */
-export interface InspectedLoop {
-  rule: string;
-  level: 'suspect' | 'stuck';
-  tool: string | null;
-  start: number;
-  end: number;
-  repeats: number;
-  /** The call after which a guard would have stepped in. Null for a suspicion. */
-  would_stop_at: number | null;
-  signal: string;
-  progress: string;
-}
-
-export interface InspectedFailure {
-  fingerprint: string;
-  tool: string;
-  count: number;
-  /** `failed` if the record says so, `unknown` if only the text of the answer does. */
-  certainty: 'failed' | 'unknown';
-  example: string;
-}
+import { describeFailure, fingerprintAnswer, type InspectedFailure } from './inspected-failure.ts';
+import { addVerdict, type InspectedLoop } from './inspected-loop.ts';
 
 interface OpenCall {
   n: number;
@@ -44,16 +19,13 @@ interface ToolUse {
   outcomes: Set<string>;
 }
 
-const EXAMPLE_CHARS = 200;
 /** Of each tool, this many different inputs and answers are told apart. */
 export const DISTINCT = 500;
 const FINGERPRINTS = 500;
-/** Two stretches with fewer calls between them are one. */
-const GAP = 3;
 
 /** Pairs calls with results, lets the detector see them, and collects what a report needs. */
 export class CallCollector {
-  readonly loops: InspectedLoop[] = [];
+  loops: InspectedLoop[] = [];
   readonly failures = new Map<string, InspectedFailure>();
   readonly tools = new Map<string, ToolUse>();
   calls = 0;
@@ -146,7 +118,8 @@ export class CallCollector {
     this.#state = observed.state;
     this.#countTool(tool, input, text);
     if (output !== undefined) this.#countFailure(tool, text, error);
-    if (observed.verdict !== null) this.#addVerdict(observed.verdict);
+    if (observed.verdict === null) return;
+    this.loops = addVerdict(this.loops, observed.verdict, (index) => this.#numbers[index - 1] ?? index);
   }
 
   #countTool(tool: string, input: unknown, text: string): void {
@@ -158,32 +131,11 @@ export class CallCollector {
   }
 
   #countFailure(tool: string, text: string, error: boolean | undefined): void {
-    if (judgeResult(text, error) !== 'failed') return;
-    const message = errorLine(text);
-    const fingerprint = fingerprintOf({ signal_type: 'tool_error', tool_name: tool, error_code: null, message });
+    const answer = { tool, text, error };
+    const fingerprint = fingerprintAnswer(answer);
+    if (fingerprint === null) return;
     const known = this.failures.get(fingerprint);
     if (known !== undefined) known.count += 1;
-    else if (this.failures.size < FINGERPRINTS) {
-      const example = salientLine(text.slice(0, 8000)).slice(0, EXAMPLE_CHARS);
-      const certainty = error === true ? 'failed' : 'unknown';
-      this.failures.set(fingerprint, { fingerprint, tool, count: 1, certainty, example });
-    }
-  }
-
-  #addVerdict({ level, rule, tool_name, start, end, repeats, signal, progress }: Verdict): void {
-    const number = (index: number): number => this.#numbers[index - 1] ?? index;
-    const now = { start: number(start), end: number(end) };
-    const last = this.loops.at(-1);
-    if (last === undefined || now.start > last.end + GAP) {
-      const stop = level === 'stuck' ? now.end : null;
-      this.loops.push({ rule, level, tool: tool_name, ...now, repeats, would_stop_at: stop, signal, progress });
-      return;
-    }
-    last.end = Math.max(last.end, now.end);
-    last.start = Math.min(last.start, now.start);
-    // The rule that was certain first names the stretch.
-    if (last.level === 'suspect' && level === 'stuck') {
-      Object.assign(last, { rule, level, tool: tool_name, would_stop_at: now.end, signal, progress, repeats });
-    } else if (last.rule === rule && repeats > last.repeats) Object.assign(last, { repeats, signal });
+    else if (this.failures.size < FINGERPRINTS) this.failures.set(fingerprint, describeFailure(fingerprint, answer));
   }
 }

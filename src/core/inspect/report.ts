@@ -1,5 +1,7 @@
-import { type CallCollector, DISTINCT, type InspectedFailure, type InspectedLoop } from './collect-calls.ts';
+import { type CallCollector, DISTINCT } from './collect-calls.ts';
 import type { Format } from './events.ts';
+import type { InspectedFailure } from './inspected-failure.ts';
+import type { InspectedLoop } from './inspected-loop.ts';
 
 export interface NotFlagged {
   tool: string;

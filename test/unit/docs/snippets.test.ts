@@ -7,6 +7,7 @@ import { blocks, PAGES, ROOT } from './markdown.ts';
 
 const ENTRIES = {
   secondwind: ['src/index.ts'],
+  'secondwind/guard': ['src/guard.ts'],
   'secondwind/server': ['src/server.ts'],
   'secondwind/testing': ['src/testing.ts'],
   'secondwind/workflow': ['src/workflow.ts'],
