@@ -33,7 +33,13 @@ export {
 } from './define/define-agent.ts';
 export { agentTool, type AgentToolOptions } from './define/agent-tool.ts';
 export type { LoopMaterial, LoopReviewContext, LoopReviewer } from './define/loop-reviewer.ts';
-export { defineTool, type Tool, type ToolContext, type ToolDefinition } from './define/define-tool.ts';
+export {
+  defineTool,
+  type DeclaredRefs,
+  type Tool,
+  type ToolContext,
+  type ToolDefinition,
+} from './define/define-tool.ts';
 export { mcpTools, type McpServer, type McpTools } from './define/mcp/mcp-tools.ts';
 export { prepareRun } from './define/prepare-run.ts';
 export { createRegistry, type Registry } from './define/registry.ts';

@@ -3,6 +3,7 @@ import { hashOfJson } from '../protocol/ids.ts';
 import { defined, isRecord, type Json } from '../protocol/json.ts';
 import type { Agent } from './define-agent.ts';
 import type { Constraints, Guidance, ToolEffect, ToolManifestEntry } from '../protocol/tools.ts';
+import { findPage } from './page-argument.ts';
 import { statedValues } from './stated-values.ts';
 
 /** The second argument of a tool's `run`: the attempt, its guidance, and what the worker offers to it. */
@@ -75,10 +76,20 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   timeoutMs?: number;
   /** The most bytes that the output may have as JSON; more is a failure. Default: 10 MB. */
   maxOutputBytes?: number;
+  /**
+   * The argument that says how many items a call returns. If an output is too large, the next attempt is told to ask for fewer. For
+   * a `read` tool, a numeric argument with a usual name such as `limit` or `page_size` is recognised by itself.
+   */
+  pageArgument?: string;
   /** True if the output is text that may contain feedback, such as the report of a test runner. */
   detect?: boolean;
   /** For retrieval: returns the search query, if it is not the field `query` or `q` of the input. */
   queryOf?: OwnFunction<[input: NoInfer<Input>], string>;
+  /**
+   * Returns the ids of the query, the chunks and the evidence that a failed call was about, for its failure record. `output` is absent
+   * if the call returned nothing. Without it, fields with the usual names are read: `query_id`, `chunk_ids`, `evidence_ids`.
+   */
+  contextRefs?: OwnFunction<[input: NoInfer<Input>, output?: unknown], DeclaredRefs>;
   /** Returns a key that is equal for calls that do the same work, if their arguments differ. */
   loopKey?: OwnFunction<[input: NoInfer<Input>], string>;
   /** Returns a cheap snapshot of what the tool works on. A changed snapshot counts as progress. */
@@ -96,6 +107,15 @@ export interface ToolDefinition<Input = unknown, Output = unknown> {
   >;
   /** Does the work of one attempt and returns the output. Throw a `ToolError` to say how it failed; other errors are classified. */
   run: OwnFunction<[input: NoInfer<Input>, context: ToolContext], Promise<Output> | Output>;
+}
+
+/** The answer of `contextRefs`: ids of at most 200 characters; of each list the first 20 count. */
+export interface DeclaredRefs {
+  queryId?: string;
+  chunkIds?: readonly string[];
+  evidenceIds?: readonly string[];
+  /** The part of the chunk, as the positions of its first character and of the one after its last. */
+  span?: readonly [number, number];
 }
 
 /** The answer of `reconcile`. With `unknown` the run asks a person. */
@@ -160,7 +180,7 @@ export function defineTool<Input, Output>(definition: ToolDefinition<Input, Outp
     reconcile: definition.reconcile !== undefined,
     evaluates: definition.evaluates === true,
     schema_hash: hashOfJson({ input: inputSchema, output: schemaOf(definition.output) }),
-    ...defined({ stated: statedValues(inputSchema) }),
+    ...defined({ stated: statedValues(inputSchema), page: findPage(inputSchema, definition) }),
   };
   return { ...definition, manifest };
 }

@@ -52,6 +52,9 @@ export const CAP = {
   fingerprintsInState: 100,
   /** Failure records in one write. */
   outboxRecords: 20,
+  /** Ids of chunks, and of evidence, in a failure record, and the characters of each. */
+  refIds: 20,
+  refIdChars: 200,
   /** A compressed output that travels in an activity's result. Temporal takes 2 MB, and base64 adds a third. */
   carriedBytes: 1_300_000,
   /** How long one attempt waits for the store, beyond the time that its tool has. */

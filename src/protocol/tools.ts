@@ -2,6 +2,7 @@ import type { Json } from './json.ts';
 import type { FailureCategory } from './failure-categories.ts';
 import type { Decision, EditedInput } from './questions.ts';
 import type { RequestProblem } from './run.ts';
+import type { ContextRefs } from './schemas/failure-record.ts';
 
 export type ToolEffect = 'read' | 'idempotent' | 'side_effect';
 
@@ -19,6 +20,8 @@ export interface ToolManifestEntry {
   schema_hash: string;
   /** The limits, defaults and choices that the input schema states, by argument. Absent if it states none. */
   stated?: Record<string, (string | number | boolean | null)[]>;
+  /** The argument that says how many items a call returns, and how many it returns if the call does not say. */
+  page?: { argument: string; size?: number };
   /** Set if another agent does the work, in a sub-run with a share of this run's budget. */
   agent?: string;
 }
@@ -201,6 +204,8 @@ export interface CallFailed extends AttemptDetails {
   result_hash?: string;
   /** The cap that the output exceeded. */
   max_bytes?: number;
+  /** Ids of the query, the chunks and the evidence that the call was about, for its failure record. */
+  refs?: Pick<ContextRefs, 'query_id' | 'chunk_ids' | 'evidence_ids' | 'span'>;
   /** An argument or a host that the tool's own rules refuse. It becomes a constraint. */
   denied?: { argument?: string; host?: string };
   duration_ms: number;

@@ -15,7 +15,7 @@ const gates = new Map<string, () => void>();
 const gated = defineTool({
   name: 'gated',
   effect: 'read',
-  input: z.strictObject({ key: z.string() }),
+  input: z.strictObject({ key: z.string(), query_id: z.string().optional() }),
   output: z.json(),
   timeoutMs: 60_000,
   run: async ({ key }, { attempt }) => {
@@ -60,7 +60,7 @@ const nameIt = (page: Page) => page.getByLabel('Your name, for the audit').fill(
 describe('the strip', () => {
   it('an event is visible within a second, and the view survives a reload', async () => {
     const run_id = world.newRunId('live');
-    const plan = { steps: [{ phase: 'work', tool: 'gated', input: { key: run_id } }] };
+    const plan = { steps: [{ phase: 'work', tool: 'gated', input: { key: run_id, query_id: 'q-17' } }] };
     await world.runs.start({ agent: 'gates', goal: 'watch me', run_id, plan, policy: { retry: { base_ms: 1 } } });
     const opened = await world.open(pathOf(run_id));
     const { page } = opened;
@@ -77,6 +77,7 @@ describe('the strip', () => {
 
     await failed.click();
     await page.getByText('the first one fails').first().waitFor();
+    await page.locator('dl.facts dd').getByText('q-17', { exact: true }).waitFor();
     await page.getByRole('tab', { name: 'Failures' }).click();
     await page.reload();
     await page.getByRole('region', { name: 'Failures' }).waitFor();

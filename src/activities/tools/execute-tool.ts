@@ -7,6 +7,7 @@ import type { CallOutcome, ReconcileOutcome, ToolCallRequest } from '../../proto
 import { createAttemptNotes } from './attempt-notes.ts';
 import { asJson, checkOutput, keepOutput, joinProblems } from './check-output.ts';
 import { findDenial } from './constraints.ts';
+import { readContextRefs } from './context-refs.ts';
 import { detectFeedbackInText, collectText } from './detect-feedback-in-text.ts';
 import type { ToolEnvironment } from './tool-environment.ts';
 import { failureBuilder, classifyThrown, buildTimeoutFailure } from './failed-attempt.ts';
@@ -20,6 +21,7 @@ export async function executeTool(tool: Tool, request: ToolCallRequest, env: Too
   const startedAt = env.now();
   const fail = failureBuilder(env, () => env.now() - startedAt);
   const notes = createAttemptNotes(tool, request, env);
+  const refsOf = (call: Parameters<typeof readContextRefs>[1]) => readContextRefs(tool, call, env.redact);
 
   const resolved = await resolveInput(request, env);
   if (resolved === null) {
@@ -48,7 +50,7 @@ export async function executeTool(tool: Tool, request: ToolCallRequest, env: Too
   if (!input.success) {
     const problems = problemsOf(input.error);
     const refused = { category: 'invalid_input', error_code: 'INVALID_INPUT', certainty: 'not_started' } as const;
-    return fail(refused, joinProblems(problems), problems);
+    return { ...fail(refused, joinProblems(problems), problems), ...refsOf({ input: resolved.input }) };
   }
 
   const isExpired = (): boolean =>
@@ -68,7 +70,9 @@ export async function executeTool(tool: Tool, request: ToolCallRequest, env: Too
   const query = queryOf(tool, input.data, env.redact);
   const detected = tool.detect === true ? detectFeedbackInText(textOfRun(run), env.redact) : undefined;
   const told = await notes.report(ended.class, { input: input.data });
-  return { ...ended, ...told, ...defined({ query, detected }) };
+  const output = run.kind === 'returned' ? run.value : undefined;
+  const refs = ended.class === 'failed' ? refsOf({ input: input.data, output, query }) : {};
+  return { ...ended, ...told, ...defined({ query, detected }), ...refs };
 
   async function judge(how: Timed<unknown>): Promise<CallOutcome> {
     if (how.kind === 'timed_out') return buildTimeoutFailure(how.error, tool, request.timeout_ms, fail);

@@ -2,6 +2,7 @@ import type { Command } from 'commander';
 import type { z } from 'zod';
 import type { SCHEMAS } from '../../api/schemas/all-schemas.ts';
 import type { FailureItem } from '../../client/views.ts';
+import { describeRefs } from '../../core/failures/describe-refs.ts';
 import { remoteCommand } from '../ask/command.ts';
 import type { HttpClient } from '../../client/http/http-client.ts';
 import type { RemoteFlags } from '../ask/connect-remote.ts';
@@ -28,8 +29,10 @@ const BY_DAY: Column<Fingerprints['fingerprints'][number]>[] = [
   { head: 'RUNS', cell: (row) => String(row.run_count), right: true },
 ];
 
-function describeFailure({ observed_outcome: { error_code, message_preview } }: FailureItem): string {
-  return [error_code, message_preview].filter(Boolean).join(' ');
+function describeFailure({ observed_outcome: { error_code, message_preview }, context_refs }: FailureItem): string {
+  const refs = describeRefs(context_refs);
+  const about = refs.length === 0 ? '' : `(${refs.map(({ name, value }) => `${name} ${value}`).join('; ')})`;
+  return [error_code, message_preview, about].filter(Boolean).join(' ');
 }
 
 export function addFailures(program: Command): void {

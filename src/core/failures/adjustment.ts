@@ -7,6 +7,7 @@ const DEFAULT_MAX_BYTES = 64 * 1024;
 const DEFAULT_PAGE_SIZE = 50;
 const MAX_PATHS = 10;
 const PATH_CHARS = 120;
+const ARGUMENT_CHARS = 100;
 /** Used if a failure has no tool, such as an invalid plan or message of a model. */
 const NO_TOOL = 'plan';
 
@@ -25,8 +26,8 @@ export interface AdjustmentInput {
   max_timeout_ms?: number | undefined;
   /** The cap that the output exceeded. */
   max_bytes?: number | undefined;
-  /** Set if the tool can return its output in pages. */
-  page_size?: number | undefined;
+  /** Set if an argument of the tool says how many items it returns. `size` is what the call asked for, if it is known. */
+  page?: { argument: string; size?: number } | undefined;
   /** JSON paths of the values that a schema refused. */
   paths?: readonly string[] | undefined;
   /** Which budget is under pressure. */
@@ -51,10 +52,15 @@ const longerTimeout = (seen: AdjustmentInput, tool_name: string): RecommendedAdj
     : { type: 'reduce_scope', budget: 'seconds' };
 };
 
-const lessOutput = (seen: AdjustmentInput, tool_name: string): RecommendedAdjustment =>
-  seen.page_size === undefined
-    ? { type: 'cap_output', tool_name, max_bytes: seen.max_bytes ?? DEFAULT_MAX_BYTES }
-    : { type: 'paginate', tool_name, page_size: Math.max(1, Math.floor(seen.page_size / 2)) || DEFAULT_PAGE_SIZE };
+const lessOutput = (seen: AdjustmentInput, tool_name: string): RecommendedAdjustment => {
+  const { page } = seen;
+  const size = page?.size ?? 2 * DEFAULT_PAGE_SIZE;
+  // A page of one item cannot become smaller.
+  if (page === undefined || size < 2)
+    return { type: 'cap_output', tool_name, max_bytes: seen.max_bytes ?? DEFAULT_MAX_BYTES };
+  const argument = page.argument.slice(0, ARGUMENT_CHARS);
+  return { type: 'paginate', tool_name, page_size: Math.floor(size / 2), argument };
+};
 
 const byCategory = (seen: AdjustmentInput, tool_name: string): RecommendedAdjustment => {
   const paths = capPaths(seen.paths);

@@ -83,7 +83,9 @@ const advice = (adjustment: RecommendedAdjustment): string => {
     case 'set_timeout':
       return `allow it ${adjustment.timeout_ms} ms`;
     case 'paginate':
-      return `ask for pages of ${adjustment.page_size}`;
+      return adjustment.argument === undefined
+        ? `ask for pages of ${adjustment.page_size}`
+        : `ask for pages with ${path(adjustment.argument)} ${adjustment.page_size} or less`;
     case 'change_arguments':
       return adjustment.paths.length > 0 ? `change the arguments ${named(adjustment.paths)}` : 'change its arguments';
     case 'broaden_query':

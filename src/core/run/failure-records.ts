@@ -1,12 +1,12 @@
 import { CAP } from '../../protocol/caps.ts';
 import { actionId, canonicalJson, failureId, hashOfJson, sha256Hex, toolCallId } from '../../protocol/ids.ts';
-import { defined, type Json } from '../../protocol/json.ts';
+import { defined, isRecord, type Json } from '../../protocol/json.ts';
 import type { TextArtifact } from '../../protocol/records.ts';
 import type { FailureRecord, OutcomeKind, SignalType } from '../../protocol/schemas/failure-record.ts';
 import type { Plan } from '../../protocol/schemas/plan.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { toWellFormed } from '../../protocol/well-formed-text.ts';
-import type { CallFailed, Constraints, GuidanceRow, PromptUse } from '../../protocol/tools.ts';
+import type { CallFailed, Constraints, GuidanceRow, PromptUse, ToolManifestEntry } from '../../protocol/tools.ts';
 import { recommendAdjustment } from '../failures/adjustment.ts';
 import { fingerprintOf } from '../failures/fingerprint.ts';
 import { defaultSeverity } from '../failures/severity.ts';
@@ -79,17 +79,27 @@ export function makeFailureRecord(
       error_code: failure.error_code,
       timeout_ms: attempt.constraints?.timeout_ms ?? run.manifest[call.tool]?.timeout_ms,
       max_bytes: failure.max_bytes,
+      page: pageOf(run.manifest[call.tool], call.input),
       denied: failure.denied,
       paths: failure.paths,
     }),
     context_refs: {
       manifest_id: sha256Hex(manifest),
       ...artifactRefs(failure),
+      ...failure.refs,
     },
     created_at: isoTime(attempt.at),
   };
   manifests.set(record, manifest);
   return record;
+}
+
+/** The page that a call asked for; without a number in its input, the one that the tool's schema states. */
+function pageOf(entry: ToolManifestEntry | undefined, input: Json): ToolManifestEntry['page'] {
+  if (entry?.page === undefined) return undefined;
+  const { argument } = entry.page;
+  const asked = isRecord(input) ? input[argument] : undefined;
+  return typeof asked === 'number' && Number.isSafeInteger(asked) && asked > 0 ? { argument, size: asked } : entry.page;
 }
 
 /**

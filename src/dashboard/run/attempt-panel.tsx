@@ -1,5 +1,6 @@
 import type { ReactNode } from 'react';
 import type { FailureItem, ProjectedStep, ShownGuidance } from '../../client/views.ts';
+import { describeRefs } from '../../core/failures/describe-refs.ts';
 import { SecondwindError } from '../../protocol/errors.ts';
 import { TextBlock, ValueBlock } from '../parts/text.tsx';
 import { clockTime, duration } from '../parts/times.tsx';
@@ -115,6 +116,7 @@ function Record({ record, step }: { record: FailureItem; step: ProjectedStep | n
     ['recommended', JSON.stringify(record.recommended_adjustment)],
     ['status', `${record.status}, seen ${record.occurrence_count} × in this run`],
     ['guidance', `helped ${record.helpful_count} ×, did not help ${record.harmful_count} ×`],
+    ...describeRefs(record.context_refs).map(({ name, value }): [string, string] => [name, value]),
     ...(step?.input_artifact_id === undefined
       ? []
       : ([['input artifact', step.input_artifact_id]] as [string, string][])),

@@ -25,7 +25,12 @@ const toolName = z.string().max(CAP.nameChars);
 export const recommendedAdjustmentSchema = z.discriminatedUnion('type', [
   z.strictObject({ type: z.literal('cap_output'), tool_name: toolName, max_bytes: z.int().positive() }),
   z.strictObject({ type: z.literal('set_timeout'), tool_name: toolName, timeout_ms: z.int().positive() }),
-  z.strictObject({ type: z.literal('paginate'), tool_name: toolName, page_size: z.int().positive() }),
+  z.strictObject({
+    type: z.literal('paginate'),
+    tool_name: toolName,
+    page_size: z.int().positive(),
+    argument: z.string().max(100).optional(),
+  }),
   z.strictObject({ type: z.literal('change_arguments'), tool_name: toolName, paths: z.array(z.string()).max(10) }),
   z.strictObject({ type: z.literal('broaden_query'), tool_name: toolName }),
   z.strictObject({ type: z.literal('fix_schema'), tool_name: toolName, paths: z.array(z.string()).max(10) }),
@@ -58,14 +63,21 @@ export const outcomeKindSchema = z.enum([
 ]);
 export type OutcomeKind = z.infer<typeof outcomeKindSchema>;
 
+const refId = z.string().max(CAP.refIdChars);
+const refIds = z.array(refId).max(CAP.refIds);
+
+/** Pointers to what a failure is about. Own runs fill the lists; a report may name one chunk or one piece of evidence. */
 export const contextRefsSchema = z.strictObject({
   manifest_id: artifactIdSchema.optional(),
   artifact_ids: z.array(artifactIdSchema).max(20).optional(),
-  query_id: z.string().max(200).optional(),
-  chunk_id: z.string().max(200).optional(),
+  query_id: refId.optional(),
+  chunk_id: refId.optional(),
+  chunk_ids: refIds.optional(),
   span: z.tuple([z.int(), z.int()]).optional(),
-  evidence_id: z.string().max(200).optional(),
+  evidence_id: refId.optional(),
+  evidence_ids: refIds.optional(),
 });
+export type ContextRefs = z.infer<typeof contextRefsSchema>;
 
 /**
  * The record of one failed attempt, which is never changed. The TypeScript type, the database row, the JSON Schema and

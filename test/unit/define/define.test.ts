@@ -36,6 +36,19 @@ describe('a tool', () => {
     expect(JSON.parse(JSON.stringify(manifest))).toEqual(manifest);
   });
 
+  it('the manifest names the argument that says how many items a call returns', () => {
+    const page = (input: z.ZodType, more: object = {}) =>
+      defineTool({ name: 't', ...parts, input, ...more }).manifest.page;
+    expect(page(z.object({ q: z.string(), limit: z.int().default(500) }))).toEqual({ argument: 'limit', size: 500 });
+    expect(page(z.object({ per_page: z.number().optional(), limit: z.int() }))).toEqual({ argument: 'per_page' });
+    expect(page(z.object({ limit: z.string() }))).toBeUndefined();
+    // A limit may mean something else to a tool that changes things, unless its author says what it means.
+    expect(page(z.object({ limit: z.int() }), { effect: 'idempotent' })).toBeUndefined();
+    expect(page(z.object({ rows: z.int() }), { effect: 'idempotent', pageArgument: 'rows' })).toEqual({
+      argument: 'rows',
+    });
+  });
+
   it('the schema hash of a tool changes only if its schema changes', () => {
     const hash = (input: z.ZodType, run: () => null = () => null) =>
       defineTool({ name: 't', ...parts, input, run }).manifest.schema_hash;

@@ -415,3 +415,65 @@ describe('a tool whose time is up', () => {
     expect(await executeTool(waits, request({}), env)).toMatchObject({ class: 'cancelled' });
   });
 });
+
+describe('what a failed call was about', () => {
+  const refused = () => {
+    throw new ToolError('no', { category: 'invalid_input' });
+  };
+  const retrieval = { kind: 'retrieval' } as const;
+
+  it('the ids in its input and its output are named, each once and without secrets', async () => {
+    const input = { queryId: 17, chunk_ids: ['c2', 'c1'], span: [3, 9] };
+    const results: Json[] = [{ id: 'c1', evidenceId: 'e1', score: 0 }, { chunk_id: 'c3' }, 'c4', { id: null }];
+    const { refs } = await failed(
+      tool(() => ({ results }), retrieval),
+      request(input),
+    );
+    expect(refs).toEqual({ query_id: '17', chunk_ids: ['c1', 'c3', 'c2'], evidence_ids: ['e1'], span: [3, 9] });
+    const secret = `sk-${'a1B2c3D4'.repeat(5)}`;
+    const hidden = await failed(tool(refused), request({ query_id: secret, evidence_ids: [] }));
+    expect(hidden.refs?.query_id).not.toContain(secret);
+    expect(hidden.refs).toEqual({ query_id: expect.any(String) });
+  });
+
+  it('the ids that the tool itself names come first, and a tool that cannot name them fails for its own reason', async () => {
+    const contextRefs = () => ({ queryId: 'own', evidenceIds: Array.from({ length: 30 }, (_, n) => `e${n}`) });
+    const own = await failed(tool(refused, { contextRefs }), request({ query_id: 'theirs', chunk_id: 'c1' }));
+    expect(own.refs).toMatchObject({ query_id: 'own', chunk_ids: ['c1'] });
+    expect(own.refs?.evidence_ids).toHaveLength(20);
+    const broken = await failed(tool(refused, { contextRefs: () => JSON.parse('{') as object }), request({}));
+    expect(broken).toMatchObject({ message_preview: 'no' });
+    expect(broken.refs).toBeUndefined();
+  });
+
+  it('the results of a tool that is no retrieval are no chunks, and a success names nothing', async () => {
+    const orders = { results: [{ id: 'order-1' }] };
+    const output = z.strictObject({ a: z.string() }) as unknown as z.ZodType<Json>;
+    expect(
+      (
+        await failed(
+          tool(() => orders, { output }),
+          request({}),
+        )
+      ).refs,
+    ).toBeUndefined();
+    expect(
+      await succeeded(
+        tool(() => orders),
+        request({ query_id: 'q' }),
+      ),
+    ).not.toHaveProperty('refs');
+  });
+
+  it('equal queries have equal ids', async () => {
+    const idOf = async (query: string) =>
+      (
+        await failed(
+          tool(() => [], retrieval),
+          request({ query }),
+        )
+      ).refs?.query_id;
+    expect(await idOf('red shoes')).toBe(await idOf('red shoes'));
+    expect(await idOf('red shoes')).not.toBe(await idOf('blue shoes'));
+  });
+});

@@ -165,6 +165,11 @@ describe('how a row reads', () => {
       'If fetch fails with HTTP_503 again, then ask for pages of 25.',
     ],
     [
+      { error_code: 'OUTPUT_TOO_LARGE' },
+      { type: 'paginate', tool_name: 'fetch', page_size: 25, argument: 'limit' },
+      'If fetch fails with OUTPUT_TOO_LARGE again, then ask for pages with limit 25 or less.',
+    ],
+    [
       { kind: 'empty_result' },
       { type: 'broaden_query', tool_name: 'fetch' },
       'If fetch finds nothing, then broaden the query.',

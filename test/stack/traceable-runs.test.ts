@@ -1,0 +1,104 @@
+/**
+ * What a run leaves behind, seen where people and models read it: the next request to the model, the HTTP API, the text of
+ * the command line. Real Temporal and Postgres; the model is a scripted server.
+ */
+import { afterAll, beforeAll, describe, expect, it } from 'vitest';
+import { z } from 'zod';
+import { type ServedApi, serveApi } from '../../src/api/serve.ts';
+import type { FailureItem } from '../../src/client/views.ts';
+import { defineAgent } from '../../src/define/define-agent.ts';
+import { defineTool } from '../../src/define/define-tool.ts';
+import type { Json } from '../../src/protocol/json.ts';
+import { type ScriptedServer, serveScriptedModel } from '../../src/testing.ts';
+import { type ApiWorld, openApiWorld, tokenOf } from '../support/api-world.ts';
+import { runCommand } from './cli-process.ts';
+
+/** Lists as many rows as it is asked for, of about 100 bytes each. */
+const list = defineTool({
+  name: 'list',
+  effect: 'read',
+  input: z.object({ limit: z.int() }),
+  output: z.json(),
+  maxOutputBytes: 8_000,
+  run: ({ limit }) => Array.from({ length: limit }, (_, row) => ({ row, text: 'x'.repeat(80) })),
+});
+const search = defineTool({
+  name: 'search',
+  effect: 'read',
+  kind: 'retrieval',
+  input: z.object({ query: z.string(), query_id: z.string().optional() }),
+  output: z.json(),
+  run: ({ query_id }) => ({
+    results: query_id === undefined ? [] : ['doc-7', 'doc-9'].map((id) => ({ id, evidence_id: 'ev-1', score: 0.1 })),
+  }),
+});
+
+let world: ApiWorld;
+let model: ScriptedServer;
+let api: ServedApi;
+beforeAll(async () => {
+  model = await serveScriptedModel(({ messages }) => {
+    const results = messages.filter(({ role }) => role === 'tool').length;
+    if (results > 1) return { text: 'done' };
+    return { calls: [{ tool: 'list', input: { limit: results === 0 ? 400 : 40 } }] };
+  });
+  const endpoint = { base_url: model.url, api_key: 'k', model: 'm' };
+  world = await openApiWorld([
+    defineAgent({ name: 'lister', instructions: 'List.', model: endpoint, tools: [list] }),
+    defineAgent({ name: 'searcher', tools: [search] }),
+  ]);
+  await world.startWorker();
+  api = await serveApi(world.app, { host: '127.0.0.1', port: 0 });
+}, 120_000);
+afterAll(async () => {
+  await api.close();
+  await world.close();
+  await model.close();
+});
+
+const cli = async (...args: string[]): Promise<string> =>
+  (await runCommand([...args, '--url', api.url], { SECONDWIND_TOKEN: tokenOf('operator') })).stdout;
+const failuresOf = async (runId: string): Promise<FailureItem[]> =>
+  (await world.ask<{ failures: FailureItem[] }>('GET', `/v1/runs/${runId}/failures`)).body.failures;
+
+describe('an output that is too large', () => {
+  it('tells the model to ask for pages with the argument of the tool, and the page it then asks for works', async () => {
+    const run_id = world.newRunId('lister');
+    await world.runs.start({
+      agent: 'lister',
+      goal: 'List all rows.',
+      run_id,
+      policy: { retry: { unknown_error: 0 } },
+    });
+    expect(await world.runs.result(run_id)).toMatchObject({ outcome: 'completed' });
+    expect(JSON.stringify(model.exchanges[1]?.request.messages.at(-1))).toContain(
+      'If list fails with OUTPUT_TOO_LARGE again, then ask for pages with limit 200 or less.',
+    );
+    expect(await failuresOf(run_id)).toMatchObject([
+      { recommended_adjustment: { type: 'paginate', tool_name: 'list', page_size: 200, argument: 'limit' } },
+    ]);
+  });
+});
+
+describe('the record of a failure', () => {
+  it('points to the query, the chunks and the evidence that its call was about', { timeout: 60_000 }, async () => {
+    const run_id = world.newRunId('searcher');
+    const steps = [{ query: 'a', query_id: 'q-17' } as Json, { query: 'b' }].map((input) => ({
+      phase: 'find',
+      tool: 'search',
+      input,
+    }));
+    const policy = { retry: { base_ms: 1 }, humans: { max_questions: 0, default: 'skip' as const } };
+    await world.runs.start({ agent: 'searcher', goal: 'Find it.', run_id, plan: { steps }, policy });
+    await world.runs.result(run_id);
+    const [named, derived] = await failuresOf(run_id);
+    expect(named?.context_refs).toMatchObject({
+      query_id: 'q-17',
+      chunk_ids: ['doc-7', 'doc-9'],
+      evidence_ids: ['ev-1'],
+    });
+    expect(derived?.context_refs.query_id).toMatch(/^query:[0-9a-f]{16}$/);
+    const printed = (await cli('failures', run_id)).replaceAll(/\s+/g, ' ');
+    expect(printed).toContain('(query q-17; chunks doc-7, doc-9; evidence ev-1)');
+  });
+});
