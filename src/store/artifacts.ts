@@ -1,6 +1,6 @@
 import { defined } from '../protocol/json.ts';
 import { createHash } from 'node:crypto';
-import type { Kysely, Selectable } from 'kysely';
+import { sql, type Kysely, type Selectable } from 'kysely';
 import type { Encryption } from '../encryption/encryption.ts';
 import { cleanText } from './clean-text.ts';
 import { ArtifactHashMismatchError } from './store-errors.ts';
@@ -86,15 +86,42 @@ export const createArtifacts = (db: Kysely<Tables>, encryption: Encryption) => {
     get: async (id: string): Promise<Artifact | null> => {
       const row = await db
         .selectFrom('artifacts')
-        .select(['id', 'media_type', 'created_at', ...CONTENT])
+        .select(['id', 'media_type', 'created_at', 'main_key', 'data_key'])
+        .select([sliceFrom(0).as('content'), sql<number>`octet_length(content)`.as('size')])
         .where('id', '=', cleanText(id))
         .executeTakeFirst();
-      if (!row) return null;
-      const { media_type, created_at } = row;
-      return { id: row.id, media_type, bytes: plainBytes(row, encryption), created_at: created_at.toISOString() };
+      const content = row ? await withRest(db, row) : null;
+      if (!row || !content) return null;
+      const bytes = plainBytes({ ...row, content }, encryption);
+      return { id: row.id, media_type: row.media_type, bytes, created_at: row.created_at.toISOString() };
     },
   };
 };
+
+/**
+ * The driver decodes bytes from text, which keeps the event loop busy: 10 MB at once would hold up every other request
+ * and heartbeat of the process. Large content is therefore read in slices.
+ */
+const SLICE_BYTES = 1024 * 1024;
+const sliceFrom = (offset: number) =>
+  sql<Uint8Array>`substring(content from ${offset + 1}::int for ${SLICE_BYTES}::int)`;
+
+/** All of the content, or null if the artifact was deleted meanwhile. */
+async function withRest(
+  db: Kysely<Tables>,
+  { id, content, size }: { id: string; content: Uint8Array; size: number },
+): Promise<Uint8Array | null> {
+  if (content.byteLength >= size) return content;
+  const whole = new Uint8Array(size);
+  whole.set(content);
+  for (let offset = content.byteLength; offset < size; offset += SLICE_BYTES) {
+    const next = db.selectFrom('artifacts').select(sliceFrom(offset).as('content')).where('id', '=', id);
+    const row = await next.executeTakeFirst();
+    if (!row) return null;
+    whole.set(row.content, offset);
+  }
+  return whole;
+}
 
 const CONTENT = ['content', 'main_key', 'data_key'] as const;
 type Content = Pick<Selectable<Tables['artifacts']>, (typeof CONTENT)[number]>;

@@ -1,17 +1,8 @@
 import { createRequire } from 'node:module';
-import { setImmediate } from 'node:timers/promises';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { pathToFileURL } from 'node:url';
 import { Worker } from 'node:worker_threads';
-import {
-  digestValue,
-  type JsonDigest,
-  type TaskName,
-  type TaskReply,
-  type TaskRequest,
-  type TaskResult,
-  TASKS,
-} from './thread-tasks.ts';
-import type { Json } from '../protocol/json.ts';
+import { type TaskName, type TaskReply, type TaskRequest, type TaskResult, TASKS } from './thread-tasks.ts';
 
 /**
  * Texts up to this length are handled in place, because that takes a few milliseconds at most. A longer text would keep
@@ -34,15 +25,15 @@ export async function runTask<Name extends TaskName>(name: Name, text: string): 
   return (await askThread(name, text)) as TaskResult<Name>;
 }
 
-/** Digests a JSON value. A large one is digested in the thread, which gets it as text. */
-export const digestJson = (value: Json): Promise<JsonDigest> | JsonDigest => {
-  const text = JSON.stringify(value);
-  return text.length <= IN_PLACE_CHARS ? digestValue(value) : runTask('digestJson', text);
-};
+/**
+ * A request of others passes the event loop several times before it is answered. In a pause of this length it can be
+ * answered whole; one turn of the loop would make it wait for the next piece of work again.
+ */
+const PAUSE_MS = 25;
 
 /** Lets others have their turn between two pieces of work on a large text. */
-export const yieldAfter = (text: string): Promise<void> | undefined =>
-  text.length > IN_PLACE_CHARS ? setImmediate() : undefined;
+export const pauseAfter = (text: string): Promise<void> | undefined =>
+  text.length > IN_PLACE_CHARS ? sleep(PAUSE_MS) : undefined;
 
 function askThread(name: TaskName, text: string): Promise<TaskResult<TaskName>> {
   return new Promise((resolve, reject) => {

@@ -10,7 +10,7 @@ export interface JsonDigest {
   bytes: Uint8Array;
 }
 
-export function digestValue(value: Json): JsonDigest {
+function digestValue(value: Json): JsonDigest {
   const bytes = new TextEncoder().encode(canonicalJson(value));
   return { artifact_id: createHash('sha256').update(bytes).digest('hex'), bytes };
 }

@@ -12,9 +12,9 @@ export async function checkGivenOutput(
   request: OutputToCheck,
   env: ToolEnvironment,
 ): Promise<CheckedOutput> {
-  const checked = await checkSchemas(tool, request, request.output);
+  const checked = await checkSchemas(tool, request, JSON.stringify(request.output));
   if (!checked.ok) return { ok: false, problem: joinProblems(checked.problems) };
-  const { output, artifact_id, bytes, inline, carried, unsaved } = await keepOutput(checked.output, request, env);
+  const { output, artifact_id, bytes, inline, carried, unsaved } = await keepOutput(checked.text, request, env);
   if (carried !== undefined || unsaved === true) throw new Error('The store is unavailable, so it has no output yet.');
   return { ok: true, output, artifact_id, bytes, inline };
 }

@@ -4,17 +4,18 @@ import { problemsOf } from '../../define/zod-problems.ts';
 import { type Json, findTooDeepPath } from '../../protocol/json.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { CallFailed, CallSucceeded, ToolCallRequest } from '../../protocol/tools.ts';
-import { digestJson, yieldAfter } from '../../threads/run-task.ts';
+import { pauseAfter, runTask } from '../../threads/run-task.ts';
 import { packOutput } from '../carried-output.ts';
 import { saveWithRetries } from './artifacts.ts';
 import type { AttemptNotes } from './attempt-notes.ts';
 import type { ToolEnvironment } from './tool-environment.ts';
 import type { BuildFailure } from './failed-attempt.ts';
 import { chunkIdsOf, findRetrievalProblem } from './retrieval.ts';
-import { bytesOf, shorten } from './shorten-json.ts';
+import { shorten } from './shorten-json.ts';
 
 type Problem = { path: string; message: string };
-type Checked = { ok: true; output: Json } | { ok: false; problems: Problem[] };
+/** What a schema made of an output, as JSON text: a large output is an object only where a schema needs one. */
+type Checked = { ok: true; text: string } | { ok: false; problems: Problem[] };
 
 /** Checks that the output fits the tool's schema, the plan's expectations and the size cap, and then stores it. */
 export async function checkOutput(
@@ -43,45 +44,47 @@ export async function checkOutput(
   const bytes = Buffer.byteLength(text);
   if (bytes > cap) return tooLarge(bytes, cap);
 
-  await yieldAfter(text);
-  const answer = JSON.parse(text) as Json;
-  await yieldAfter(text);
-  const checked = await checkSchemas(tool, request, answer);
+  await pauseAfter(text);
+  const checked = await checkSchemas(tool, request, text);
   if (!checked.ok) return violated(checked.problems);
-  const problem =
-    tool.manifest.kind === 'retrieval' ? findRetrievalProblem(answer, tool.manifest.min_confidence) : null;
+  const found = tool.manifest.kind === 'retrieval' ? (JSON.parse(text) as Json) : null;
+  const problem = found === null ? null : findRetrievalProblem(found, tool.manifest.min_confidence);
   if (problem !== null) {
-    const chunk_ids = chunkIdsOf(answer, env.redact);
+    const chunk_ids = chunkIdsOf(found, env.redact);
     const how = { category: 'retrieval_failure', error_code: problem.code, certainty } as const;
     return fail({ ...how, ...(chunk_ids.length > 0 && { chunk_ids }) }, problem.message);
   }
-  const { output } = checked;
   const allowed = request.constraints.max_output_bytes;
-  if (allowed === undefined || bytesOf(output) <= allowed)
-    return { class: 'ok', ...(await keepOutput(output, request, env)) };
+  const checkedBytes = Buffer.byteLength(checked.text);
+  if (allowed === undefined || checkedBytes <= allowed)
+    return { class: 'ok', ...(await keepOutput(checked.text, request, env)) };
 
-  const shorter = shorten(answer, allowed);
-  const again = shorter === null ? null : await checkSchemas(tool, request, shorter);
-  if (again === null || !again.ok || bytesOf(again.output) > allowed) return tooLarge(bytesOf(output), allowed);
-  await keepWhole(output, request, env, notes);
-  return { class: 'ok', ...(await keepOutput(again.output, request, env)) };
+  const shorter = shorten(JSON.parse(text) as Json, allowed);
+  const again = shorter === null ? null : await checkSchemas(tool, request, JSON.stringify(shorter));
+  if (again === null || !again.ok || Buffer.byteLength(again.text) > allowed) return tooLarge(checkedBytes, allowed);
+  await keepWhole(checked.text, request, env, notes);
+  return { class: 'ok', ...(await keepOutput(again.text, request, env)) };
 }
 
 /** Checks an output against the schema of the tool and, if the plan has one for the step, against that. */
 export async function checkSchemas(
   tool: Tool,
   request: Pick<ToolCallRequest, 'output_schema'>,
-  answer: Json,
+  text: string,
 ): Promise<Checked> {
-  const parsed = acceptsAnyJson(tool.output)
-    ? { success: true as const, data: answer }
-    : await tool.output.safeParseAsync(answer);
+  const isAny = acceptsAnyJson(tool.output);
+  if (isAny && request.output_schema === undefined) return { ok: true, text };
+  const answer = JSON.parse(text) as Json;
+  await pauseAfter(text);
+  const parsed = isAny ? { success: true as const, data: answer } : await tool.output.safeParseAsync(answer);
   if (!parsed.success) return { ok: false, problems: problemsOf(parsed.error) };
   if (request.output_schema !== undefined) {
     const planned = z.fromJSONSchema(request.output_schema as Parameters<typeof z.fromJSONSchema>[0]).safeParse(answer);
     if (!planned.success) return { ok: false, problems: problemsOf(planned.error) };
   }
-  return { ok: true, output: asJson(parsed.data) ?? answer };
+  if (parsed.data === answer) return { ok: true, text };
+  await pauseAfter(text);
+  return { ok: true, text: jsonText(parsed.data) ?? text };
 }
 
 /**
@@ -102,12 +105,12 @@ const JSON_TYPES = ['string', 'number', 'boolean', 'null', 'array', 'record'];
 
 /** Stores the full output when a constraint made the returned one shorter, and names it in the outcome. */
 async function keepWhole(
-  output: Json,
+  text: string,
   request: ToolCallRequest,
   env: ToolEnvironment,
   notes: AttemptNotes,
 ): Promise<void> {
-  const digest = await digestJson(output);
+  const digest = await runTask('digestJson', text);
   if (!(await saveWithRetries(env, request, digest))) return;
   const { artifact_id } = digest;
   const bytes = digest.bytes.byteLength;
@@ -116,18 +119,18 @@ async function keepWhole(
 }
 
 /**
- * Small outputs travel inline. The activity stores large ones, and only their id travels. When the store stays away, a
+ * Keeps an output that is given as JSON text. Small outputs travel inline. The activity stores large ones, and only their id travels. When the store stays away, a
  * large one travels compressed, and a later write of the run saves it from the history.
  */
 export async function keepOutput(
-  output: Json,
+  text: string,
   request: Pick<ToolCallRequest, 'step_id'>,
   env: ToolEnvironment,
 ): Promise<Pick<CallSucceeded, 'output' | 'artifact_id' | 'bytes' | 'inline' | 'carried' | 'unsaved'>> {
-  const digest = await digestJson(output);
+  const digest = await runTask('digestJson', text);
   const { artifact_id } = digest;
   const bytes = digest.bytes.byteLength;
-  if (bytes <= CAP.inlineOutputBytes) return { output, artifact_id, bytes, inline: true };
+  if (bytes <= CAP.inlineOutputBytes) return { output: JSON.parse(text) as Json, artifact_id, bytes, inline: true };
   const kept = { output: null, artifact_id, bytes, inline: false };
   if (await saveWithRetries(env, request, digest)) return kept;
   const carried = await packOutput(digest.bytes);

@@ -117,7 +117,7 @@ export async function reconcileTool(
   // An output that does not fit the tool's schema proves nothing.
   const output = await tool.output.safeParseAsync(asJson(found.output));
   if (!output.success) return { verdict: 'unknown' };
-  return { verdict: 'done', ...(await keepOutput(asJson(output.data) ?? null, request, env)) };
+  return { verdict: 'done', ...(await keepOutput(JSON.stringify(output.data ?? null), request, env)) };
 }
 
 /** Replaces artifact pointers with their content, unless a model wrote the input: then the input is used as it is. */
