@@ -15,7 +15,8 @@ import { eventually } from '../support/eventually.ts';
 import { type OwnPostgres, startOwnPostgres } from '../support/own-postgres.ts';
 
 const AWAY_MS = Number(process.env['SECONDWIND_TEST_AWAY_SECONDS'] ?? 20) * 1_000;
-const RUNS = 20;
+/** Runs with outputs of 20 KB, and runs whose attempts fail. */
+const [COPYING, FAILING] = [20, 10];
 const TIMEOUT_MS = AWAY_MS + 150_000;
 const SAVED = { records: 0, outputs: 0, archive: false };
 
@@ -133,11 +134,11 @@ const untilSaved = (ids: string[]): Promise<RunStatus[]> =>
 
 describe(`a Postgres that is away for ${AWAY_MS / 1_000} s`, () => {
   it(
-    `a Postgres that is away for ${AWAY_MS / 1_000} s loses nothing of ${RUNS} runs: outputs, records and archives are there afterwards`,
+    `a Postgres that is away for ${AWAY_MS / 1_000} s loses nothing of ${COPYING + FAILING} runs: outputs, records and archives are there afterwards`,
     async () => {
       stopWorker = await world.startWorker();
-      const copying = await startRuns(RUNS / 2, 'copy', COPY);
-      const failing = await startRuns(RUNS / 2, 'fail', FAIL);
+      const copying = await startRuns(COPYING, 'copy', COPY);
+      const failing = await startRuns(FAILING, 'fail', FAIL);
       await postgres.stop();
       const stoppedAt = Date.now();
       gate.open();
@@ -178,7 +179,9 @@ describe(`a Postgres that is away for ${AWAY_MS / 1_000} s`, () => {
       const copied = await Promise.all(copying.map((id) => world.runs.result(id)));
       expect(copied.map(({ outcome, used }) => [outcome, used.attempts])).toEqual(copying.map(() => ['completed', 2]));
       await untilSaved([...copying, ...failing]);
-      console.log(`everything of ${RUNS} runs was saved ${Date.now() - startedAt} ms after Postgres was back`);
+      console.log(
+        `everything of ${COPYING + FAILING} runs was saved ${Date.now() - startedAt} ms after Postgres was back`,
+      );
 
       for (const id of copying) {
         const [made = '', copy] = await outputsOf(id);
