@@ -13,6 +13,7 @@ export type { RunEvent } from './client/history/run-event.ts';
 export type { ModelDelta } from './protocol/model-delta.ts';
 export type * from './client/secondwind-client.ts';
 export type * from './client/views.ts';
+export type * from './client/monitor-views.ts';
 export { boundSentence } from './core/bound/sentence.ts';
 export { computeBound } from './core/bound/compute-bound.ts';
 export * as feedback from './core/feedback/index.ts';

@@ -5,6 +5,7 @@ import { redactShown } from '../core/redaction/shown.ts';
 import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
 import { defined, type Json } from '../protocol/json.ts';
 import type { Execution, RecordBatch, RunArchive, TextArtifact } from '../protocol/records.ts';
+import type { EndedRun } from '../store/run-metrics.ts';
 import { lessonToKeep } from './lesson-to-keep.ts';
 import type { ActivityStore } from './store-port.ts';
 import { unsavedInHistory } from './unsaved-in-history.ts';
@@ -52,7 +53,7 @@ export function createRecordActivities(
     for (const earlier of batches) await writeBatch(earlier, parts);
   };
   const writeMemory = async (batch: RecordBatch, parts: PartWriter): Promise<void> => {
-    const { reflections, retryMonitors, feedbackLog } = store;
+    const { reflections, retryMonitors, feedbackLog, guardDecisions } = store;
     await parts.write(
       'lessons',
       batch.lessons,
@@ -84,6 +85,12 @@ export function createRecordActivities(
       (entry) => entry.entry_id,
       feedbackLog && ((entries) => feedbackLog.append(redactShown(entries, redact))),
     );
+    await parts.write(
+      'decisions',
+      batch.decisions ?? [],
+      (decision) => decision.decision_id,
+      guardDecisions && ((decisions) => guardDecisions.append(redactShown(decisions, redact), batch.agent)),
+    );
   };
 
   return {
@@ -107,6 +114,16 @@ export function createRecordActivities(
             for (const loop of loops) await biasCounts.add(loop);
           }),
       );
+      const { runMetrics } = store;
+      await parts.write(
+        'figures',
+        figuresToKeep(archive),
+        (run) => run.run_id,
+        runMetrics &&
+          (async (runs) => {
+            for (const run of runs) await runMetrics.put(run);
+          }),
+      );
       // People read the archive. The exact outputs are artifacts, which are encrypted.
       const { result, goal, steps, trace } = redactShown(archive, redact);
       await store.archivedRuns.put({
@@ -124,6 +141,12 @@ export function createRecordActivities(
     },
   };
 }
+
+/** The figures of a run for the monitors; none for a run that ended before there were figures. */
+const figuresToKeep = ({ run_id, agent, result, figures }: RunArchive): EndedRun[] =>
+  figures === undefined
+    ? []
+    : [{ run_id, agent, outcome: result.outcome, ended_at: result.ended_at, used: result.used, figures }];
 
 /** Loops that were flagged with a bias, with the family they belong to. */
 function flaggedLoops(trace: readonly Json[]): { family: string; loop_id: string; tags: string[] }[] {

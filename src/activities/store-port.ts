@@ -1,7 +1,9 @@
 import type { KnownLesson, StartMemoryReader } from '../store/start-memory.ts';
 import type { FeedbackEntry, LessonUse, StepEvaluation } from '../protocol/lessons.ts';
 import type { ModelDelta } from '../protocol/model-delta.ts';
+import type { GuardDecision } from '../protocol/guard-decisions.ts';
 import type { FailureRevision } from '../protocol/records.ts';
+import type { EndedRun } from '../store/run-metrics.ts';
 import type { FailureRecord } from '../protocol/schemas/failure-record.ts';
 
 /** The parts of a store that the activities use. The real implementation is src/store. */
@@ -79,6 +81,8 @@ export interface MemoryStore {
   biasCounts: {
     add(seen: { family: string; loop_id: string; tags: readonly string[] }): Promise<unknown>;
   };
+  guardDecisions: { append(decisions: readonly GuardDecision[], agent: string | null): Promise<unknown> };
+  runMetrics: { put(run: EndedRun): Promise<unknown> };
   refusedParts: {
     put(
       parts: readonly { run_id: string; kind: string; part_id: string; reason: string }[],

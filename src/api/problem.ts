@@ -16,6 +16,7 @@ const PROBLEMS = {
   no_guidance: { status: 404, title: 'No guidance was shown' },
   no_transcript: { status: 404, title: 'There is no transcript' },
   unknown_loop: { status: 404, title: 'There is no such loop' },
+  decision_not_found: { status: 404, title: 'There is no such decision' },
   failure_not_found: { status: 404, title: 'There is no such failure' },
   artifact_not_found: { status: 404, title: 'There is no such artifact' },
   reflection_not_found: { status: 404, title: 'There is no such lesson' },

@@ -16,7 +16,7 @@ export interface Answer {
 
 /** One row of the route table. The API is built only from this table, so every route declares its role. */
 export interface Route {
-  method: 'get' | 'post';
+  method: 'get' | 'post' | 'put';
   /** The path in OpenAPI syntax: `/v1/runs/{run_id}`. */
   path: string;
   /** The weakest role that may use the route; null if it needs no token. */

@@ -44,6 +44,8 @@ export const failureId = (runId: string, stepId: number, attempt: number, ordina
 export const subRunId = (runId: string, stepId: number, attempt: number): string =>
   `${shortenRunId(runId)}.s${stepId}.a${attempt}`;
 export const questionId = (runId: string, ordinal: number): string => `${shortenRunId(runId)}:q${ordinal}`;
+/** The id of a decision of a guard. */
+export const decisionId = (runId: string, ordinal: number): string => `${shortenRunId(runId)}:d${ordinal}`;
 /** The identity of a call: equal for equal tools and inputs. */
 export const callId = (tool: string, inputHash: string): string => `${tool}:${inputHash.slice(0, 32)}`;
 

@@ -1,7 +1,9 @@
 import type { Json } from './json.ts';
+import type { GuardDecision } from './guard-decisions.ts';
 import type { FeedbackEntry, LearntLesson, LessonUse, StepEvaluation } from './lessons.ts';
 import type { FailureRecord } from './schemas/failure-record.ts';
 import type { RunResult } from './run.ts';
+import type { RunFigures } from './run-metrics.ts';
 
 /** A text that a record or a manifest refers to. Its id is the sha256 of the text. */
 export interface TextArtifact {
@@ -42,6 +44,8 @@ export interface RecordBatch {
   lesson_uses: LessonUse[];
   evaluations: StepEvaluation[];
   feedback: FeedbackEntry[];
+  /** Absent when no guard decided anything. */
+  decisions?: GuardDecision[];
   /** Also writes what earlier writes of this run could not: it is in the run's history. */
   from_history?: true;
 }
@@ -74,6 +78,8 @@ export interface RunArchive {
   result: RunResult;
   steps: ArchivedStep[];
   trace: Json[];
+  /** Absent in archives of runs that ended before there were figures. */
+  figures?: RunFigures;
   /** The rest of the outbox, so that the end of a run needs only one write. */
   pending: RecordBatch;
 }

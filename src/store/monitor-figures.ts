@@ -1,5 +1,7 @@
 import type { EnhancementSwitch } from '../core/retry/switch-off.ts';
 import type { MonitorFigures, RemainingFailure } from '../core/retry/monitors.ts';
+import type { MetricBucket, MetricsReport } from '../protocol/run-metrics.ts';
+import type { MetricsFilter } from './run-metrics.ts';
 import type { MonitorFilter, MonitorGroup, MonitorTotals, RetryTotals } from './monitor-totals.ts';
 
 type Rates = Omit<MonitorFigures, 'remaining_failures'>;
@@ -40,6 +42,7 @@ export interface Monitors {
   remaining_failures: RemainingFailure[];
   /** Agents whose switch was ever changed. The switch of every other agent is on. */
   switches: ({ agent: string } & EnhancementSwitch)[];
+  metrics: MetricsReport;
 }
 
 export interface MonitorStore {
@@ -51,18 +54,20 @@ export interface MonitorStore {
   enhancement: {
     all(filter: { agent?: string | undefined }): Promise<({ agent: string } & EnhancementSwitch)[]>;
   };
+  runMetrics: { read(filter: MetricsFilter): Promise<MetricsReport> };
 }
 
 /** Reads everything that the monitors show, for JSON and for Prometheus. */
 export const readMonitors = async (
-  { retryMonitors, enhancement }: MonitorStore,
-  filter: MonitorFilter & { limit?: number },
+  { retryMonitors, enhancement, runMetrics }: MonitorStore,
+  { bucket, ...filter }: MonitorFilter & { limit?: number; bucket?: MetricBucket | undefined },
 ): Promise<Monitors> => {
-  const [overall, days, remaining_failures, switches] = await Promise.all([
+  const [overall, days, remaining_failures, switches, metrics] = await Promise.all([
     retryMonitors.overall(filter),
     retryMonitors.totals(filter),
     retryMonitors.remainingFailures(filter),
     enhancement.all({ agent: filter.agent }),
+    runMetrics.read({ agent: filter.agent, since: filter.since, bucket }),
   ]);
   return {
     overall: overall.map((totals) => ({ agent: totals.agent, model: totals.model, ...computeRates(totals) })),
@@ -74,5 +79,6 @@ export const readMonitors = async (
     })),
     remaining_failures,
     switches,
+    metrics,
   };
 };

@@ -11,6 +11,7 @@ import { createEnhancementSwitches } from './enhancement-switches.ts';
 import { createFailureRecords } from './failure-records.ts';
 import { createFailureRevisions } from './failure-revisions.ts';
 import { createFailureStatus } from './failure-status.ts';
+import { createGuardDecisions } from './guard-decisions.ts';
 import { createFeedbackLog } from './feedback-log.ts';
 import { createKnownFailures } from './known-failures.ts';
 import { createModelDeltas } from './model-deltas.ts';
@@ -18,6 +19,7 @@ import { createRefusedParts } from './refused-parts.ts';
 import { createReflections } from './reflections.ts';
 import { createReservations } from './reservations.ts';
 import { createStartMemory } from './start-memory.ts';
+import { createRunMetrics } from './run-metrics.ts';
 import { StoreReadOnlyError } from './store-errors.ts';
 import { createRetryMonitors } from './retry-monitors.ts';
 
@@ -50,6 +52,8 @@ export const createStore = (database: string | StoreOptions) => {
     biasCounts: createBiasCounts(db),
     retryMonitors: createRetryMonitors(db),
     enhancement: createEnhancementSwitches(db),
+    runMetrics: createRunMetrics(db),
+    guardDecisions: createGuardDecisions(db),
     refusedParts: createRefusedParts(db),
     modelDeltas,
     /** Resolves if the database answers and takes writes: a standby, or a database set to read only, answers but keeps nothing. */

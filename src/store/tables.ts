@@ -1,6 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { EnhancementJudgement, SwitchOffReason } from '../core/retry/switch-off.ts';
 import type { EnhancementArm, StepEvaluation } from '../protocol/lessons.ts';
+import type { DecisionAction, DecisionKind } from '../protocol/guard-decisions.ts';
 import type { FailureRecord, FailureStatus } from '../protocol/schemas/failure-record.ts';
 
 /** Read as parsed JSON, written as text (see `jsonParameter`). */
@@ -280,6 +281,52 @@ interface RefusedPartsTable {
   created_at: TimeByDatabase;
 }
 
+/** The figures of one ended run, for the monitors. */
+interface RunFiguresTable {
+  run_id: string;
+  agent: string;
+  outcome: string;
+  ended_at: Time;
+  steps: number;
+  attempts: number;
+  cost_micro_usd: number;
+  work_ms: number;
+  escalations: number;
+  held_calls: number;
+  retrievals: number;
+  with_evidence: number;
+  waste_attempts: number;
+  waste_ms: number;
+  waste_cost_micro_usd: number;
+  stalls: number;
+  repeated_failures: number;
+}
+
+interface GuardDecisionsTable {
+  id: Generated<number>;
+  decision_id: string;
+  run_id: string;
+  agent: string | null;
+  kind: DecisionKind;
+  rule: string;
+  action: DecisionAction;
+  why: string;
+  loop_id: string;
+  step_id: number | null;
+  fingerprint: string | null;
+  decided_at: Time;
+}
+
+interface DecisionVerdictsTable {
+  id: Generated<number>;
+  run_id: string;
+  decision_id: string;
+  wrong: boolean;
+  by: string;
+  reason: string | null;
+  created_at: TimeByDatabase;
+}
+
 export interface Tables {
   failure_records: FailureRecordsTable;
   failure_revisions: FailureRevisionsTable;
@@ -302,4 +349,7 @@ export interface Tables {
   retry_monitors: RetryMonitorsTable;
   enhancement_switches: EnhancementSwitchesTable;
   refused_parts: RefusedPartsTable;
+  run_figures: RunFiguresTable;
+  guard_decisions: GuardDecisionsTable;
+  decision_verdicts: DecisionVerdictsTable;
 }

@@ -438,6 +438,7 @@ describe('the server', () => {
       overall: [],
       remaining_failures: [],
       switches: [],
+      metrics: { bucket: 'day', overall: [], series: [], lessons: [] },
     });
   });
 

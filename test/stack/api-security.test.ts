@@ -33,6 +33,9 @@ beforeAll(async () => {
   const failure = { run_id: 'elsewhere', step_id: 1, signal_type: 'tool_error' };
   const taken = await world.ask('POST', '/v1/failures', { body: failure });
   there.failure_id = String(taken.body['failure_id']);
+  const decided = { kind: 'stall', rule: 'cycle', action: 'guide', why: 'x', step_id: 1, fingerprint: null } as const;
+  const of = { run_id: there.run_id, loop_id: 'loop', at: new Date().toISOString() };
+  await world.store.guardDecisions.append([{ decision_id: 'decided', ...of, ...decided }], 'demo');
   there.artifact = await world.store.artifacts.put(Buffer.from('{}'), 'application/json');
   const kept = await world.ask('POST', '/v1/reflections', { body: LESSON });
   there.reflection = String(kept.body['id']);
@@ -72,6 +75,7 @@ const BODIES: Record<string, () => object> = {
   'POST /v1/bound': () => ({}),
   'POST /codec/encode': () => ({ payloads: [] }),
   'POST /codec/decode': () => ({ payloads: [] }),
+  'POST /v1/runs/{run_id}/decisions/{decision_id}/verdict': () => ({ wrong: true, by: 'mallory' }),
   'POST /v1/monitors/enhancement': () => ({ agent: 'demo', enhancement: 'off', by: 'mallory' }),
 };
 const QUERIES: Record<string, string> = {
@@ -105,6 +109,7 @@ const addressOf = ({ name, path }: Operation): string =>
     .replace('{run_id}', there.run_id)
     .replace('{loop_id}', there.loop_id)
     .replace('{failure_id}', there.failure_id)
+    .replace('{decision_id}', 'decided')
     .replace('/reflections/{id}', `/reflections/${there.reflection}`)
     .replace('/artifacts/{id}', `/artifacts/${there.artifact}`) + (QUERIES[name] ?? '');
 

@@ -2,6 +2,7 @@ import type { Route } from '../route.ts';
 import { aboutRoutes } from './about.ts';
 import { artifact } from './artifacts.ts';
 import { decodePayloads, encodePayloads } from './codec.ts';
+import { decisions, judgeDecision } from './decisions.ts';
 import { fingerprints, postFailure, reviseFailure } from './failures.ts';
 import { detect, feedbackLog, refine } from './feedback.ts';
 import { alive, ready } from './health.ts';
@@ -61,6 +62,8 @@ const WORK: Route[] = [
   session,
   monitors,
   switchEnhancement,
+  decisions,
+  judgeDecision,
   encodePayloads,
   decodePayloads,
   alive,

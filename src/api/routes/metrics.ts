@@ -2,12 +2,12 @@ import type { ApiDeps } from '../api-context.ts';
 import type { Route } from '../route.ts';
 import { type Gauge, gauge } from '../watch/request-metrics.ts';
 import { readMonitors } from '../../store/monitor-figures.ts';
+import { monthAgo } from './monitors.ts';
 import { monitorLines } from '../watch/monitor-metrics.ts';
 import { within } from '../../protocol/within.ts';
 
 /** A scrape must not wait for a Temporal that does not answer. */
 const COUNT_MS = 1_000;
-const MONTH_MS = 30 * 86_400_000;
 
 export const metrics: Route = {
   method: 'get',
@@ -24,7 +24,7 @@ export const metrics: Route = {
 
 /** If the store does not answer, its metrics are left out and the others are still served. */
 async function retryLines({ store }: ApiDeps): Promise<string[]> {
-  const since = new Date(Date.now() - MONTH_MS).toISOString();
+  const since = monthAgo();
   const asked = (): Promise<string[]> =>
     readMonitors(store, { since, limit: 1 })
       .then(monitorLines)

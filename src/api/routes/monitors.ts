@@ -2,6 +2,7 @@ import { z } from 'zod';
 import type { EnhancementSwitch } from '../../core/retry/switch-off.ts';
 import { suggestName } from '../../define/zod-problems.ts';
 import { CAP } from '../../protocol/caps.ts';
+import { METRIC_BUCKETS } from '../../protocol/run-metrics.ts';
 import { readMonitors } from '../../store/monitor-figures.ts';
 import { answerJson } from '../json-answer.ts';
 import { Problem } from '../problem.ts';
@@ -11,26 +12,28 @@ import { SCHEMAS } from '../schemas/all-schemas.ts';
 import { plainText } from '../schemas/shared-schemas.ts';
 
 const MONTH_MS = 30 * 86_400_000;
+/** What the monitors show unless a request says otherwise. */
+export const monthAgo = (): string => new Date(Date.now() - MONTH_MS).toISOString();
 
 const monitorsQuery = z.strictObject({
   agent: plainText(CAP.nameChars).optional(),
   model: plainText(CAP.nameChars).optional(),
   since: z.iso.datetime({ offset: true }).or(z.iso.date()).optional(),
+  bucket: z.enum(METRIC_BUCKETS).optional().describe('The length of a period in `metrics.series`. Default: day'),
 });
 
 export const monitors: Route = {
   method: 'get',
   path: '/v1/monitors',
   role: 'viewer',
-  summary: 'How well retries work and what they cost, by agent, model and day; by default of the last 30 days',
+  summary:
+    'How well retries work, how runs go and what they cost, by agent and over time; by default of the last 30 days',
   query: monitorsQuery,
   answer: { status: 200, description: 'The latest day first', schema: 'Monitors' },
   handle: async (c, deps) => {
-    const { agent, model, since } = readQuery(c, monitorsQuery);
-    const from = since ?? new Date(Date.now() - MONTH_MS).toISOString();
-    const filter = { since: from, ...(agent && { agent }), ...(model && { model }) };
-    const { by_day, overall, remaining_failures, switches } = await readMonitors(deps.store, filter);
-    return answerJson(c, { monitors: by_day, overall, remaining_failures, switches: switches.map(toSwitch) });
+    const { since = monthAgo(), ...filter } = readQuery(c, monitorsQuery);
+    const { by_day, switches, ...rest } = await readMonitors(deps.store, { since, ...filter });
+    return answerJson(c, { monitors: by_day, switches: switches.map(toSwitch), ...rest });
   },
 };
 

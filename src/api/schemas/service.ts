@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { CAP } from '../../protocol/caps.ts';
 import { planSchema } from '../../protocol/schemas/plan.ts';
 import { policyPatchSchema, policySchema } from '../../protocol/schemas/policy.ts';
+import { metricsReport } from './metrics.ts';
 import { bound } from './run.ts';
 
 /** The schemas of the server itself: policy, agents, monitors, health. */
@@ -88,6 +89,8 @@ export const SERVICE_SCHEMAS = {
     overall: z.array(z.strictObject(figures)),
     remaining_failures: z.array(remainingFailure),
     switches: z.array(enhancementSwitch),
+    /** Of all ended runs: how often agents repeat themselves, what a step costs, and how runs end. */
+    metrics: metricsReport,
   }),
   SwitchRequest: z.strictObject({
     agent: z.string().min(1).max(CAP.nameChars),

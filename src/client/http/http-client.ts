@@ -7,7 +7,9 @@ import type { FollowOptions, Guards, Runs, SecondwindClient, TypedOptions } from
 import { typedResult } from '../typed-result.ts';
 import type { OverrideAnswer, RunEnd, RunPage, StartedRun, StoppedRun, TranscriptMessage } from '../views.ts';
 import { type RequestOptions, type ApiConnection, type HttpOptions, connectApi } from './api-connection.ts';
+import type { Monitors } from '../monitor-views.ts';
 import { followStream } from './follow-stream.ts';
+import { monitorsOverHttp } from './monitors-over-http.ts';
 
 type Listed<K extends string, T> = { [key in K]: T[] } & { next_cursor?: string };
 
@@ -17,6 +19,7 @@ export type { HttpOptions };
 export interface HttpClient extends SecondwindClient {
   /** Sends a request to any route of the API, for routes without a method in the client. */
   api: ApiConnection;
+  monitors: Monitors;
 }
 
 /**
@@ -32,7 +35,7 @@ export interface HttpClient extends SecondwindClient {
  */
 export function createHttpClient(options: HttpOptions): HttpClient {
   const api = connectApi(options);
-  return { runs: runsOverHttp(api), guards: guardsOverHttp(api), api };
+  return { runs: runsOverHttp(api), guards: guardsOverHttp(api), monitors: monitorsOverHttp(api), api };
 }
 
 function guardsOverHttp(api: ApiConnection): Guards {

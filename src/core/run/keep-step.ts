@@ -5,6 +5,7 @@ import { renderGuidance } from '../failures/render-guidance.ts';
 import { attemptCount, dropOutputText, failedOutputOf, type Step } from './attempts.ts';
 import { recordCancelledEffect } from './effects.ts';
 import { readEvaluation } from './evaluations.ts';
+import { countStep } from './figures.ts';
 import { keepOpenFailure } from './lessons.ts';
 import { holdOutput } from './outbox.ts';
 import type { RunState } from './state.ts';
@@ -38,5 +39,6 @@ export function keepStep(state: RunState, step: Step): void {
   if (said?.text !== undefined) holdOutput(state, { ...said, output: said.text });
   dropOutputText(step);
   readEvaluation(state, step);
+  countStep(state, step);
   state.loop.steps.push(step);
 }

@@ -1,5 +1,6 @@
 import type { AmountLimits, Amounts, PreparedRun } from '../../protocol/run.ts';
 import type { Grant } from '../../protocol/sub-runs.ts';
+import type { FigureCounts } from './figures.ts';
 import type { RunState } from './state.ts';
 
 /** The budget that retries, planner turns, reruns and sub-runs share. */
@@ -16,6 +17,8 @@ export interface Ledger {
   loans: { sub_run_id: string; grant: Grant }[];
   /** Work since the latest evaluation that was not an evaluation itself. Absent while there is none. */
   other_work?: { ms: number; cost_micro_usd: number };
+  /** Counts for the monitors. Absent while there is none. */
+  figures?: FigureCounts;
 }
 
 export const openLedger = (): Ledger => ({

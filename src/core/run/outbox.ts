@@ -114,6 +114,7 @@ export function collectWaiting(state: RunState, withOutputs: boolean): RecordBat
     lesson_uses: [...outbox.lesson_uses],
     evaluations: [...outbox.evaluations],
     feedback: [...outbox.feedback],
+    ...(outbox.decisions !== undefined && { decisions: [...outbox.decisions] }),
     ...(outbox.in_history !== undefined && { from_history: true as const }),
   };
 }
@@ -196,6 +197,9 @@ function removeBatch(state: RunState, batch: RecordBatch): void {
   outbox.lesson_uses = without(outbox.lesson_uses, batch.lesson_uses);
   outbox.evaluations = without(outbox.evaluations, batch.evaluations);
   outbox.feedback = without(outbox.feedback, batch.feedback);
+  const decisions = without(outbox.decisions ?? [], batch.decisions ?? []);
+  if (decisions.length > 0) outbox.decisions = decisions;
+  else delete outbox.decisions;
   foldSteps(
     state,
     loop.steps.filter((step) => !loop.batch.includes(step) && step.attempts.some(({ record }) => record !== undefined)),

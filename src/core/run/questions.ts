@@ -5,6 +5,7 @@ import { isoTime } from '../../protocol/time.ts';
 import type { Step } from './attempts.ts';
 import { artifactOfQuestion, describeQuestion } from './describe-question.ts';
 import { defaultDecision } from './explain-options.ts';
+import { countQuestion } from './figures.ts';
 import { millisecondsLeft, questionsLeft } from './ledger.ts';
 import { closeQuestion, decidedOutcome, isOver, toWireState, type OpenQuestion, openQuestion } from './life.ts';
 import type { RunState } from './state.ts';
@@ -92,6 +93,7 @@ function keepAskedInput({ state, outbox }: Story, question: OpenQuestion): void 
 
 function openNewQuestion(state: RunState, asked: QuestionRequest, now: number): OpenQuestion {
   state.ledger.questions.asked += 1;
+  countQuestion(state, asked.kind);
   const { step } = asked;
   const question: OpenQuestion = {
     ...defined({

@@ -7,6 +7,7 @@ import { buildLoopTrace } from '../guardrails/loop-trace.ts';
 import { rerunCount } from '../guardrails/guard-state.ts';
 import { artifactOf, attemptCount, statusOfStep } from './attempts.ts';
 import { reportEffects } from './known-effects.ts';
+import { figuresAtEnd } from './figures.ts';
 import type { RunState } from './state.ts';
 
 /** Makes the typed result of a run as the archive keeps it: then only lost outputs are unsaved. */
@@ -61,7 +62,7 @@ export const archivedSteps = ({ loop }: RunState): ArchivedStep[] =>
     artifact_id: artifactOf(step),
   }));
 
-export const archiveOf = (state: RunState, result: RunResult, pending: RecordBatch): RunArchive => ({
+export const archiveOf = (state: RunState, result: RunResult, pending: RecordBatch, now: number): RunArchive => ({
   run_id: state.run.run_id,
   agent: state.run.agent,
   goal: state.run.goal,
@@ -70,5 +71,6 @@ export const archiveOf = (state: RunState, result: RunResult, pending: RecordBat
   result,
   steps: [...state.earlier.steps, ...archivedSteps(state)],
   trace: buildLoopTrace(state.guard) as unknown as Json[],
+  figures: figuresAtEnd(state, result.outcome, now),
   pending,
 });

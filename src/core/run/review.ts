@@ -15,6 +15,8 @@ import { recordOverride } from './corrections.ts';
 import { describePasses } from './describe-attempts.ts';
 import { summarizeForPlanner } from './planner-steps.ts';
 import { openNextPass, summarizeEffects, summarizeUnknown } from './effects.ts';
+import { noteProgressAt } from './figures.ts';
+import { recordDecision } from './guard-decisions.ts';
 import { leftOf, limitsOf, millisecondsLeft } from './ledger.ts';
 import { endWith, isCancelled, isOver } from './life.ts';
 import { keepUnsavedRecords } from './outbox.ts';
@@ -36,7 +38,7 @@ export async function reviewLoop(story: Story): Promise<void> {
   state.guard = beginReview(state.guard);
   const { missed = [], ...review } = await requestReview(story);
   if (isCancelled(state)) return;
-  keepBest(state, review);
+  keepBest(state, review, ports.now());
   if (isOver(state)) return;
   const answer = await decide(story, review, missed);
   if (answer === null) return;
@@ -185,13 +187,25 @@ async function decide(story: Story, review: ReviewReport, missed: string[]): Pro
   const { state } = story;
   let judged = judge(story, review, {});
   if (state.run.policy.reruns.on_guard === 'ask_human' && canBeOverridden(state.guard, judged.answer)) {
+    recordGuardrail(story, judged.answer, 'ask_human');
     const answer = await askForOneMore(story, review, missed, judged.answer);
     if (isOver(state)) return null;
     judged = judgeAfterAnswer(story, review, judged, answer);
-  }
+  } else recordGuardrail(story, judged.answer, 'finalize');
   state.guard = judged.state;
   recordSpentOverrides(story);
   return judged.answer;
+}
+
+/** Records that a guardrail ends the run, or asks a person whether it should. */
+function recordGuardrail(
+  story: Story,
+  { decision_result: result }: LoopAnswer,
+  action: 'ask_human' | 'finalize',
+): void {
+  if (result.decision !== 'finalize' || !result.force_finalize) return;
+  const rule = result.finalize_reason;
+  recordDecision(story, { kind: 'guardrail', rule, action, why: WHY_FINAL[rule], step_id: null, fingerprint: null });
 }
 
 type Judged = ReturnType<typeof judge>;
@@ -252,13 +266,19 @@ function judge({ state, ports }: Story, review: ReviewReport, flags: Record<stri
   return judged;
 }
 
-function keepBest(state: RunState, review: ReviewReport): void {
+function keepBest(state: RunState, review: ReviewReport, now: number): void {
   const { best } = state.earlier;
   const isBetter =
     best === null ||
     review.alignment_score > best.alignment_score ||
     (review.alignment_score === best.alignment_score && review.drift_score <= best.drift_score);
+  // An equal review keeps the later result, but the run has come no further.
+  const isProgress = best !== null && isBetter && !isEqual(best, review);
+  if (isProgress) noteProgressAt(state, now);
   if (isBetter) state.earlier.best = { ...scores(review), result: resultOfLoop(state) };
 }
+
+const isEqual = (one: ReturnType<typeof scores>, other: ReturnType<typeof scores>): boolean =>
+  one.alignment_score === other.alignment_score && one.drift_score === other.drift_score;
 
 const scores = ({ alignment_score, drift_score }: ReviewReport) => ({ alignment_score, drift_score });

@@ -75,7 +75,7 @@ export async function closeRun({ state, ports, outbox }: Story): Promise<void> {
   state.loop.batch = [];
   state.guard = closeFamily(state.guard, isoTime(now));
   const result = makeResult(state, now);
-  const archive = archiveOf(state, result, collectWaiting(state, true));
+  const archive = archiveOf(state, result, collectWaiting(state, true), now);
   const saved = await ports.archive(archive);
   if (saved.saved) {
     state.outbox = emptyOutbox(state.outbox.lost);

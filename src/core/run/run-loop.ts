@@ -15,7 +15,7 @@ import { askHuman } from './questions.ts';
 import { lastSubject, recordHumanAnswer, recordPressure } from './read-failures.ts';
 import { type Perform, runStep } from './run-step.ts';
 import { endingAfter, settleStep, settleSuccess } from './settle-step.ts';
-import { admit, noteCall, noteMessage, clearCallsUnderWay, stallEscalation } from './stalls.ts';
+import { admit, noteCall, noteMessage, clearCallsUnderWay, recordStallEscalation, stallEscalation } from './stalls.ts';
 import type { RunState } from './state.ts';
 import type { Story } from './story.ts';
 
@@ -90,6 +90,7 @@ async function chosenCalls(story: Story): Promise<Call[] | 'message_only'> {
 async function askAboutMessages(story: Story, step: Step, stall: Stall): Promise<void> {
   const { state } = story;
   const next = stallEscalation(state, stall);
+  recordStallEscalation(story, step, stall, next);
   if (next.action === 'system_error') {
     return endWith(state, { outcome: 'system_error', reason: 'LOOP_STALL', why: next.why });
   }

@@ -17,6 +17,8 @@ import { closeCorrections, recordCorrection } from './corrections.ts';
 import { describeAttempts } from './describe-attempts.ts';
 import { holdIfUnknown, recordEffect, recordOpenEffect } from './effects.ts';
 import { readEvaluation, readOtherWork } from './evaluations.ts';
+import { countCost, noteProgressOfStep } from './figures.ts';
+import { actionInMode, recordDecision } from './guard-decisions.ts';
 import { effectOf, isEffectDone, isEffectUnknown } from './known-effects.ts';
 import { questionsLeft, turnsLeft } from './ledger.ts';
 import { keepRecalled, learnFromSuccess, readLessonUses } from './lessons.ts';
@@ -26,7 +28,7 @@ import { type QuestionOutcome, askHuman, describeLeaving } from './questions.ts'
 import { recordHumanAnswer, occurrencesOf, recordProgress, readFailures } from './read-failures.ts';
 import { type Perform, runStep } from './run-step.ts';
 import { leaveOpen, settleEffect } from './settle-effect.ts';
-import { allowStalledCall, forgetStalls, stallEscalation } from './stalls.ts';
+import { allowStalledCall, forgetStalls, recordStallEscalation, stallEscalation } from './stalls.ts';
 import type { RunState } from './state.ts';
 import { readTrials } from './trials.ts';
 import type { Story } from './story.ts';
@@ -102,6 +104,7 @@ export function settleSuccess(state: RunState, step: Step): boolean {
 /** Reads the new attempts into the lessons and the failure memory. */
 function readStep(state: RunState, step: Step): void {
   readOtherWork(state, step);
+  countCost(state, step);
   if (step.end?.kind === 'ok' || step.end?.kind === 'failed') readEvaluation(state, step);
   readTrials(state, step);
   keepRecalled(state, step);
@@ -123,7 +126,7 @@ async function settleFailure(
     return keepFailure(state, step);
   }
   const record = step.attempts.at(-1)?.record;
-  const next = decideNext(state, {
+  const next = decideNext(story, step, {
     kind: record?.observed_outcome.kind ?? 'exception',
     exhausted: true,
     effect: effectOf(state, step),
@@ -159,12 +162,18 @@ async function settleFailure(
  * Decides by the escalation rules. Outside `enforce` mode a planner that can choose is not stopped for repeating a
  * failure; the budget still ends the run.
  */
-function decideNext(state: RunState, failure: FailureToDecide): Escalation {
+function decideNext(story: Story, step: Step, failure: FailureToDecide): Escalation {
+  const { state } = story;
   const decided = escalate(failure);
   const isGuard = decided.action === 'ask_human' && failure.occurrences_since_progress >= failure.escalate_at;
   const couldAdapt =
     failure.planner === 'chooses' && escalate({ ...failure, occurrences_since_progress: 0 }).action === 'adapt';
-  if (state.run.policy.mode === 'enforce' || !isGuard || !couldAdapt) return decided;
+  if (!isGuard || !couldAdapt) return decided;
+  const fingerprint = step.attempts.at(-1)?.record?.fingerprint ?? null;
+  const action = actionInMode(state, 'ask_human');
+  const subject = { step_id: step.step_id, fingerprint };
+  recordDecision(story, { kind: 'escalation', rule: 'same_failure', action, why: decided.why, ...subject });
+  if (state.run.policy.mode === 'enforce') return decided;
   return { action: 'adapt', why: `would ask a person (${decided.why}), but the mode is ${state.run.policy.mode}` };
 }
 
@@ -224,6 +233,7 @@ async function settleStall(story: Story, step: Step, stall: Stall): Promise<Allo
   const { state, ports } = story;
   const next = stallEscalation(state, stall);
   ports.log({ event: 'stuck', step_id: step.step_id, rule: stall.rule, repeats: stall.repeats, action: next.action });
+  recordStallEscalation(story, step, stall, next);
   if (next.action === 'system_error') {
     keepGuided(state, step, stall);
     endWith(state, { outcome: 'system_error', reason: 'LOOP_STALL', why: next.why });
@@ -322,6 +332,7 @@ function keepSuccess(state: RunState, step: Step): void {
   const isNew = !state.loop.steps.some((other) => artifactOf(other) === artifactId);
   if (isNew) {
     recordProgress(state);
+    noteProgressOfStep(state, step);
     closeCorrections(state);
   }
   const outcome = successOf(step);

@@ -6,6 +6,7 @@ import { afterMessage } from '../failures/repeated-message.ts';
 import { defined } from '../../protocol/json.ts';
 import { artifactOf, attemptCount, lastFailure, type Step, subjectOf, successOf } from './attempts.ts';
 import { turnOrdinal } from './failure-records.ts';
+import { actionInMode, recordDecision } from './guard-decisions.ts';
 import { endWith } from './life.ts';
 import { recordNotice } from './read-failures.ts';
 import type { RunState } from './state.ts';
@@ -97,7 +98,15 @@ export function stallEscalation(state: RunState, stall: Stall): Escalation {
   });
 }
 
-function recordStall({ state, ports }: Story, step: Step, stall: Stall): void {
+/** Records that a stall goes to a person, or ends the run because a person was asked before. */
+export function recordStallEscalation(story: Story, step: Step, stall: Stall, { action, why }: Escalation): void {
+  const decided = action === 'system_error' ? 'system_error' : 'ask_human';
+  const { rule, fingerprint } = stall;
+  recordDecision(story, { kind: 'escalation', rule, action: decided, why, step_id: step.step_id, fingerprint });
+}
+
+function recordStall(story: Story, step: Step, stall: Stall): void {
+  const { state, ports } = story;
   const notice = defined({
     signal_type: 'loop_stall' as const,
     kind: 'repeated_call' as const,
@@ -110,6 +119,16 @@ function recordStall({ state, ports }: Story, step: Step, stall: Stall): void {
   const { fingerprint, rule, repeats } = stall;
   ports.log({ event: 'stall_detected', level: 'stuck', failure_id, fingerprint, rule, repeats });
   const next = stallEscalation(state, stall);
+  const decided = next.action === 'system_error' ? 'system_error' : 'guide';
+  const calls = `${stall.tool_name ?? 'The planner'} repeated itself ${repeats} times without a new result`;
+  recordDecision(story, {
+    kind: 'stall',
+    rule,
+    action: actionInMode(state, decided),
+    why: calls,
+    step_id: step.step_id,
+    fingerprint,
+  });
   if (!isEnforced(state) || next.action !== 'system_error') return;
   endWith(state, { outcome: 'system_error', reason: 'LOOP_STALL', why: next.why });
 }

@@ -1,5 +1,6 @@
 import type { SharedEffect, UnknownEffect } from '../../protocol/effects.ts';
 import { defined, type Json } from '../../protocol/json.ts';
+import type { GuardDecision } from '../../protocol/guard-decisions.ts';
 import type { FeedbackEntry, LearntLesson, LessonUse, RunLesson, StepEvaluation } from '../../protocol/lessons.ts';
 import type { FeedbackMessage } from '../../protocol/messages.ts';
 import type { ArchivedStep, FailureRevision, TextArtifact } from '../../protocol/records.ts';
@@ -151,6 +152,8 @@ export interface Outbox {
   lesson_uses: LessonUse[];
   evaluations: StepEvaluation[];
   feedback: FeedbackEntry[];
+  /** Decisions of guards, which wait for the next write. Absent while there is none. */
+  decisions?: GuardDecision[];
   /**
    * What the store did not take and only the history holds, counted. The next write that succeeds includes it. Absent when
    * there is nothing.

@@ -12,6 +12,7 @@ import { encryptedArtifacts } from './0010-encrypted-artifacts.ts';
 import { lessonTenants } from './0011-lesson-tenants.ts';
 import { lessonTrials } from './0012-lesson-trials.ts';
 import { enhancementArms } from './0013-enhancement-arms.ts';
+import { runFigures } from './0014-run-figures.ts';
 
 /** Listed in code and in order, so that a bundle contains them. After the first release, only append. */
 export const migrations: Record<string, Migration> = {
@@ -28,4 +29,5 @@ export const migrations: Record<string, Migration> = {
   '0011_lesson_tenants': lessonTenants,
   '0012_lesson_trials': lessonTrials,
   '0013_enhancement_arms': enhancementArms,
+  '0014_run_figures': runFigures,
 };
