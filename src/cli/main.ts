@@ -1,30 +1,26 @@
 #!/usr/bin/env node
-import { CommanderError } from 'commander';
-import { createProgram } from './program.ts';
-import { EXIT, reportError } from './report-error.ts';
-import { isServing } from './serving.ts';
+/** An agent runs `hook run` around each of its tool calls, so that must not wait for the whole command line to load. */
+const isHookRun = (): boolean => {
+  const [command, action, ...rest] = process.argv.slice(2);
+  if (command !== 'hook' || rest.includes('--help')) return false;
+  return action === 'run' || (action === undefined && !process.stdin.isTTY);
+};
 
 async function main(): Promise<number> {
-  try {
-    await createProgram().parseAsync();
-    return Number(process.exitCode ?? EXIT.ok);
-  } catch (error) {
-    // Commander has already printed what is wrong. `--help` and `--version` end here too, with code 0.
-    if (error instanceof CommanderError) return error.exitCode === 0 ? EXIT.ok : EXIT.usage;
-    return reportError(error, { json: process.argv.includes('--json') });
+  if (isHookRun()) {
+    const { runHook } = await import('./hook/run-hook.ts');
+    await runHook(process.argv.slice(4));
+    return 0;
   }
+  const { runProgram } = await import('./run-program.ts');
+  return runProgram();
 }
-
-// A reader that closes the pipe early, such as `| head`, is not an error.
-process.stdout.on('error', (error: NodeJS.ErrnoException) => {
-  // A stack or a worker goes on: its readers are elsewhere.
-  if (!isServing()) process.exit(error.code === 'EPIPE' ? EXIT.ok : EXIT.failed);
-});
-// Nothing can be said about a stderr that is gone.
-process.stderr.on('error', () => undefined);
 
 // Exits even if something still keeps the event loop busy.
 main().then(
   (code) => process.exit(code),
-  (error: unknown) => process.exit(reportError(error)),
+  async (error: unknown) => {
+    const { reportError } = await import('./report-error.ts');
+    process.exit(reportError(error));
+  },
 );

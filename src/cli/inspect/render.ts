@@ -41,6 +41,13 @@ export const describePolicy = (loop: InspectedLoop, mode: string): string => {
   return `this policy would have stepped in after call ${loop.would_stop_at ?? loop.end}`;
 };
 
+/** A loop for the terminal: where it was, why it was flagged, and with a policy what that would have done. */
+export const loopLines = (loop: InspectedLoop, mode: string | null): string[] => [
+  `  ${loop.level}: ${loop.rule}${loop.tool === null ? '' : ` (${oneLine(loop.tool)})`}, ${where(loop)}`,
+  `    ${loop.signal} Progress would have been: ${loop.progress}`,
+  ...(mode === null ? [] : [`    ${describePolicy(loop, mode)}`]),
+];
+
 export const terminalLines = (reports: readonly FileReport[], mode: string | null): string[] =>
   reports.flatMap((report) => {
     const { file, format, calls, loops, failures, waste, not_flagged, problems } = report;
@@ -54,11 +61,7 @@ export const terminalLines = (reports: readonly FileReport[], mode: string | nul
           ]
         : []),
       ...(calls > 0 && loops.length === 0 ? ['  not stuck'] : []),
-      ...loops.flatMap((loop) => [
-        `  ${loop.level}: ${loop.rule}${loop.tool === null ? '' : ` (${oneLine(loop.tool)})`}, ${where(loop)}`,
-        `    ${loop.signal} Progress would have been: ${loop.progress}`,
-        ...(mode === null ? [] : [`    ${describePolicy(loop, mode)}`]),
-      ]),
+      ...loops.flatMap((loop) => loopLines(loop, mode)),
       ...(loops.some(({ level }) => level === 'stuck') ? [`  wasted: ${wasteLine(waste)}`] : []),
       ...failures
         .slice(0, SHOWN_FAILURES)
