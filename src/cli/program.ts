@@ -11,6 +11,7 @@ import { addExport } from './commands/export.ts';
 import { addFailures } from './commands/failures.ts';
 import { addFeedback } from './commands/feedback.ts';
 import { addGuidance } from './commands/guidance.ts';
+import { addHook } from './commands/hook.ts';
 import { addInspect } from './commands/inspect.ts';
 import { addLessons } from './commands/lessons.ts';
 import { addMcp } from './commands/mcp.ts';
@@ -19,6 +20,7 @@ import { addMonitors } from './commands/monitors.ts';
 import { addOverride } from './commands/override.ts';
 import { addSupersede } from './commands/supersede.ts';
 import { addPolicy } from './commands/policy.ts';
+import { addProxy } from './commands/proxy.ts';
 import { addQuestions } from './commands/questions.ts';
 import { addRefine } from './commands/refine.ts';
 import { addReflections } from './commands/reflections.ts';
@@ -52,7 +54,10 @@ const GROUPS: [heading: string, commands: ((program: Command) => void)[]][] = [
   ],
   ['Run:', [addRun, addRerun, addAnswer, addFeedback, addOverride, addSupersede, addCancel]],
   ['Decide:', [addPolicy, addBound, addSimulate, addDetect, addRefine]],
-  ['Operate:', [addDev, addDemo, addWorker, addApi, addDoctor, addMigrate, addExport, addMonitors, addMcp]],
+  [
+    'Operate:',
+    [addDev, addDemo, addWorker, addApi, addDoctor, addMigrate, addExport, addMonitors, addMcp, addHook, addProxy],
+  ],
 ];
 
 /** Creates the command line. Each command imports what it needs when it runs, so that `--help` is fast. */

@@ -17,7 +17,7 @@ export function addHook(program: Command): void {
   program
     .command('hook [action]')
     .description(
-      'guard a coding agent around each of its tool calls: install, uninstall, status or report; `run` is what the agent calls',
+      'guard a coding agent around each of its tool calls: install, uninstall, status, report; the agent calls `run`',
     )
     .option('--agent <name>', 'the agent: claude, codex or gemini (default: claude)')
     .option('--mode <mode>', 'install: observe, guide or enforce (default: guide)')

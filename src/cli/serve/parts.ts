@@ -1,5 +1,5 @@
 /** The order of shutdown: no new requests first, then the work, then what the work depends on. */
-const ORDER = ['api', 'worker', 'client', 'store', 'telemetry', 'stack'] as const;
+const ORDER = ['proxy', 'api', 'worker', 'client', 'store', 'telemetry', 'stack'] as const;
 export type PartName = (typeof ORDER)[number];
 
 /** The services that were started. They stop in a fixed order, independent of the order of their start. */
