@@ -10,6 +10,8 @@ export interface UnknownEffect {
   known: string;
   /** Until when the lost attempt may still act. The call does not run again before. */
   may_act_until?: number;
+  /** The attempt did not stop after its timeout, and nobody knows until when it may act. */
+  still_running?: true;
 }
 
 /** A side effect that is done. It answers an identical call in a later pass. */

@@ -51,6 +51,9 @@ export const ACTIVITY = {
 /** In the heartbeats of an activity that waits for the store: what it wants of it. */
 export const STORE_WAIT = 'waiting_for_store';
 
+/** In the heartbeats of a side effect that goes on after its timeout: which one it is. */
+export const LATE_EFFECT = 'waiting_for_late_effect';
+
 const TOOL_PREFIX = 'tool.';
 export const toolActivity = (toolName: string): string => TOOL_PREFIX + toolName;
 export const toolOfActivity = (activityType: string): string | null =>

@@ -196,6 +196,8 @@ export interface CallFailed extends AttemptDetails {
    * How long the attempt may still act, because its worker stopped answering and may only be frozen. Absent if it is over.
    */
   may_act_ms?: number;
+  /** The attempt did not stop after its timeout, and nobody knows until when it may act. */
+  still_running?: true;
   output?: FailedOutput;
   /**
    * Set if a program ended by itself: a hash of its command line, exit code and output. Two attempts with one hash failed

@@ -3,6 +3,7 @@
  * asked once. A receiver counts what arrives. Needs Temporal and Postgres.
  */
 import { createServer, type Server } from 'node:http';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { AddressInfo } from 'node:net';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
@@ -141,7 +142,22 @@ const certain = [
     ],
   }),
 ];
-const agent = defineAgent({ name: 'payer', tools: [...unknown, ...certain] });
+/** Does not look at its signal, acts after its timeout and the usual grace of 3 s, and can find out whether it has acted. */
+const deaf = defineTool({
+  name: 'acts.late',
+  effect: 'side_effect',
+  input: orderInput,
+  output: z.string(),
+  timeoutMs: 200,
+  run: async ({ order }) => {
+    await sleep(4_500);
+    await post(order);
+    return 'paid';
+  },
+  reconcile: ({ order }) =>
+    (effects.get(order) ?? 0) > 0 ? { verdict: 'done', output: 'paid' } : { verdict: 'not_done' },
+});
+const agent = defineAgent({ name: 'payer', tools: [...unknown, ...certain, deaf] });
 
 let world: RunWorld;
 beforeAll(async () => {
@@ -189,6 +205,18 @@ describe('an effect that happened before the error', () => {
       questions: 1,
       attempts: 1,
     });
+  });
+});
+
+describe('a timeout that the tool ignores', () => {
+  it('reconcile is asked when the attempt has really ended, so that the effect happens once; why says so', async () => {
+    const { runId, order } = await start('acts.late');
+    await eventually(
+      async () => (await world.runs.get(runId)).why,
+      (why) => why === 'Waiting for step 1 (acts.late) to stop: its time is over, and it may still act.',
+    );
+    expect(await world.runs.result(runId)).toMatchObject({ outcome: 'completed', questions: 0, used: { attempts: 1 } });
+    expect(effects.get(order)).toBe(1);
   });
 });
 

@@ -2,7 +2,9 @@ import { readErrorFacts } from '../../core/retry/read-error-facts.ts';
 import type { Tool } from '../../define/define-tool.ts';
 import { ToolError } from '../../define/tool-error.ts';
 import { problemsOf } from '../../define/zod-problems.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { defined, type Json } from '../../protocol/json.ts';
+import { LATE_EFFECT } from '../../protocol/names.ts';
 import type { CallOutcome, ReconcileOutcome, ToolCallRequest } from '../../protocol/tools.ts';
 import { createAttemptNotes } from './attempt-notes.ts';
 import { asJson, checkOutput, keepOutput, joinProblems } from './check-output.ts';
@@ -14,7 +16,7 @@ import { failureBuilder, classifyThrown, buildTimeoutFailure } from './failed-at
 import { resolveArtifacts, type ResolvedInput } from './resolve-artifacts.ts';
 import { queryOf } from './retrieval.ts';
 import { fullTextOf } from './error-details.ts';
-import { type Timed, withTimeout } from './with-timeout.ts';
+import { type Patience, type Timed, withTimeout } from './with-timeout.ts';
 
 /** Runs one attempt of a tool and returns how it ended. It does not throw for anything that the tool does. */
 export async function executeTool(tool: Tool, request: ToolCallRequest, env: ToolEnvironment): Promise<CallOutcome> {
@@ -62,8 +64,12 @@ export async function executeTool(tool: Tool, request: ToolCallRequest, env: Too
   const throwIfExpired = (): void => {
     if (isExpired()) throw new ToolError(EXPIRED, { category: 'timeout', code: 'ATTEMPT_EXPIRED' });
   };
-  const run = await withTimeout(env.signal, request.timeout_ms, (signal) =>
-    tool.run(input.data, { ...notes.context, signal, throwIfExpired }),
+  const patience = tool.effect === 'side_effect' ? waitForLateEffect(tool, request, env) : undefined;
+  const run = await withTimeout(
+    env.signal,
+    request.timeout_ms,
+    (signal) => tool.run(input.data, { ...notes.context, signal, throwIfExpired }),
+    patience,
   );
   const ended = await judge(run);
   if (ended.class === 'cancelled') return ended;
@@ -75,12 +81,21 @@ export async function executeTool(tool: Tool, request: ToolCallRequest, env: Too
   return { ...ended, ...told, ...defined({ query, detected }), ...refs };
 
   async function judge(how: Timed<unknown>): Promise<CallOutcome> {
-    if (how.kind === 'timed_out') return buildTimeoutFailure(how.error, tool, request.timeout_ms, fail);
-    if (how.kind === 'threw') return classifyThrown(how.error, tool, env, fail, (event) => notes.log(event));
+    if (how.kind === 'timed_out') return buildTimeoutFailure(how, tool, request.timeout_ms, fail);
+    if (how.kind === 'threw') return classifyThrown(how, tool, env, fail, (event) => notes.log(event));
     const checked = await checkOutput(tool, request, how.value, env, notes, fail);
     return checked.class === 'ok' ? { ...checked, duration_ms: Math.max(0, env.now() - startedAt) } : checked;
   }
 }
+
+/**
+ * A side effect that goes on after its timeout may still act, so nobody can find out yet whether it happened. It is waited
+ * for, and the heartbeats tell the status of the run why.
+ */
+const waitForLateEffect = (tool: Tool, { step_id }: ToolCallRequest, env: ToolEnvironment): Patience => ({
+  graceMs: CAP.lateEffectMs,
+  onLate: () => env.heartbeat({ [LATE_EFFECT]: `step ${step_id} (${tool.name})` }),
+});
 
 const EXPIRED = 'this attempt is over: its time is up, or its worker stood still and the run has moved on';
 /** A worker that was frozen may get a call that the server handed to it during that time. */

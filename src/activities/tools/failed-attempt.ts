@@ -4,6 +4,7 @@ import { readErrorFacts } from '../../core/retry/read-error-facts.ts';
 import { validationFailed } from '../../core/retry/log-events.ts';
 import type { Tool } from '../../define/define-tool.ts';
 import { readStatedCertainty } from '../../define/tool-error.ts';
+import { CAP } from '../../protocol/caps.ts';
 import type { CallFailed, CallOutcome } from '../../protocol/tools.ts';
 import type { LogEvent, ToolEnvironment } from './tool-environment.ts';
 import { preview } from './shorten-text.ts';
@@ -26,8 +27,11 @@ export const failureBuilder =
     duration_ms: Math.max(0, duration()),
   });
 
+/** A worker that shuts down ends its process, and with it a tool that did not stop, within this time. */
+const PROCESS_END_MS = 10_000;
+
 export function classifyThrown(
-  error: unknown,
+  { error, running }: { error: unknown; running?: true },
   tool: Tool,
   env: ToolEnvironment,
   fail: BuildFailure,
@@ -38,7 +42,8 @@ export function classifyThrown(
   const stated = readStatedCertainty(error, tool.name);
   if (stopped === 'shutdown') {
     const certainty = stated === 'not_started' ? stated : 'unknown';
-    return fail({ ...lost, certainty }, `the worker shut down while ${tool.name} was running`);
+    const late = running === true && tool.effect === 'side_effect' ? { may_act_ms: PROCESS_END_MS } : {};
+    return fail({ ...lost, certainty, ...late }, `the worker shut down while ${tool.name} was running`);
   }
   if (stopped === 'cancelled') return { class: 'cancelled', duration_ms: 0 };
   const facts = readErrorFacts(error);
@@ -56,13 +61,21 @@ export function classifyThrown(
 
 /**
  * Builds the failure of a call that timed out. The effect is unknown unless the tool's own error says that nothing was
- * sent.
+ * sent. A side effect that has not even stopped may still happen.
  */
-export function buildTimeoutFailure(error: unknown, tool: Tool, timeoutMs: number, fail: BuildFailure): CallFailed {
+export function buildTimeoutFailure(
+  { error, running }: { error?: unknown; running?: true },
+  tool: Tool,
+  timeoutMs: number,
+  fail: BuildFailure,
+): CallFailed {
   const facts = readErrorFacts(error);
   const nothingSent = facts.request_sent === false || facts.certainty === 'not_started';
   const stated = readStatedCertainty(error, tool.name);
   const certainty = decideCertainty(tool.effect, stated, nothingSent ? 'not_started' : 'unknown');
-  const message = `${tool.name} gave no answer within ${timeoutMs} ms`;
-  return fail({ category: 'timeout', error_code: 'TIMEOUT', certainty, ...readFailedOutput(error) }, message);
+  const isLate = running === true && tool.effect === 'side_effect';
+  const late = isLate ? ` and was still running ${CAP.lateEffectMs / 1_000} s later` : '';
+  const message = `${tool.name} gave no answer within ${timeoutMs} ms${late}`;
+  const how = { category: 'timeout', error_code: 'TIMEOUT', certainty } as const;
+  return fail({ ...how, ...(isLate && { still_running: true }), ...readFailedOutput(error) }, message);
 }

@@ -7,7 +7,7 @@ import { RunNotFoundError } from '../../protocol/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { decodeAnswer } from '../decode-answer.ts';
 import { readQuestion } from '../history/read-question.ts';
-import { NOTHING_UNSAVED, stillUnsaved, withStoreWaits } from './unsaved.ts';
+import { NOTHING_UNSAVED, stillUnsaved, withWaits } from './unsaved.ts';
 
 /** A worker answers a query in milliseconds. Without a worker the query would wait until one starts. */
 const QUERY_DEADLINE_MS = 2_000;
@@ -33,7 +33,7 @@ export async function runStatus(client: Client, store: Store | undefined, runId:
     }
     const description = await describe(client, runId);
     if ((description?.status.name ?? 'RUNNING') === 'RUNNING') {
-      return { status: await withStoreWaits(client, description, status), byRun: true };
+      return { status: await withWaits(client, description, status), byRun: true };
     }
     // A terminated run still answers queries, from its history, but does not know that it has ended.
     const { pending_question: _question, ...latest } = status;

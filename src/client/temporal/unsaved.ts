@@ -1,7 +1,8 @@
 import type { Client, WorkflowExecutionDescription } from '@temporalio/client';
 import type { Payload } from '@temporalio/common';
+import { CAP } from '../../protocol/caps.ts';
 import { isRecord } from '../../protocol/json.ts';
-import { STORE_WAIT } from '../../protocol/names.ts';
+import { LATE_EFFECT, STORE_WAIT } from '../../protocol/names.ts';
 import type { RunResult, RunStatus, Unsaved } from '../../protocol/run.ts';
 import type { Store } from '../../store/store.ts';
 
@@ -21,8 +22,11 @@ export async function stillUnsaved(store: Store | undefined, runId: string, coun
 /** Older results have no count of outputs. */
 export const NOTHING_UNSAVED: Unsaved = { records: 0, outputs: 0, archive: false };
 
-/** Says in the status of an open run what its activities want of a store that does not answer. */
-export async function withStoreWaits(
+/**
+ * Says in the status of an open run what its activities want of a store that does not answer, or which side effect they
+ * wait for after its timeout.
+ */
+export async function withWaits(
   client: Client,
   description: WorkflowExecutionDescription | null,
   status: RunStatus,
@@ -31,12 +35,10 @@ export async function withStoreWaits(
   const beats = await Promise.all(
     (pendingActivities ?? []).map(({ heartbeatDetails }) => decoded(client, heartbeatDetails?.payloads?.[0])),
   );
-  const purposes = beats.flatMap((beat) => {
-    const purpose = isRecord(beat) ? beat[STORE_WAIT] : undefined;
-    return typeof purpose === 'string' ? [purpose] : [];
-  });
+  const purposes = readTexts(beats, STORE_WAIT);
   const [first] = purposes;
-  if (first === undefined) return status;
+  const [late] = readTexts(beats, LATE_EFFECT);
+  if (first === undefined) return late === undefined ? status : { ...status, ...describeLateEffect(late) };
   const more = purposes.length === 1 ? '' : `, and ${purposes.length - 1} more`;
   const outputs = purposes.filter((purpose) => purpose.startsWith('save the output')).length;
   return {
@@ -46,6 +48,17 @@ export async function withStoreWaits(
     unsaved: { ...status.unsaved, outputs: status.unsaved.outputs + outputs },
   };
 }
+
+const describeLateEffect = (what: string): Pick<RunStatus, 'why' | 'next_action'> => ({
+  why: `Waiting for ${what} to stop: its time is over, and it may still act.`,
+  next_action: `find out whether its effect happened when it has stopped, or ${CAP.lateEffectMs / 1_000} s after its timeout`,
+});
+
+const readTexts = (beats: unknown[], name: string): string[] =>
+  beats.flatMap((beat) => {
+    const text = isRecord(beat) ? beat[name] : undefined;
+    return typeof text === 'string' ? [text] : [];
+  });
 
 /** What somebody else's worker beats is none of ours, so what cannot be read is nothing. */
 async function decoded(client: Client, payload: Payload | null | undefined): Promise<unknown> {

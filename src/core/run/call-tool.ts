@@ -1,4 +1,5 @@
 import { enhancementArm } from '../retry/enhancement-arm.ts';
+import { CAP } from '../../protocol/caps.ts';
 import { defined, type Json } from '../../protocol/json.ts';
 import type { CallFailed, CallOutcome, RetryContext, ToolCallRequest } from '../../protocol/tools.ts';
 import { type Attempt, buildRetryContext, type Step } from './attempts.ts';
@@ -64,11 +65,17 @@ async function reconcileUnknown(
       return { class: 'ok', ...output, duration_ms: outcome.duration_ms };
     }
     case 'not_done':
-      return { ...known, certainty: 'failed' };
+      // It was not done when the tool looked, and an attempt that goes on can do it a moment later.
+      return outcome.still_running === true
+        ? { ...known, message_preview: withVerdict(outcome.message_preview) }
+        : { ...known, certainty: 'failed' };
     case 'unknown':
       return known;
   }
 }
+
+const withVerdict = (said: string): string =>
+  `${said}; reconcile says that it was not done until then`.slice(0, CAP.messagePreviewChars);
 
 /** Also asked about an effect that is done with an output that cannot be used: it may give a usable one. */
 const isReconcilable = (state: RunState, step: Step, failure: CallFailed): boolean =>

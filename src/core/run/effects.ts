@@ -104,6 +104,7 @@ export function noteFailedEffect(state: RunState, step: Step): UnknownEffect | n
   const known = `It is unknown whether this call took effect. It was started and failed: ${said}.`;
   const effect = noteUnknown(state, step, known);
   if (failure.may_act_ms !== undefined) effect.may_act_until = (attempt?.at ?? 0) + failure.may_act_ms;
+  if (failure.still_running === true) effect.still_running = true;
   return effect;
 }
 

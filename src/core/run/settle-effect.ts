@@ -201,8 +201,11 @@ function questionAbout(step: Step, effect: UnknownEffect | null, now: number): s
   return `${what} ${how}. Did it happen?${warnOfLateAct(effect, now)}`;
 }
 
-/** A frozen worker may act after a person has looked, so the person has to know until when. */
-function warnOfLateAct({ may_act_until: until = 0 }: UnknownEffect, now: number): string {
+/** An attempt that is not over may act after a person has looked, so the person has to know until when. */
+function warnOfLateAct({ may_act_until: until = 0, still_running }: UnknownEffect, now: number): string {
+  if (still_running === true) {
+    return ' Its attempt did not stop after its timeout and may still act: make sure that it has ended, or restart its worker, before you answer `not_done`.';
+  }
   if (until <= now) return '';
   return ` The lost attempt may still act until ${isoTime(until)}, so look after that before you answer \`not_done\`.`;
 }

@@ -54,6 +54,7 @@ const FROM_CODE: [page: string, stated: string][] = [
   ['docs/adr/0003-no-failure-no-tax.md', `up to ${CAP.outboxRecords} failure records`],
   ['docs/adr/0003-no-failure-no-tax.md', `for up to ${CAP.storeWaitMs / 60_000} minutes beyond the tool's timeout`],
   ['docs/adr/0003-no-failure-no-tax.md', `Up to ${CAP.carriedBytes / 1_000_000} MB fit`],
+  ['docs/adr/0011-stopped-worker-started-side-effect.md', `waited for up to ${CAP.lateEffectMs / 1_000} s`],
   [
     'docs/adr/0003-no-failure-no-tax.md',
     `within ${numberIn(patient, 'maximumInterval: 5_000, maximumAttempts')} attempts`,

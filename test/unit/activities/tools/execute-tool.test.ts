@@ -394,6 +394,36 @@ describe('a tool whose time is up', () => {
     expect(outcome).toMatchObject({ error_code: 'TIMEOUT', certainty: 'unknown' });
   });
 
+  it('a side effect that ignores its signal is waited for until it ends, and the heartbeats say so', async () => {
+    const env = toolEnvironment();
+    const beats = vi.spyOn(env, 'heartbeat');
+    const late = tool(() => new Promise((resolve) => setTimeout(resolve, 20_000, 'late')), { effect: 'side_effect' });
+    const outcome = await endsAfter(20_000, () => failed(late, request({}, { timeout_ms: 50 }), env));
+    expect(outcome).toMatchObject({ error_code: 'TIMEOUT', certainty: 'unknown' });
+    expect(outcome).not.toHaveProperty('still_running');
+    expect(beats).toHaveBeenCalledWith({ waiting_for_late_effect: expect.stringMatching(/^step \d+ \(/) });
+  });
+
+  it('a side effect that does not stop at all is given up after a minute, and the failure says that it still runs', async () => {
+    const deaf = tool(() => new Promise(() => undefined), { effect: 'side_effect' });
+    const outcome = await endsAfter(50 + 60_000, () => failed(deaf, request({}, { timeout_ms: 50 })));
+    expect(outcome).toMatchObject({ error_code: 'TIMEOUT', certainty: 'unknown', still_running: true });
+    expect(outcome.message_preview).toMatch(/gave no answer within 50 ms and was still running 60 s later$/);
+  });
+
+  it('a side effect that does not stop with its worker may act until the process has ended', async () => {
+    const env = toolEnvironment();
+    const deaf = tool(
+      () => {
+        setImmediate(() => env.stop('shutdown'));
+        return new Promise(() => undefined);
+      },
+      { effect: 'side_effect' },
+    );
+    const outcome = await failed(deaf, request({}), env);
+    expect(outcome).toMatchObject({ error_code: 'WORKER_SHUTDOWN', certainty: 'unknown', may_act_ms: 10_000 });
+  });
+
   it('a tool that knows that nothing was sent says so at its timeout', async () => {
     const connecting = tool(
       (_input, { signal }) =>

@@ -16,7 +16,21 @@ import { prepared } from '../../../support/fixtures.ts';
 
 const tool = (name: string, effect: 'read' | 'side_effect' = 'read', more: { evaluates?: boolean } = {}) =>
   defineTool({ name, effect, input: z.json(), output: z.json(), run: () => null, ...more });
-const tools = [tool('look'), tool('search'), tool('checked', 'read', { evaluates: true }), tool('pay', 'side_effect')];
+const book = defineTool({
+  name: 'book',
+  effect: 'side_effect',
+  input: z.json(),
+  output: z.json(),
+  run: () => null,
+  reconcile: () => ({ verdict: 'unknown' }),
+});
+const tools = [
+  tool('look'),
+  tool('search'),
+  tool('checked', 'read', { evaluates: true }),
+  tool('pay', 'side_effect'),
+  book,
+];
 
 const registry = createRegistry([
   defineAgent({ name: 'chooser', tools, planner: { choose: () => ({ calls: [] }) } }),

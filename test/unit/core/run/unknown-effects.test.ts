@@ -17,7 +17,7 @@ import { simulateSubRun } from '../../../../src/testing/simulator/sub-run.ts';
 import { prepared } from '../../../support/fixtures.ts';
 import { failed, liveChoosing, succeeded } from './choosing-world.ts';
 
-const lost = (more: { may_act_ms?: number } = {}): CallOutcome =>
+const lost = (more: { may_act_ms?: number; still_running?: true } = {}): CallOutcome =>
   failed('ECONNRESET', 'socket hang up', { certainty: 'unknown', category: 'network', ...more });
 const pay = { tool: 'pay', input: { euros: 5 } };
 
@@ -37,6 +37,7 @@ async function live(
   outcomes: CallOutcome[],
   answers: Record<string, Json>[],
   policy: PolicyPatch = {},
+  world: Partial<World> = {},
 ): Promise<Lived> {
   const requests: ToolCallRequest[] = [];
   const options: string[][] = [];
@@ -58,6 +59,7 @@ async function live(
     },
     policy: { reruns: { max_reruns: 0 }, ...policy },
     more: {
+      ...world,
       react: ({ question }, send) => {
         if (question === null || options.length >= Number(question.question_id.split(':q')[1])) return;
         options.push(question.options);
@@ -111,6 +113,22 @@ describe('the question about an effect of unknown outcome', () => {
     const until = lived.state.effects.unknown[0]?.may_act_until ?? 0;
     expect(lived.questions).toEqual([expect.stringContaining(`may still act until ${new Date(until).toISOString()}`)]);
     expect((await live([[pay]], [lost()], [{ decision: 'skip' }])).questions[0]).not.toContain('may still act');
+  });
+
+  it('an attempt that does not stop is not believed to be over: reconcile may confirm it, and cannot rule it out', async () => {
+    const book = { tool: 'book', input: { seat: 1 } };
+    const running = lost({ still_running: true });
+    const verdict = (found: 'done' | 'not_done'): Partial<World> => ({
+      reconcile: () => (found === 'done' ? { verdict: 'done', ...succeeded('booked') } : { verdict: 'not_done' }),
+    });
+    const ruledOut = await live([[book]], [running], [{ decision: 'skip' }], {}, verdict('not_done'));
+    expect(ruledOut.requests).toHaveLength(1);
+    expect(ruledOut.questions).toEqual([expect.stringMatching(/did not stop after its timeout and may still act/)]);
+    expect(ruledOut.steps[0]?.known).toContain('reconcile says that it was not done until then');
+    const confirmed = await live([[book]], [running], [], {}, verdict('done'));
+    expect(confirmed).toMatchObject({ questions: [], steps: [{ status: 'ok', output: 'booked' }] });
+    const over = await live([[book]], [lost()], [], {}, verdict('not_done'));
+    expect({ requests: over.requests.length, questions: over.questions }).toEqual({ requests: 2, questions: [] });
   });
 
   it('stop ends the run and says that the outcome is unknown', async () => {
