@@ -2,6 +2,7 @@ import { errorSignature } from '../core/lessons/signature.ts';
 import { toStoredLesson } from '../core/lessons/stored-lesson.ts';
 import { claimOf, tellLesson, withoutOutputs } from '../core/lessons/tell-lesson.ts';
 import type { LearntLesson, LessonRemedy } from '../protocol/lessons.ts';
+import { defined } from '../protocol/json.ts';
 import { CAP } from '../protocol/caps.ts';
 import type { ActivityStore, LessonToKeep } from './store-port.ts';
 
@@ -34,6 +35,7 @@ export async function lessonToKeep(
     rationale,
     tags,
     tools: lesson.tools,
+    ...defined({ tool_schemas: lesson.tool_schemas }),
     context,
     run_id: run.run_id,
     occurrence_id: lesson.occurrence_id,

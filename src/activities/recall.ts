@@ -1,4 +1,5 @@
 import { log as activityLog } from '@temporalio/activity';
+import { findChangedTool } from '../core/lessons/changed-schema.ts';
 import { MAX_LESSONS } from '../core/lessons/rank-lessons.ts';
 import type { RecallQuery, RunLesson } from '../protocol/lessons.ts';
 import { toRunLesson } from '../store/start-memory.ts';
@@ -19,12 +20,16 @@ export function createRecallActivities(
   deadlineMs: number = DEADLINE_MS,
 ) {
   return {
-    recall: async ({ run_id, tenant = null, ...query }: RecallQuery): Promise<RunLesson[]> => {
+    recall: async ({ run_id, tenant = null, tool_schemas = {}, ...query }: RecallQuery): Promise<RunLesson[]> => {
       if (reflections === undefined) return [];
       try {
         // Postgres gets the deadline too, so that it stops a search whose result is no longer wanted.
         const limits = { limit: MAX_LESSONS, timeout_ms: deadlineMs };
-        const found = await within(deadlineMs, () => reflections.recallForFailure({ ...query, tenant, ...limits }));
+        const found = await within(deadlineMs, async () => {
+          const recalled = await reflections.recallForFailure({ ...query, tenant, ...limits });
+          const schemas = await reflections.schemasOf?.(recalled.map(({ id }) => id));
+          return recalled.filter(({ id, pinned }) => pinned || !findChangedTool(schemas?.get(id) ?? [], tool_schemas));
+        });
         return found.slice(0, MAX_LESSONS).map(toRunLesson);
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);

@@ -1,5 +1,5 @@
 import type { KnownLesson, StartMemoryReader } from '../store/start-memory.ts';
-import type { FeedbackEntry, LessonUse, StepEvaluation } from '../protocol/lessons.ts';
+import type { FeedbackEntry, LessonUse, StepEvaluation, ToolSchemas } from '../protocol/lessons.ts';
 import type { ModelDelta } from '../protocol/model-delta.ts';
 import type { GuardDecision } from '../protocol/guard-decisions.ts';
 import type { FailureRevision } from '../protocol/records.ts';
@@ -64,6 +64,8 @@ export interface MemoryStore {
       fingerprint: string;
       claims: readonly string[];
     }): Promise<string[]>;
+    /** The schemas under which each of these lessons was learnt, the latest first. */
+    schemasOf?(ids: readonly number[]): Promise<ReadonlyMap<number, ToolSchemas[]>>;
     recallForFailure(query: {
       scope: 'agent' | 'global';
       agent: string;
@@ -101,6 +103,7 @@ export interface LessonToKeep {
   rationale: string;
   tags: string[];
   tools: string[];
+  tool_schemas?: ToolSchemas;
   context: {
     error_signature: string;
     original_query: string;

@@ -40,6 +40,8 @@ export interface RecallQuery {
   /** The failure in one line, in the words with which a lesson about it begins. */
   description: string;
   similarity_threshold: number;
+  /** The schema of the tool that failed. Lessons that were learnt under another one are left out. */
+  tool_schemas?: ToolSchemas;
 }
 
 export type PlainValue = string | number | boolean | null;
@@ -71,6 +73,9 @@ export interface LessonRemedy {
   input_hash: string | null;
 }
 
+/** The hash of the input and output schema of each tool, by its name. */
+export type ToolSchemas = Record<string, string>;
+
 /** A lesson that a run has learnt: a failure, and what was different when the retry worked. */
 export interface LearntLesson {
   /** Derived from run, step and attempt, so that a repeated write counts as one occurrence. */
@@ -85,6 +90,8 @@ export interface LearntLesson {
   iteration: number;
   quality_delta: number;
   tools: string[];
+  /** The schemas of these tools. A lesson is superseded when one of them changes. Absent in lessons of an older build. */
+  tool_schemas?: ToolSchemas;
   similarity_threshold: number;
   /** Absent in lessons of an older build. */
   remedy?: LessonRemedy;

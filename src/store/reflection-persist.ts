@@ -28,6 +28,8 @@ const newReflectionSchema = z
     tags: z.array(z.string().max(300)).max(50),
     /** The tools it is about; none means any tool. */
     tools: z.array(name).max(50).optional(),
+    /** The hash of the schema of each of these tools. */
+    tool_schemas: z.record(z.string(), z.string().max(80)).optional(),
     context: z.strictObject({
       error_signature: z.string(),
       original_query: z.string(),
@@ -85,6 +87,7 @@ export const persistReflection =
           stored: known === undefined,
           run_id: typeof reflection.run_id === 'string' ? cleanText(reflection.run_id) : null,
           similarity: match.similarity,
+          tool_schemas: reflection.tool_schemas === undefined ? null : jsonParameter(reflection.tool_schemas),
         })
         .execute();
       return answer(trx, match.id, known === undefined, match.similarity);

@@ -4,7 +4,7 @@ import type { Kysely } from 'kysely';
 import { cleanText } from './clean-text.ts';
 import { isMissingReference, StoreInputError } from './store-errors.ts';
 import { agreeOnValues } from './reflection-claims.ts';
-import type { LessonUse } from '../protocol/lessons.ts';
+import type { LessonUse, ToolSchemas } from '../protocol/lessons.ts';
 import { persistReflection } from './reflection-persist.ts';
 import { createReflectionRecall } from './reflection-recall.ts';
 import { createReflectionTrials, recordTrials } from './reflection-trials.ts';
@@ -87,6 +87,19 @@ export const createReflections = (db: Kysely<Tables>) => ({
       .executeTakeFirstOrThrow()
       .catch(refuseUnknownReflection);
     return { ...row, created_at: created_at.toISOString() };
+  },
+
+  /** The schemas under which each of these lessons was learnt, the latest first. */
+  schemasOf: async (ids: readonly number[]): Promise<ReadonlyMap<number, ToolSchemas[]>> => {
+    const found = new Map<number, ToolSchemas[]>();
+    if (ids.length === 0) return found;
+    const { rows } = await sql<{ id: number; tool_schemas: ToolSchemas }>`
+      select reflection_id as id, tool_schemas from reflection_occurrences
+      where reflection_id = any(${[...ids]}::bigint[]) and tool_schemas is not null
+      group by reflection_id, tool_schemas
+      order by max(created_at) desc`.execute(db);
+    for (const { id, tool_schemas } of rows) found.set(id, [...(found.get(id) ?? []), tool_schemas]);
+    return found;
   },
 
   /** The latest times that a lesson was learnt, with the runs that learnt it. */

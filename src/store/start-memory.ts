@@ -1,12 +1,13 @@
 import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
 import { familyOf } from '../core/guardrails/loop-ids.ts';
+import { findChangedTool, schemasOfTools } from '../core/lessons/changed-schema.ts';
 import { type Lesson, MAX_LESSONS, rankLessons } from '../core/lessons/rank-lessons.ts';
 import { firstCodePoints } from '../core/lessons/unicode-text.ts';
 import { isWithheld, shareWithheld } from '../core/lessons/assignment.ts';
 import { defined } from '../protocol/json.ts';
 import { EMPTY_START_MEMORY } from '../protocol/lessons.ts';
-import type { RunLesson, StartMemory } from '../protocol/lessons.ts';
+import type { RunLesson, StartMemory, ToolSchemas } from '../protocol/lessons.ts';
 import { CAP } from '../protocol/caps.ts';
 import type { PreparedRun } from '../protocol/run.ts';
 import { within } from '../protocol/within.ts';
@@ -39,9 +40,16 @@ export async function loadStartMemory(
 export interface StartMemoryReader {
   read(run: PreparedRun): Promise<StartMemory>;
   /** The best lessons about these tools, ranked by `rankLessons`. */
-  lessons(query: Reader & { tools: readonly string[]; limit?: number }): Promise<KnownLesson[]>;
+  lessons(query: Reader & LessonsQuery): Promise<KnownLesson[]>;
   /** The lessons that a run starts with: as many as it may see, and those that are withheld from it. */
   lessonsFor(run: StartingRun): Promise<StartLesson[]>;
+}
+
+export interface LessonsQuery {
+  tools: readonly string[];
+  /** The present schemas of these tools. Lessons that were learnt under others are left out, unless a person pinned them. */
+  schemas?: ToolSchemas;
+  limit?: number;
 }
 
 export type StartingRun = Pick<PreparedRun, 'run_id' | 'agent' | 'tenant' | 'policy' | 'manifest'>;
@@ -62,12 +70,13 @@ export interface StartLesson extends KnownLesson {
 }
 
 export const createStartMemory = (db: Kysely<Tables>): StartMemoryReader => {
-  const lessons: StartMemoryReader['lessons'] = ({ tools, limit = MAX_LESSONS, ...reader }) =>
-    bestLessons(db, readableScopes(reader), tools, limit);
+  const lessons: StartMemoryReader['lessons'] = (query) => bestLessons(db, readableScopes(query), query);
   const lessonsFor: StartMemoryReader['lessonsFor'] = async ({ run_id, agent, tenant, policy, manifest }) => {
     const { scope, holdout } = policy.memory;
     if (scope === 'run') return [];
-    const found = await lessons({ scope, agent, tenant, tools: Object.keys(manifest), limit: 2 * MAX_LESSONS });
+    const tools = Object.keys(manifest);
+    const schemas = schemasOfTools(manifest, tools);
+    const found = await lessons({ scope, agent, tenant, tools, schemas, limit: 2 * MAX_LESSONS });
     const sorted = found.map((lesson) => {
       const share = shareWithheld(trialOf(lesson), holdout);
       return { ...lesson, withheld: isWithheld(run_id, lesson.id, share) };
@@ -125,6 +134,8 @@ interface Candidate extends KnownLesson {
   uses: number;
   successes: number;
   last_seen_at: Date;
+  /** Of its tools, when it was learnt, each combination once. */
+  schemas: ToolSchemas[];
 }
 interface RankedLesson extends Lesson {
   known: KnownLesson;
@@ -138,21 +149,21 @@ interface RankedLesson extends Lesson {
 async function bestLessons(
   db: Kysely<Tables>,
   scopes: readonly string[],
-  toolNames: readonly string[],
-  limit: number,
+  { tools: toolNames, schemas = {}, limit = MAX_LESSONS }: LessonsQuery,
 ): Promise<KnownLesson[]> {
   const tools = [...new Set(toolNames.map(cleanText))].filter((name) => name !== '');
   if (tools.length === 0 || limit <= 0) return [];
   const found: RankedLesson[] = [];
   for (let page = 0; ; page += 1) {
     const rows = await candidates(db, scopes, tools, page);
-    if (rows.length > 0) found.push(...rankLessons(rows.map(toLesson), tools, limit));
+    const valid = rows.filter((row) => row.pinned || findChangedTool(row.schemas, schemas) === null);
+    if (valid.length > 0) found.push(...rankLessons(valid.map(toLesson), tools, limit));
     if (found.length >= limit || rows.length < PAGE) break;
   }
   return found.length === 0 ? [] : rankLessons(found, tools, limit).map(({ known }) => known);
 }
 
-const toLesson = ({ uses, successes, last_seen_at, ...known }: Candidate): RankedLesson => ({
+const toLesson = ({ uses, successes, last_seen_at, schemas: _judged, ...known }: Candidate): RankedLesson => ({
   id: lessonId(known.id),
   content: known.content,
   tools: known.tools,
@@ -200,7 +211,10 @@ async function candidates(
       group by reflection_id
     ),
     seen as (
-      select reflection_id, max(created_at) as last_at
+      select
+        reflection_id,
+        max(created_at) as last_at,
+        jsonb_agg(distinct tool_schemas) filter (where tool_schemas is not null) as schemas
       from reflection_occurrences where reflection_id in (select id from lesson)
       group by reflection_id
     ),
@@ -219,7 +233,8 @@ async function candidates(
         end as phase,
         coalesce(used.uses, 0) as uses,
         coalesce(used.successes, 0) as successes,
-        date_trunc('milliseconds', coalesce(seen.last_at, lesson.created_at)) as last_seen_at
+        date_trunc('milliseconds', coalesce(seen.last_at, lesson.created_at)) as last_seen_at,
+        coalesce(seen.schemas, '[]') as schemas
       from lesson
       left join said on said.reflection_id = lesson.id
       left join judged on judged.reflection_id = lesson.id

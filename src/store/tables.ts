@@ -1,7 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { EnhancementJudgement, SwitchOffReason } from '../core/retry/switch-off.ts';
-import type { EnhancementArm, StepEvaluation } from '../protocol/lessons.ts';
 import type { DecisionAction, DecisionKind } from '../protocol/guard-decisions.ts';
+import type { EnhancementArm, StepEvaluation, ToolSchemas } from '../protocol/lessons.ts';
 import type { FailureRecord, FailureStatus } from '../protocol/schemas/failure-record.ts';
 
 /** Read as parsed JSON, written as text (see `jsonParameter`). */
@@ -150,6 +150,8 @@ interface ReflectionOccurrencesTable {
   stored: boolean;
   run_id: string | null;
   similarity: number;
+  /** The hash of the schema of each of its tools at that time; null for an imported lesson or an older build. */
+  tool_schemas: ColumnType<ToolSchemas | null, string | null, never>;
   created_at: TimeByDatabase;
 }
 

@@ -9,6 +9,7 @@ import type { FailureItem } from '../../src/client/views.ts';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
 import type { Json } from '../../src/protocol/json.ts';
+import { ToolError } from '../../src/define/tool-error.ts';
 import { type ScriptedServer, serveScriptedModel } from '../../src/testing.ts';
 import { type ApiWorld, openApiWorld, tokenOf } from '../support/api-world.ts';
 import { runCommand } from './cli-process.ts';
@@ -33,6 +34,26 @@ const search = defineTool({
   }),
 });
 
+/** Refuses more than 100 pieces. A new version of it has another schema. */
+const stock = (schema: z.ZodType<{ limit: number }>) =>
+  defineTool({
+    name: 'stock',
+    effect: 'read',
+    input: schema,
+    output: z.json(),
+    run: ({ limit }) => {
+      if (limit > 100) throw new ToolError('limit 500 is over 100', { category: 'invalid_input', code: 'HTTP_422' });
+      return { limit };
+    },
+  });
+const clerkWith = (schema: z.ZodType<{ limit: number }>) =>
+  defineAgent({
+    name: 'clerk',
+    instructions: 'Work.',
+    model: { base_url: model.url, api_key: 'k', model: 'm' },
+    tools: [stock(schema)],
+  });
+
 let world: ApiWorld;
 let model: ScriptedServer;
 let api: ServedApi;
@@ -40,12 +61,15 @@ beforeAll(async () => {
   model = await serveScriptedModel(({ messages }) => {
     const results = messages.filter(({ role }) => role === 'tool').length;
     if (results > 1) return { text: 'done' };
-    return { calls: [{ tool: 'list', input: { limit: results === 0 ? 400 : 40 } }] };
+    const tool = JSON.stringify(messages).includes('List all rows.') ? 'list' : 'stock';
+    const [first, second] = tool === 'list' ? [400, 40] : [500, 100];
+    return { calls: [{ tool, input: { limit: (results === 0 ? first : second) ?? 0 } }] };
   });
   const endpoint = { base_url: model.url, api_key: 'k', model: 'm' };
   world = await openApiWorld([
     defineAgent({ name: 'lister', instructions: 'List.', model: endpoint, tools: [list] }),
     defineAgent({ name: 'searcher', tools: [search] }),
+    clerkWith(z.object({ limit: z.int() })),
   ]);
   await world.startWorker();
   api = await serveApi(world.app, { host: '127.0.0.1', port: 0 });
@@ -101,4 +125,56 @@ describe('the record of a failure', () => {
     const printed = (await cli('failures', run_id)).replaceAll(/\s+/g, ' ');
     expect(printed).toContain('(query q-17; chunks doc-7, doc-9; evidence ev-1)');
   });
+});
+
+describe('a lesson about a tool', () => {
+  interface Listed {
+    id: number;
+    status: string;
+    superseded_because: string | null;
+  }
+  const LESSON = 'then what worked was limit 100';
+  /** Lives one run and returns the text of its first request to the model. */
+  const firstRequest = async (at: ApiWorld): Promise<string> => {
+    const before = model.exchanges.length;
+    const run_id = at.newRunId('clerk');
+    await at.runs.start({ agent: 'clerk', goal: 'Count it.', run_id, policy: { memory: { holdout: 0 } } });
+    expect(await at.runs.result(run_id)).toMatchObject({ outcome: 'completed' });
+    return JSON.stringify(model.exchanges[before]?.request.messages);
+  };
+  const listed = async (at: ApiWorld): Promise<Listed[]> =>
+    (await at.ask<{ reflections: Listed[] }>('GET', '/v1/reflections?agent=clerk')).body.reflections;
+
+  it(
+    'is superseded by a changed schema, says why, and holds again once it is learnt again',
+    { timeout: 60_000 },
+    async () => {
+      expect(await firstRequest(world)).not.toContain(LESSON);
+      expect(await firstRequest(world)).toContain(LESSON);
+      const changed = clerkWith(z.object({ limit: z.int(), shelf: z.string().optional() }));
+      const next = await openApiWorld([changed], {}, world.databaseUrl);
+      await next.startWorker();
+      const served = await serveApi(next.app, { host: '127.0.0.1', port: 0 });
+      try {
+        const why =
+          'The schema of the tool stock has changed since it was learnt, so no run sees it until it is learnt again.';
+        expect(await listed(next)).toMatchObject([{ status: 'superseded', superseded_because: why }]);
+        const printed = await runCommand(['lessons', '--url', served.url], { SECONDWIND_TOKEN: tokenOf('operator') });
+        expect(printed.stdout).toContain(why);
+        // Neither at the start nor after the same failure is it shown to a run with the changed tool.
+        const before = model.exchanges.length;
+        expect(await firstRequest(next)).not.toContain(LESSON);
+        expect(JSON.stringify(model.exchanges.slice(before).map(({ request }) => request.messages))).not.toContain(
+          LESSON,
+        );
+        // That run has learnt it again, so it holds for both schemas.
+        expect(await firstRequest(next)).toContain(LESSON);
+        expect(await listed(next)).toMatchObject([{ status: 'candidate', superseded_because: null }]);
+        expect(await firstRequest(world)).toContain(LESSON);
+      } finally {
+        await served.close();
+        await next.close();
+      }
+    },
+  );
 });

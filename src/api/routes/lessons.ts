@@ -10,7 +10,7 @@ import { Problem } from '../problem.ts';
 import { readBody } from '../read-request.ts';
 import type { Route } from '../route.ts';
 import { SCHEMAS } from '../schemas/all-schemas.ts';
-import { shown } from './reflections.ts';
+import { findSuperseded, shown } from './reflections.ts';
 
 const reflectionId = z.string().regex(/^[1-9][0-9]{0,14}$/);
 
@@ -22,20 +22,21 @@ export const reflection: Route = {
   params: { id: reflectionId },
   answer: { status: 200, description: 'The lesson', schema: 'ReflectionEvidence' },
   problems: ['reflection_not_found'],
-  handle: async (c, { store }) => {
+  handle: async (c, { store, registry }) => {
     const id = reflectionId.safeParse(c.req.param('id'));
     const known = id.success ? await store.reflections.get(Number(id.data)) : null;
     const { tenant } = c.get('grant');
     if (known === null || (tenant !== undefined && known.tenant !== tenant))
       throw new Problem('reflection_not_found', 'There is no lesson with this id. Check the id.');
-    const [trial, verdicts, revisions, occurrences] = await Promise.all([
+    const [superseded, trial, verdicts, revisions, occurrences] = await Promise.all([
+      findSuperseded([known], { store, registry }),
       store.reflections.trialOf(known.id),
       store.reflections.verdictsOf(known.id),
       store.reflections.revisionsOf(known.id),
       store.reflections.occurrencesOf(known.id),
     ]);
     return answerJson(c, {
-      ...shown({ ...known, score: 0, reason: 'recent' }),
+      ...shown({ ...known, score: 0, reason: 'recent' }, superseded),
       retired: known.retired,
       tools: known.tools,
       fingerprint: known.fingerprint,

@@ -1,4 +1,5 @@
 import { z } from 'zod';
+import { explainChangedTool, findChangedTool } from '../../core/lessons/changed-schema.ts';
 import { errorSignature } from '../../core/lessons/signature.ts';
 import { toStoredLesson } from '../../core/lessons/stored-lesson.ts';
 import { redactShown } from '../../core/redaction/shown.ts';
@@ -8,6 +9,7 @@ import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { RecalledReflection } from '../../store/reflection-recall.ts';
 import { tenantSchema } from '../../protocol/schemas/tenant.ts';
 import { tenantFor } from '../access.ts';
+import type { ApiDeps } from '../api-context.ts';
 import { answerJson } from '../json-answer.ts';
 import { Problem } from '../problem.ts';
 import { readBody, readQuery } from '../read-request.ts';
@@ -81,7 +83,7 @@ export const reflections: Route = {
     'Lessons with a signature, similar to a text, or the latest. With an agent: its lessons and those for all agents; without: the latest of every agent',
   query: listQuery,
   answer: { status: 200, description: 'The best match first', schema: 'Reflections' },
-  handle: async (c, { store }) => {
+  handle: async (c, { store, registry }) => {
     const { signature: wanted, similar_to, error_type, agent, limit: size, tenant: named } = readQuery(c, listQuery);
     const tenant = tenantFor(c.get('grant'), named);
     const filter = { ...(error_type && { error_type }), ...(size && { limit: size }) };
@@ -93,12 +95,26 @@ export const reflections: Route = {
         : agent === undefined
           ? await store.reflections.listAll({ ...filter, ...defined({ tenant }) })
           : await store.reflections.list(asked);
-    const items = found.map(shown);
-    return answerJson(c, { reflections: items });
+    const superseded = await findSuperseded(found, { store, registry });
+    return answerJson(c, { reflections: found.map((lesson) => shown(lesson, superseded)) });
   },
 };
 
-export const shown = (found: RecalledReflection) => ({
+/** Says of each lesson that a changed tool schema supersedes why no run sees it. A pinned lesson is always shown. */
+export async function findSuperseded(
+  lessons: readonly Pick<RecalledReflection, 'id' | 'pinned'>[],
+  { store, registry }: Pick<ApiDeps, 'store' | 'registry'>,
+): Promise<ReadonlyMap<number, string>> {
+  const schemas = await store.reflections.schemasOf(lessons.map(({ id }) => id));
+  const now = Object.fromEntries([...registry.tools].map(([name, { manifest }]) => [name, manifest.schema_hash]));
+  const found = lessons.flatMap(({ id, pinned }): [number, string][] => {
+    const tool = pinned ? null : findChangedTool(schemas.get(id) ?? [], now);
+    return tool === null ? [] : [[id, explainChangedTool(tool)]];
+  });
+  return new Map(found);
+}
+
+export const shown = (found: RecalledReflection, superseded: ReadonlyMap<number, string>) => ({
   id: found.id,
   agent: found.scope === 'global' ? null : found.agent,
   tenant: found.tenant,
@@ -109,7 +125,8 @@ export const shown = (found: RecalledReflection) => ({
   tags: found.tags,
   context: found.context,
   pinned: found.pinned,
-  status: found.status,
+  status: superseded.has(found.id) ? ('superseded' as const) : found.status,
+  superseded_because: superseded.get(found.id) ?? null,
   occurrence_count: found.occurrence_count,
   score: found.score,
   reason: found.reason,

@@ -66,8 +66,13 @@ const reflection = z.strictObject({
     reflection_context: z.string(),
   }),
   pinned: z.boolean(),
-  /** `candidate`: on probation. `proven`: its trial showed that it helps. `quarantined`: its trial showed that it harms. */
-  status: lessonStatus,
+  /**
+   * `candidate`: on probation. `proven`: its trial showed that it helps. `quarantined`: its trial showed that it harms.
+   * `superseded`: the schema of its tool has changed.
+   */
+  status: z.enum([...lessonStatus.options, 'superseded']),
+  /** Why no run sees a superseded lesson; null for the others. */
+  superseded_because: z.string().nullable(),
   occurrence_count: z.int(),
   score: z.number(),
   reason: z.enum(['same_fingerprint', 'same_signature', 'similar', 'recent']),

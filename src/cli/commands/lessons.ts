@@ -30,7 +30,11 @@ const LIST: Column<Lesson>[] = [
   { head: 'AGENT', cell: (lesson) => lesson.agent ?? '(all)' },
   { head: 'STATUS', cell: statusOf },
   { head: 'LEARNT', cell: (lesson) => String(lesson.occurrence_count), right: true },
-  { head: 'LESSON', cell: (lesson) => lesson.content, flexible: true },
+  {
+    head: 'LESSON',
+    cell: ({ content, superseded_because: why }) => (why === null ? content : `${content} (${why})`),
+    flexible: true,
+  },
 ];
 const PREVIEW: Column<Answer<'ReflectionPreview'>['lessons'][number]>[] = [
   { head: 'ID', cell: (lesson) => String(lesson.id), right: true },
@@ -111,6 +115,7 @@ function describe(lesson: Evidence): string[] {
   return [
     lesson.content,
     `Status: ${state}. Learnt ${lesson.occurrence_count} times, last at ${lesson.last_seen_at}, for ${lesson.agent ?? 'all agents'}.`,
+    ...(lesson.superseded_because === null ? [] : [lesson.superseded_because]),
     ...lesson.occurrences.flatMap(({ run_id, at }) => (run_id === null ? [] : [`  learnt by ${run_id} at ${at}`])),
     ...(trial === null
       ? []

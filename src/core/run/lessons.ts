@@ -2,6 +2,7 @@ import { toolCallId } from '../../protocol/ids.ts';
 import type { RunLesson } from '../../protocol/lessons.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
+import { schemasOfTools } from '../lessons/changed-schema.ts';
 import { compareBehaviour } from '../lessons/compare-behaviour.ts';
 import { describeFailure } from '../lessons/lesson-text.ts';
 import { type Attempt, lastRecorded, type Step, successOf } from './attempts.ts';
@@ -30,6 +31,7 @@ export async function recallLessons({ state, ports }: Story, attempt: Attempt, r
     fingerprint,
     description: describeFailure(action.tool_name, outcome.error_code ?? outcome.kind),
     similarity_threshold,
+    tool_schemas: schemasOfTools(state.run.manifest, action.tool_name === null ? [] : [action.tool_name]),
   });
   asked.reflection_ids = found.map((lesson) => lesson.reflection_id);
   if (found.length > 0) attempt.recalled = found;

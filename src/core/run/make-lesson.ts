@@ -3,6 +3,7 @@ import { canonicalJson, hashOfJson, sha256Hex, toolCallId } from '../../protocol
 import type { LearntLesson, LessonRemedy } from '../../protocol/lessons.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { CallSucceeded, Constraints } from '../../protocol/tools.ts';
+import { schemasOfTools } from '../lessons/changed-schema.ts';
 import type { ActionDifference, AttemptInAction } from '../lessons/compare-behaviour.ts';
 import { changedArguments, describeFailure, pickPlainArgs } from '../lessons/lesson-text.ts';
 import { tellLesson } from '../lessons/tell-lesson.ts';
@@ -34,6 +35,7 @@ export function makeLesson(
   if (content === null && remedy.unexplained.length === 0) return null;
   const { scope, similarity_threshold } = run.policy.memory;
   const attempt = step.attempts.at(-1)?.n ?? 0;
+  const tools = [...new Set([source.failed.call.tool, step.call.tool])];
   return {
     occurrence_id: `${toolCallId(run.run_id, step.step_id, attempt)}:lesson`,
     scope: scope === 'global' ? 'global' : 'agent',
@@ -44,7 +46,8 @@ export function makeLesson(
     query: after.query ?? run.goal.slice(0, CAP.messagePreviewChars),
     iteration: attempt,
     quality_delta: 1,
-    tools: [...new Set([source.failed.call.tool, step.call.tool])],
+    tools,
+    tool_schemas: schemasOfTools(run.manifest, tools),
     similarity_threshold,
     remedy,
   };

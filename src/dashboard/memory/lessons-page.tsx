@@ -9,7 +9,7 @@ import { SearchHead } from './search-head.tsx';
 import { TrialPlot, type TrialShown } from './trial-plot.tsx';
 import '../style/memory.css';
 
-type Status = 'candidate' | 'proven' | 'quarantined';
+type Status = 'candidate' | 'proven' | 'quarantined' | 'superseded';
 interface Lesson {
   id: number;
   agent: string | null;
@@ -17,6 +17,7 @@ interface Lesson {
   rationale: string;
   pinned: boolean;
   status: Status;
+  superseded_because: string | null;
   occurrence_count: number;
 }
 interface Evidence extends Lesson {
@@ -34,6 +35,7 @@ const SECTIONS: [Status, string, string][] = [
   ['proven', 'Proven', 'Their trial showed that they help. One run in ten still does without, to keep measuring.'],
   ['candidate', 'Candidates', 'On probation: half of the matching runs see them, the other half does not.'],
   ['quarantined', 'Quarantined', 'Their trial showed that they harm. No run sees them.'],
+  ['superseded', 'Superseded', 'The schema of their tool has changed. No run sees them until they are learnt again.'],
 ];
 
 /** What the runs have learnt, and whether it helps. */
@@ -123,6 +125,11 @@ function LessonCard({ lesson }: { lesson: Lesson }) {
           {shown.agent ?? 'all agents'} · learnt {shown.occurrence_count} ×{shown.pinned && ' · pinned'}
           {isRetired && ' · retired'}
         </p>
+        {shown.superseded_because !== null && (
+          <p className="small soft">
+            <Inline text={shown.superseded_because} max={300} />
+          </p>
+        )}
       </div>
       <TrialPlot trial={shown.trial ?? null} />
       <div className="row wrap lesson-actions">
