@@ -119,7 +119,7 @@ function decisionAfter(state: RunState, step: Step, failure: CallFailed): RetryD
     effect: effectOf(state, step),
     retry_after_ms: failure.retry_after_ms,
     no_retry: failure.no_retry,
-    same_failure: failedAlike(state, step, failure),
+    same_failure: failedAlike(state, step, failure) || saidTheSame(state, step, failure),
     policy: state.run.policy.retry,
     seed: `${state.run.run_id}:${step.step_id}`,
   });
@@ -134,6 +134,21 @@ function failedAlike({ loop }: RunState, step: Step, { result_hash }: CallFailed
   const others = loop.steps.filter(({ call }) => call.tool === step.call.tool);
   const earlier = [...others, step].flatMap(({ attempts }) => attempts.map(({ outcome }) => outcome));
   const alike = earlier.filter((outcome) => outcome?.class === 'failed' && outcome.result_hash === result_hash);
+  return alike.length > 1;
+}
+
+/**
+ * True when a call that a planner or model chose failed with the very same words before, and nothing says that time helps. Whoever
+ * chose the call can choose another one, so it goes back there instead of being repeated until a person is asked.
+ */
+function saidTheSame({ run }: RunState, step: Step, failure: CallFailed): boolean {
+  if (run.planner !== 'chooses' || step.kind !== 'tool' || failure.category !== 'unknown_error') return false;
+  const alike = step.attempts.filter(
+    ({ outcome }) =>
+      outcome?.class === 'failed' &&
+      outcome.error_code === failure.error_code &&
+      outcome.message_preview === failure.message_preview,
+  );
   return alike.length > 1;
 }
 
