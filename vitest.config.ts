@@ -26,7 +26,15 @@ const SLOW = [
   'unit/testing/simulator/effects-twice',
 ].map((name) => `test/${name}.test.ts`);
 
+/** The examples import the package by its name, as users do; here that is the source. */
+const entry = (name: string): string => new URL(`./src/${name}.ts`, import.meta.url).pathname;
+const alias = [
+  { find: /^secondwind$/, replacement: entry('index') },
+  { find: /^secondwind\/(guard|server|testing|workflow)$/, replacement: entry('$1') },
+];
+
 export default defineConfig({
+  resolve: { alias },
   test: {
     pool: 'forks',
     // Measured on 2 cores: tests on the stack mostly wait for timers, so a third worker fills the gaps. All projects run

@@ -1,6 +1,6 @@
 /** A person approves each payment before it is made. The agent is told the exact answer. */
 import { z } from 'zod';
-import { defineAgent, defineTool } from '../src/index.ts';
+import { defineAgent, defineTool } from 'secondwind';
 
 /** Stands for your bank, which must recognise a repeated payment by its key. */
 export const payments = new Map<string, { to: string; cents: number }>();

@@ -2,7 +2,7 @@
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
-import { commandTool, defineAgent, defineTool } from '../src/index.ts';
+import { commandTool, defineAgent, defineTool } from 'secondwind';
 
 const project = process.env['PROJECT_DIR'] ?? '.';
 

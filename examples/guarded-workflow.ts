@@ -1,6 +1,6 @@
 /** Your own workflow with guarded steps. It runs on your worker; a Secondwind worker stores the memory. */
 import { proxyActivities } from '@temporalio/workflow';
-import { guardedRun } from '../src/workflow.ts';
+import { guardedRun } from 'secondwind/workflow';
 
 export interface BillingActivities {
   charge(order: string, idempotencyKey: string): Promise<string>;

@@ -1,6 +1,6 @@
 /** An HTTP service as a tool. The run retries busy answers without the model. `SHOP_URL` names the shop. */
 import { z } from 'zod';
-import { defineAgent, httpTool } from '../src/index.ts';
+import { defineAgent, httpTool } from 'secondwind';
 
 const shop = new URL(process.env['SHOP_URL'] ?? 'https://shop.example');
 

@@ -1,6 +1,6 @@
 /** The tools of an MCP server as tools of an agent, here of a small server beside this file. */
 import { fileURLToPath } from 'node:url';
-import { defineAgent, mcpTools } from '../src/index.ts';
+import { defineAgent, mcpTools } from 'secondwind';
 
 export const notes = await mcpTools({
   name: 'notes',

@@ -1,6 +1,6 @@
 /** An agent with a model and a typed result. Needs `MODEL` and `OPENAI_API_KEY`, or `OPENAI_BASE_URL`. */
 import { z } from 'zod';
-import { defineAgent, defineTool } from '../src/index.ts';
+import { defineAgent, defineTool } from 'secondwind';
 
 const INVOICES: Record<string, string> = {
   'A-17': 'Bolts & Co. 40 bolts M8 at 0.55 each, delivery 4.50. Please pay within 30 days.',

@@ -10,6 +10,12 @@ export { StackError, startStack, type Stack, type StackOptions } from './stack/s
 export { createStore, type Store } from './store/store.ts';
 export { readMonitors, type Monitors } from './store/monitor-figures.ts';
 export { migrateToLatest } from './store/migrate.ts';
+export {
+  createSecondwind,
+  type RunOptions,
+  type Secondwind,
+  type SecondwindOptions,
+} from './worker/create-secondwind.ts';
 export { bundleWorkflows } from './worker/bundle-workflows.ts';
 export { createWorker, type CreateWorkerOptions } from './worker/create-worker.ts';
 export { startTelemetry, type Telemetry, type TelemetryOptions } from './telemetry/start-telemetry.ts';

@@ -31,18 +31,24 @@ export interface StrayErrorLog {
   error(message: string, fields: Record<string, unknown>): void;
 }
 
+/** What happens to an error that belongs to no attempt. */
+export type OtherErrors = 'log' | 'end_process';
+
 /**
  * Keeps the process alive when an error is lost, and fails the attempt that it belongs to. An error that belongs to no
  * attempt, or to one that is over, is logged: the process goes on, because everything that a run needs is in Temporal,
- * and other runs must not suffer. Returns a function that restores Node's own behaviour.
+ * and other runs must not suffer. In a program of the user, `end_process` leaves errors of the program itself to Node.
+ * Returns a function that restores Node's own behaviour.
  */
-export function handleStrayErrors(log: StrayErrorLog): () => void {
+export function handleStrayErrors(log: StrayErrorLog, others: OtherErrors = 'log'): () => void {
   const take = (event: string, error: unknown): void => {
     const attempt = attempts.getStore();
     if (attempt !== undefined && !attempt.isOver) {
       attempt.fail(error);
       return;
     }
+    // Node ends the process with the error and its stack when a handler throws.
+    if (attempt === undefined && others === 'end_process') throw error;
     const found = attempt === undefined ? 'no attempt' : 'an attempt that is over';
     const told = error instanceof Error ? (error.stack ?? error.message) : String(error);
     try {

@@ -1,9 +1,9 @@
 import { defined } from '../protocol/json.ts';
 import { join } from 'node:path';
-import type { Logger } from '@temporalio/common';
+import { IllegalStateError, type Logger } from '@temporalio/common';
 import { NativeConnection, type NativeConnectionOptions, Runtime, type Worker } from '@temporalio/worker';
 import type { ActivityStore } from '../activities/store-port.ts';
-import { handleStrayErrors } from '../activities/stray-errors.ts';
+import { handleStrayErrors, type OtherErrors } from '../activities/stray-errors.ts';
 import { NotReachableError } from '../protocol/errors.ts';
 import { removeLeftAttemptFolders } from '../define/command/attempt-folder.ts';
 import type { Registry } from '../define/registry.ts';
@@ -28,6 +28,8 @@ export interface StartWorkerOptions {
   searchAttributes: boolean;
   telemetry?: Telemetry | undefined;
   encryption?: Encryption | undefined;
+  /** What happens to an uncaught error that belongs to no tool. Default: `log`. */
+  strayErrors?: OtherErrors;
 }
 
 export type WorkerEnd = { reason: 'stopped' } | { reason: 'failed'; error: unknown };
@@ -53,7 +55,7 @@ export async function startWorker(options: StartWorkerOptions): Promise<RunningW
     throw new NotReachableError(`Temporal at ${address}`, 'Start it, or correct TEMPORAL_ADDRESS.', error);
   });
   await removeLeftAttemptFolders();
-  const letStrayErrorsGo = handleStrayErrors(options.logger);
+  const letStrayErrorsGo = handleStrayErrors(options.logger, options.strayErrors);
   try {
     const worker = await createWorker({ ...options, connection });
     const ended = runUntilStopped(worker, connection).finally(letStrayErrorsGo);
@@ -100,9 +102,14 @@ async function runUntilStopped(worker: Worker, connection: NativeConnection): Pr
 function installRuntime(logger: Logger): void {
   if (runtimeInstalled) return;
   runtimeInstalled = true;
-  Runtime.install({
-    logger,
-    shutdownSignals: [],
-    telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
-  });
+  try {
+    Runtime.install({
+      logger,
+      shutdownSignals: [],
+      telemetryOptions: { logging: { filter: { core: 'WARN', other: 'ERROR' }, forward: {} } },
+    });
+  } catch (error) {
+    // A program that runs workers of its own has a runtime already, and it stays as the program has set it up.
+    if (!(error instanceof IllegalStateError)) throw error;
+  }
 }

@@ -7,6 +7,7 @@ import type { WorkflowHandle } from '@temporalio/client';
 import { Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, expect, inject, it } from 'vitest';
 import type { BillingActivities } from '../../examples/guarded-workflow.ts';
+import { exampleBundle } from '../support/example-bundle.ts';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import type { RunResult } from '../../src/protocol/run.ts';
 import { nativeConnection } from '../support/connections.ts';
@@ -32,6 +33,7 @@ beforeAll(async () => {
     namespace: inject('namespace'),
     taskQueue: `${world.taskQueue}-own`,
     workflowsPath: fileURLToPath(new URL('../../examples/guarded-workflow.ts', import.meta.url)),
+    bundlerOptions: exampleBundle,
     activities,
   });
   running = worker.run();

@@ -7,6 +7,7 @@ import { ApplicationFailure, WorkflowFailedError } from '@temporalio/client';
 import { NativeConnection, Worker } from '@temporalio/worker';
 import { afterAll, beforeAll, describe, expect, inject, it } from 'vitest';
 import type { BillingActivities } from '../../examples/guarded-workflow.ts';
+import { exampleBundle } from '../support/example-bundle.ts';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import type { RunStatus } from '../../src/protocol/run.ts';
 import { openRunWorld, type RunWorld } from '../support/run-world.ts';
@@ -49,6 +50,7 @@ beforeAll(async () => {
     namespace: inject('namespace'),
     taskQueue: queue(),
     workflowsPath: fileURLToPath(new URL('../../examples/guarded-workflow.ts', import.meta.url)),
+    bundlerOptions: exampleBundle,
     activities,
   });
   running = worker.run();

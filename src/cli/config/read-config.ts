@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { defaultDataDir } from './default-data-dir.ts';
+import { defaultDataDir } from '../../stack/machine/default-data-dir.ts';
 import { ConfigError } from './config-error.ts';
 import type { TokenGrant } from '../../api/access.ts';
 import { readTokens } from './read-tokens.ts';

