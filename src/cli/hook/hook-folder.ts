@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { defaultDataDir } from '../config/default-data-dir.ts';
+import { defaultDataDir } from '../../stack/machine/default-data-dir.ts';
 
 /** Where the hook keeps its sessions and its log. It does not read other settings, because it has to start fast. */
 export const hookFolder = (env: NodeJS.ProcessEnv, dataDir?: string): string =>
