@@ -80,9 +80,7 @@ export async function createSecondwind(options: SecondwindOptions): Promise<Seco
     const taskQueue = options.taskQueue ?? (joined ? `${TASK_QUEUE}-${options.agents[0]?.name}` : TASK_QUEUE);
 
     await migrateToLatest(stack.databaseUrl);
-    const encryption = isExternal
-      ? encryptionFrom(process.env)
-      : await encryptionOfDataDir(process.env, stack.dataDir);
+    const encryption = isExternal ? encryptionFrom(process.env) : await encryptionOfDataDir(process.env, stack.dataDir);
     const store = createStore({ databaseUrl: stack.databaseUrl, encryption });
     closers.push(() => store.close());
     // Keys in the environment are for an external Temporal, and not for the dev server.

@@ -41,10 +41,7 @@ describe('an error that a tool throws without a category', () => {
   });
 
   it('is retried within the step while the words differ', async () => {
-    const model = scriptedModel([
-      { calls: [{ tool: 'find_orders', input: { limit: 5 } }] },
-      { text: 'Two orders.' },
-    ]);
+    const model = scriptedModel([{ calls: [{ tool: 'find_orders', input: { limit: 5 } }] }, { text: 'Two orders.' }]);
     const words = ['the index is being built', 'the index is nearly built'];
     const tool = findOrders((_limit, attempt) => {
       const said = words[attempt - 1];
