@@ -100,32 +100,3 @@ describe('lessons', () => {
     expectQuiet(opened);
   });
 });
-
-describe('does it help?', () => {
-  it('the page shows success at the first attempt, after one retry and in the end', async () => {
-    const attempt = (ok: boolean) => ({
-      ok,
-      category: ok ? null : ('validation_grounding' as const),
-      wait_ms: 0,
-      duration_ms: 500,
-      cost_micro_usd: 100,
-      prompt_diff: null,
-    });
-    const rows = Array.from({ length: 20 }, (_, index) => ({
-      run_id: 'measured',
-      step_id: index,
-      agent: 'measured',
-      model: 'm-1',
-      subject: `subject ${index}`,
-      attempts: index < 10 ? [attempt(true)] : [attempt(false), attempt(index < 16)],
-      created_at: new Date().toISOString(),
-    }));
-    await world.store.retryMonitors.append(rows);
-    const opened = await world.open('/help');
-    const card = opened.page.getByRole('region', { name: 'Agent measured' });
-    await card.getByRole('strong').filter({ hasText: '50.0 %' }).waitFor();
-    expect(await card.getByRole('strong').filter({ hasText: '80.0 %' }).count()).toBe(2);
-    await card.getByText(/6 recovered \(60.0 % of those that failed first\)/).waitFor();
-    expectQuiet(opened);
-  });
-});

@@ -120,7 +120,10 @@ function recordStall(story: Story, step: Step, stall: Stall): void {
   ports.log({ event: 'stall_detected', level: 'stuck', failure_id, fingerprint, rule, repeats });
   const next = stallEscalation(state, stall);
   const decided = next.action === 'system_error' ? 'system_error' : 'guide';
-  const calls = `${stall.tool_name ?? 'The planner'} repeated itself ${repeats} times without a new result`;
+  const calls =
+    stall.tool_name === null
+      ? `the planner sent the same message ${repeats} times without calling a tool`
+      : `the calls of ${stall.tool_name} repeated ${repeats} times without a new result`;
   recordDecision(story, {
     kind: 'stall',
     rule,

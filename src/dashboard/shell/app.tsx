@@ -18,7 +18,7 @@ import { TopBar } from './top-bar.tsx';
 const RunPage = lazy(() => import('../run/run-page.tsx'));
 const FailuresPage = lazy(() => import('../memory/failures-page.tsx'));
 const LessonsPage = lazy(() => import('../memory/lessons-page.tsx'));
-const HelpPage = lazy(() => import('../memory/help-page.tsx'));
+const HelpPage = lazy(() => import('../help/help-page.tsx'));
 const InboxPage = lazy(() => import('../inbox/inbox-page.tsx'));
 
 type Entry =
