@@ -23,6 +23,7 @@ const SLOW = [
   'stack/stable-prompt',
   'stack/telemetry-processes',
   'unit/core/bound/runs-stay-inside',
+  'unit/hook/doom-loop',
   'unit/testing/simulator/effects-twice',
 ].map((name) => `test/${name}.test.ts`);
 
