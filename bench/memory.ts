@@ -7,6 +7,7 @@ import { errorSignature } from '../src/core/lessons/signature.ts';
 import { startStack } from '../src/stack/start-stack.ts';
 import { openDatabase } from '../src/store/connection.ts';
 import { migrateToLatest } from '../src/store/migrate.ts';
+import { searchableNames, searchableText, writeRecallTexts } from '../src/store/recall-texts.ts';
 import { createStore, type Store } from '../src/store/store.ts';
 import { measure, named } from './latency.ts';
 import { lessonTexts, type LessonToAsk } from './lesson-texts.ts';
@@ -16,7 +17,6 @@ import { benchWrites } from './writes.ts';
 /** One of ten agents reads; it has 10,000 of 100,000 lessons. */
 const AGENTS = 10;
 const ASKING = 'agent-3';
-const THRESHOLD = 0.85;
 
 export async function benchMemory(quick: boolean): Promise<Figures> {
   const folder = await mkdtemp(join(tmpdir(), 'secondwind-bench-'));
@@ -73,12 +73,26 @@ async function fill(databaseUrl: string, lessons: LessonToAsk[]): Promise<void> 
     await sql`
       insert into reflection_occurrences (occurrence_id, reflection_id, stored, similarity)
       select 'bench:' || id, id, true, 1 from reflections`.execute(db);
+    await fillTexts(db);
     // The definition as the database reports it, without ONLY, so that the index is created on the parts too.
     await sql.raw((found.rows[0]?.definition ?? '').replace(' ON ONLY ', ' ON ')).execute(db);
     await sql`vacuum analyze`.execute(db);
   } finally {
     await db.destroy();
   }
+}
+
+/** What a search compares, as a run's lessons have it. */
+async function fillTexts(db: ReturnType<typeof openDatabase>): Promise<void> {
+  const rows = await db
+    .selectFrom('reflections')
+    .select(['id', 'scope_key', 'fingerprint', 'content', 'tools'])
+    .execute();
+  const texts = rows.flatMap(({ id, scope_key, fingerprint, content, tools }) => [
+    searchableText({ scope_key, reflection_id: id, fingerprint, part: 'content' }, content),
+    searchableNames({ scope_key, reflection_id: id }, ...tools),
+  ]);
+  for (let at = 0; at < texts.length; at += 5_000) await writeRecallTexts(db, texts.slice(at, at + 5_000));
 }
 
 async function ask({ reflections, startMemory }: Store, lessons: LessonToAsk[], questions: number): Promise<Figures> {
@@ -91,7 +105,6 @@ async function ask({ reflections, startMemory }: Store, lessons: LessonToAsk[], 
     error_type: lesson?.error_type ?? '',
     description: lesson?.description ?? '',
     fingerprint,
-    similarity_threshold: THRESHOLD,
   });
   const tools = [...new Set(lessons.map(({ tool }) => tool))].slice(0, 5);
   let found = 0;
@@ -122,7 +135,6 @@ async function ask({ reflections, startMemory }: Store, lessons: LessonToAsk[], 
         reflections.similar({
           ...reader,
           content: fresh[n % fresh.length]?.content ?? '',
-          similarity_threshold: THRESHOLD,
         }),
       ),
     ),

@@ -1,8 +1,8 @@
 import { errorSignature } from '../core/lessons/signature.ts';
 import { toStoredLesson } from '../core/lessons/stored-lesson.ts';
 import { claimOf, tellLesson, withoutOutputs } from '../core/lessons/tell-lesson.ts';
-import type { LearntLesson, LessonRemedy } from '../protocol/lessons.ts';
 import { defined } from '../protocol/json.ts';
+import type { LearntLesson, LessonRemedy } from '../protocol/lessons.ts';
 import { CAP } from '../protocol/caps.ts';
 import type { ActivityStore, LessonToKeep } from './store-port.ts';
 
@@ -31,6 +31,7 @@ export async function lessonToKeep(
     error_type: lesson.error_type,
     error_signature,
     fingerprint: lesson.fingerprint,
+    ...defined({ error_text: lesson.error_text, error_code: lesson.error_code }),
     content,
     rationale,
     tags,

@@ -20,7 +20,13 @@ export function createRecallActivities(
   deadlineMs: number = DEADLINE_MS,
 ) {
   return {
-    recall: async ({ run_id, tenant = null, tool_schemas = {}, ...query }: RecallQuery): Promise<RunLesson[]> => {
+    recall: async ({
+      run_id,
+      tenant = null,
+      tool_schemas = {},
+      similarity_threshold: _joins,
+      ...query
+    }: RecallQuery): Promise<RunLesson[]> => {
       if (reflections === undefined) return [];
       try {
         // Postgres gets the deadline too, so that it stops a search whose result is no longer wanted.

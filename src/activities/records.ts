@@ -32,7 +32,10 @@ export function createRecordActivities(
     if (batch.records.length > 0) {
       // A workflow of the user's own may use another data converter, so the records are redacted here too.
       const records = redactShown(batch.records, redact);
-      const { refused } = await store.records.append(records, { agent: batch.agent });
+      const { refused } = await store.records.append(records, {
+        agent: batch.agent,
+        tenant: batch.tenant ?? null,
+      });
       for (const { failure_id, reason } of refused)
         await parts.refuse('records', failure_id ?? 'without an id', reason);
     }

@@ -12,7 +12,7 @@ export interface ActivityStore extends Partial<MemoryStore> {
   records: {
     append(
       records: readonly FailureRecord[],
-      options: { agent?: string | null },
+      options: { agent?: string | null; tenant?: string | null },
     ): Promise<{ refused: { failure_id: string | null; reason: string }[] }>;
   };
   revisions: {
@@ -72,8 +72,9 @@ export interface MemoryStore {
       tenant: string | null;
       error_type: string;
       fingerprint: string;
+      tool_name?: string | null;
+      error_text?: string;
       description: string;
-      similarity_threshold: number;
       limit: number;
       timeout_ms: number;
     }): Promise<KnownLesson[]>;
@@ -99,6 +100,8 @@ export interface LessonToKeep {
   error_type: string;
   error_signature: string;
   fingerprint: string;
+  error_text?: string;
+  error_code?: string;
   content: string;
   rationale: string;
   tags: string[];

@@ -37,6 +37,9 @@ export interface RecallQuery {
   scope: 'agent' | 'global';
   error_type: string;
   fingerprint: string;
+  /** The tool that failed, and the message of the error. Absent in a query of an older build. */
+  tool_name?: string | null;
+  error_text?: string;
   /** The failure in one line, in the words with which a lesson about it begins. */
   description: string;
   similarity_threshold: number;
@@ -83,6 +86,9 @@ export interface LearntLesson {
   scope: 'agent' | 'global';
   error_type: string;
   fingerprint: string;
+  /** The message and the code of the failure, by which the lesson is found. Absent in lessons of an older build. */
+  error_text?: string;
+  error_code?: string;
   /** Null if there is nothing to tell before further runs agree on a value. */
   content: string | null;
   context: string;

@@ -5,6 +5,7 @@ import type { FailureRecord } from '../protocol/schemas/failure-record.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
 import { decodeTimeCursor, buildPage, pageSize } from './cursor.ts';
 import type { Page } from './cursor.ts';
+import { failureScope, searchableNames, searchableText, writeRecallTexts } from './recall-texts.ts';
 import { isRefusedRow, messageOf } from './store-errors.ts';
 import type { Tables } from './tables.ts';
 import { firstIssue, isoMillis } from './validation.ts';
@@ -20,6 +21,8 @@ export interface FailureRecordFilter {
   run_id?: string;
   agent?: string;
   fingerprint?: string;
+  /** Without it, the failures of all tenants. */
+  tenant?: string | undefined;
   /** ISO time, inclusive. */
   since?: string;
   cursor?: string;
@@ -38,11 +41,12 @@ export const createFailureRecords = (db: Kysely<Tables>) => ({
    * Writes a batch in one statement. A record that cannot be stored is refused with a reason, and the others are
    * written.
    */
-  append: async (records: readonly FailureRecord[], options: { agent?: string | null } = {}): Promise<AppendResult> => {
+  append: async (records: readonly FailureRecord[], options: RecordOrigin = {}): Promise<AppendResult> => {
     const { accepted, refused } = separateValid(records);
-    const agent = options.agent === undefined || options.agent === null ? null : cleanText(options.agent);
+    const origin = { agent: cleanOrNull(options.agent), tenant: cleanOrNull(options.tenant) };
     try {
-      const written = await insert(db, accepted, agent);
+      const written = await insert(db, accepted, origin);
+      await makeSearchable(db, accepted, origin.tenant);
       return { written, duplicates: accepted.length - written, refused };
     } catch (error) {
       if (!isRefusedRow(error)) throw error;
@@ -52,7 +56,8 @@ export const createFailureRecords = (db: Kysely<Tables>) => ({
     const refusedByDatabase: AppendResult['refused'] = [];
     for (const record of accepted) {
       try {
-        written += await insert(db, [record], agent);
+        written += await insert(db, [record], origin);
+        await makeSearchable(db, [record], origin.tenant);
       } catch (error) {
         if (!isRefusedRow(error)) throw error;
         refusedByDatabase.push({ failure_id: record.failure_id, reason: messageOf(error) });
@@ -71,16 +76,21 @@ export const createFailureRecords = (db: Kysely<Tables>) => ({
     return row ? toRecord(row) : null;
   },
 
-  /** All records of one run, oldest first. */
-  forRun: async (runId: string): Promise<FailureRecord[]> => {
-    const rows = await db
+  /** The tenant of the run that a failure belongs to; null for none. */
+  tenantOf: async (failureId: string): Promise<string | null> => {
+    const row = await db
       .selectFrom('failure_records')
-      .select(RECORD_COLUMNS)
-      .where('run_id', '=', cleanText(runId))
-      .orderBy('created_at')
-      .orderBy('step_id')
-      .orderBy('failure_id')
-      .execute();
+      .select('tenant')
+      .where('failure_id', '=', cleanText(failureId))
+      .executeTakeFirst();
+    return row?.tenant ?? null;
+  },
+
+  /** All records of one run, oldest first. With a tenant (null for none) only those that it reported. */
+  forRun: async (runId: string, tenant?: string | null): Promise<FailureRecord[]> => {
+    let query = db.selectFrom('failure_records').select(RECORD_COLUMNS).where('run_id', '=', cleanText(runId));
+    if (tenant !== undefined) query = query.where('tenant', 'is not distinct from', cleanOrNull(tenant));
+    const rows = await query.orderBy('created_at').orderBy('step_id').orderBy('failure_id').execute();
     return rows.map(toRecord);
   },
 
@@ -91,6 +101,7 @@ export const createFailureRecords = (db: Kysely<Tables>) => ({
     if (filter.run_id !== undefined) query = query.where('run_id', '=', cleanText(filter.run_id));
     if (filter.agent !== undefined) query = query.where('agent', '=', cleanText(filter.agent));
     if (filter.fingerprint !== undefined) query = query.where('fingerprint', '=', cleanText(filter.fingerprint));
+    if (filter.tenant !== undefined) query = query.where('tenant', '=', cleanText(filter.tenant));
     if (filter.since !== undefined) query = query.where('created_at', '>=', new Date(isoMillis(filter.since)));
     if (filter.cursor !== undefined) {
       const { at, id } = decodeTimeCursor(filter.cursor);
@@ -105,8 +116,14 @@ export const createFailureRecords = (db: Kysely<Tables>) => ({
   },
 
   /** Failures of all runs grouped by UTC day, for people. Guidance and escalation do not use this. */
-  fingerprintsByDay: async (filter: { agent?: string; since: string; limit?: number }): Promise<FingerprintDay[]> => {
+  fingerprintsByDay: async (filter: {
+    agent?: string;
+    tenant?: string | undefined;
+    since: string;
+    limit?: number;
+  }): Promise<FingerprintDay[]> => {
     const agent = filter.agent === undefined ? sql`` : sql`and agent = ${cleanText(filter.agent)}`;
+    const tenant = filter.tenant === undefined ? sql`` : sql`and tenant = ${cleanText(filter.tenant)}`;
     const { rows } = await sql<FingerprintDay>`
       select
         to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as day,
@@ -114,7 +131,7 @@ export const createFailureRecords = (db: Kysely<Tables>) => ({
         count(*) as occurrence_count,
         count(distinct run_id) as run_count
       from failure_records
-      where created_at >= ${isoMillis(filter.since)}::timestamptz ${agent}
+      where created_at >= ${isoMillis(filter.since)}::timestamptz ${agent} ${tenant}
       group by 1, 2
       order by day desc, occurrence_count desc, fingerprint
       limit ${pageSize(filter.limit)}`.execute(db);
@@ -164,16 +181,58 @@ const idOf = (record: unknown): string | null =>
     ? cleanText(record.failure_id).slice(0, 200)
     : null;
 
-const insert = async (db: Kysely<Tables>, records: FailureRecord[], agent: string | null): Promise<number> => {
+/** The agent and the tenant of the run that records belong to. */
+export interface RecordOrigin {
+  agent?: string | null;
+  tenant?: string | null;
+}
+
+const cleanOrNull = (text: string | null | undefined): string | null =>
+  text === undefined || text === null ? null : cleanText(text);
+
+/** Fingerprints that this process has made searchable, so that a failure that repeats is not written again. */
+const searchable = new WeakMap<Kysely<Tables>, Set<string>>();
+const REMEMBERED = 10_000;
+
+/** Makes failures searchable by their message, tool and code: one text per tenant and fingerprint. */
+const makeSearchable = async (
+  db: Kysely<Tables>,
+  records: readonly FailureRecord[],
+  tenant: string | null,
+): Promise<void> => {
+  const known = searchable.get(db) ?? new Set();
+  searchable.set(db, known);
+  if (known.size > REMEMBERED) known.clear();
+  const scope_key = failureScope(tenant);
+  const fresh = new Map(
+    records
+      .filter(({ fingerprint }) => !known.has(`${scope_key}\n${fingerprint}`))
+      .map((record) => [record.fingerprint, record]),
+  );
+  const texts = [...fresh.values()].flatMap(({ fingerprint, attempted_action, observed_outcome }) => {
+    const { tool_name } = attempted_action;
+    const { error_code = null, message_preview = '' } = observed_outcome;
+    const of = { scope_key, fingerprint, tool_name, error_code };
+    return [searchableText({ ...of, part: 'failure' }, message_preview), searchableNames(of, tool_name, error_code)];
+  });
+  await writeRecallTexts(db, texts);
+  for (const fingerprint of fresh.keys()) known.add(`${scope_key}\n${fingerprint}`);
+};
+
+const insert = async (
+  db: Kysely<Tables>,
+  records: FailureRecord[],
+  { agent, tenant }: { agent: string | null; tenant: string | null },
+): Promise<number> => {
   if (records.length === 0) return 0;
   const rows = records.map((record) => ({ ...record, created_at: isoMillis(record.created_at) }));
   // One JSON parameter for any number of rows needs one query plan and avoids the limit of 65,535 parameters.
   const result = await sql`
     insert into failure_records (
       failure_id, run_id, step_id, phase, signal_type, severity, fingerprint, attempted_action, observed_outcome,
-      recommended_adjustment, context_refs, created_at, agent
+      recommended_adjustment, context_refs, created_at, agent, tenant
     )
-    select r.*, ${agent}::text
+    select r.*, ${agent}::text, ${tenant}::text
     from jsonb_to_recordset(${jsonParameter(rows)}::jsonb) as r (
       failure_id text, run_id text, step_id bigint, phase text, signal_type text, severity text, fingerprint text,
       attempted_action jsonb, observed_outcome jsonb, recommended_adjustment jsonb, context_refs jsonb,

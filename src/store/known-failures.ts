@@ -1,8 +1,12 @@
 import { sql } from 'kysely';
-import type { Kysely } from 'kysely';
+import type { Kysely, RawBuilder } from 'kysely';
 import type { KnownFailure, LessonOfFailure } from '../protocol/known-failures.ts';
 import { cleanText } from './clean-text.ts';
 import { pageSize } from './cursor.ts';
+import { failureScope } from './recall-texts.ts';
+import { findErrorTexts, findTyped, OF_FAILURES } from './recall-search.ts';
+import type { MatchReason } from './recall-search.ts';
+import { prepareSearch } from './reflection-scope.ts';
 import type { Tables } from './tables.ts';
 import { isoMillis } from './validation.ts';
 
@@ -12,12 +16,81 @@ type Group = Omit<KnownFailure, 'first_seen' | 'last_seen' | 'status' | 'days' |
 };
 type LessonRow = Omit<LessonOfFailure, 'learnt_at'> & { fingerprint: string; learnt_at: Date };
 
+export interface KnownFailureFilter {
+  since: string;
+  agent?: string | undefined;
+  /** Without it, the failures of all tenants. */
+  tenant?: string | undefined;
+  /** Words, or beginnings of words, of the message, the tool, the code or the agent; or a fingerprint. */
+  q?: string | undefined;
+  tool?: string | undefined;
+  code?: string | undefined;
+  limit?: number | undefined;
+}
+
+/** A failure that was recorded before, found by its message. */
+export interface SeenFailure {
+  fingerprint: string;
+  reason: MatchReason;
+  score: number;
+  occurrence_count: number;
+  run_count: number;
+  last_seen: string;
+}
+
 export const createKnownFailures = (db: Kysely<Tables>) => ({
-  /** The fingerprints since a time, the one that was seen last first. */
-  list: async (filter: { since: string; agent?: string; limit?: number }): Promise<KnownFailure[]> => {
+  /** The failure that a message repeats, also in other words, if it was recorded before. Only failures of the tenant count. */
+  seen: (query: {
+    text: string;
+    fingerprint?: string | undefined;
+    tool?: string | undefined;
+    code?: string | undefined;
+    tenant: string | null;
+    /** A report does not count as having been seen before itself. */
+    except_failure_id?: string;
+  }): Promise<SeenFailure | null> =>
+    db.transaction().execute(async (trx) => {
+      await prepareSearch(trx, { timeout_ms: SEARCH_MS });
+      const { text, fingerprint, tool, code, tenant } = query;
+      const ofTool = tool === undefined ? sql`` : sql`and t.tool_name = ${cleanText(tool)}`;
+      const ofCode = code === undefined ? sql`` : sql`and t.error_code = ${cleanText(code)}`;
+      const which = sql`(t.part = 'failure' ${ofTool} ${ofCode})`;
+      const found = await findErrorTexts(trx, { scopes: [failureScope(tenant)], text, fingerprint }, which);
+      const names = found.slice(0, SEEN_CANDIDATES).flatMap((match) => match.fingerprint ?? []);
+      if (names.length === 0) return null;
+      const { rows } = await sql<Omit<SeenFailure, 'reason' | 'score' | 'last_seen'> & { last_seen: Date }>`
+        select fingerprint, count(*)::int as occurrence_count, count(distinct run_id)::int as run_count,
+          max(created_at) as last_seen
+        from failure_records
+        where fingerprint = any(${names}::text[]) and tenant is not distinct from ${tenant}::text
+          and failure_id <> ${query.except_failure_id ?? ''}
+        group by fingerprint`.execute(trx);
+      for (const { fingerprint: about, reason, score } of found) {
+        const row = rows.find((one) => one.fingerprint === about);
+        if (row !== undefined) return { ...row, reason, score, last_seen: row.last_seen.toISOString() };
+      }
+      return null;
+    }),
+
+  /** The fingerprints since a time, the one that was seen last first; of a search, the best match first. */
+  list: async (filter: KnownFailureFilter): Promise<KnownFailure[]> => {
     const since = isoMillis(filter.since);
-    const agent = filter.agent === undefined ? sql`` : sql`and agent = ${cleanText(filter.agent)}`;
-    const { rows: groups } = await sql<Group>`
+    const { q, tenant } = filter;
+    const found = q === undefined ? null : await findTyped(db, { typed: q, tenant }, OF_FAILURES);
+    const shares = new Map(found?.map(({ fingerprint, share }) => [fingerprint ?? '', share]));
+    const where = [
+      sql`created_at >= ${since}::timestamptz`,
+      ...(filter.agent === undefined ? [] : [sql`agent = ${cleanText(filter.agent)}`]),
+      ...(tenant === undefined ? [] : [sql`tenant = ${cleanText(tenant)}`]),
+      ...(filter.tool === undefined
+        ? []
+        : [sql`lower(attempted_action->>'tool_name') = lower(${cleanText(filter.tool)})`]),
+      ...(filter.code === undefined
+        ? []
+        : [sql`lower(observed_outcome->>'error_code') = lower(${cleanText(filter.code)})`]),
+      ...(q === undefined ? [] : [matchTyped([...shares.keys()], cleanText(q))]),
+    ];
+    const { rows } = await sql<Group>`
       select
         fingerprint,
         count(*)::int as occurrence_count,
@@ -30,16 +103,20 @@ export const createKnownFailures = (db: Kysely<Tables>) => ({
         min(observed_outcome->>'error_code') as error_code,
         (array_agg(observed_outcome->>'message_preview' order by created_at desc))[1] as message_preview
       from failure_records
-      where created_at >= ${since}::timestamptz ${agent}
+      where ${sql.join(where, sql` and `)}
       group by fingerprint
       order by last_seen desc, fingerprint
-      limit ${pageSize(filter.limit)}`.execute(db);
+      limit ${found === null ? pageSize(filter.limit) : Math.max(pageSize(filter.limit), shares.size)}`.execute(db);
+    // Sorting keeps the order of equal matches, so the latest of them comes first.
+    const groups = rows
+      .sort((one, other) => (shares.get(other.fingerprint) ?? 0) - (shares.get(one.fingerprint) ?? 0))
+      .slice(0, pageSize(filter.limit));
     const names = groups.map((group) => group.fingerprint);
     if (names.length === 0) return [];
     const [days, active, lessons] = await Promise.all([
-      countDays(db, names, since),
-      findActive(db, names),
-      findLessons(db, names),
+      countDays(db, names, since, tenant),
+      findActive(db, names, tenant),
+      findLessons(db, names, tenant),
     ]);
     return groups.map((group) => ({
       ...group,
@@ -52,15 +129,23 @@ export const createKnownFailures = (db: Kysely<Tables>) => ({
   },
 });
 
+const SEARCH_MS = 2_000;
+const SEEN_CANDIDATES = 20;
+
+/** What was found by its words, and what has the typed text as its fingerprint or its agent. */
+const matchTyped = (fingerprints: string[], typed: string): RawBuilder<unknown> =>
+  sql`(fingerprint = any(${fingerprints}::text[]) or starts_with(fingerprint, ${typed}) or lower(agent) = lower(${typed}))`;
+
 async function countDays(
   db: Kysely<Tables>,
   names: string[],
   since: string,
+  tenant: string | undefined,
 ): Promise<Map<string, KnownFailure['days']>> {
   const { rows } = await sql<{ fingerprint: string; day: string; occurrence_count: number }>`
     select fingerprint, to_char(created_at at time zone 'UTC', 'YYYY-MM-DD') as day, count(*)::int as occurrence_count
     from failure_records
-    where fingerprint = any(${names}) and created_at >= ${since}::timestamptz
+    where fingerprint = any(${names}) and created_at >= ${since}::timestamptz ${ofTenant('failure_records', tenant)}
     group by 1, 2
     order by 2`.execute(db);
   const days = new Map<string, KnownFailure['days']>();
@@ -68,25 +153,38 @@ async function countDays(
   return days;
 }
 
-async function findActive(db: Kysely<Tables>, names: string[]): Promise<Set<string>> {
+const ofTenant = (table: string, tenant: string | undefined): RawBuilder<unknown> =>
+  tenant === undefined ? sql`` : sql`and ${sql.table(table)}.tenant = ${cleanText(tenant)}`;
+
+async function findActive(db: Kysely<Tables>, names: string[], tenant: string | undefined): Promise<Set<string>> {
+  const ofRuns =
+    tenant === undefined
+      ? sql``
+      : sql`and run_id in (
+          select run_id from failure_records where fingerprint = any(${names}) ${ofTenant('failure_records', tenant)}
+        )`;
   const { rows } = await sql<{ fingerprint: string }>`
     select distinct fingerprint from failure_status
-    where fingerprint = any(${names}) and status = 'active'`.execute(db);
+    where fingerprint = any(${names}) and status = 'active' ${ofRuns}`.execute(db);
   return new Set(rows.map(({ fingerprint }) => fingerprint));
 }
 
 /** A run belongs to the side on which it met the failure first. */
-async function findLessons(db: Kysely<Tables>, names: string[]): Promise<Map<string, LessonOfFailure>> {
+async function findLessons(
+  db: Kysely<Tables>,
+  names: string[],
+  tenant: string | undefined,
+): Promise<Map<string, LessonOfFailure>> {
   const { rows } = await sql<LessonRow>`
     with lesson as (
       select distinct on (fingerprint) id, fingerprint, content, created_at
       from reflection_current
-      where fingerprint = any(${names}) and not retired
+      where fingerprint = any(${names}) and not retired ${ofTenant('reflection_current', tenant)}
       order by fingerprint, occurrence_count desc, id
     ),
     run as (
       select lesson.fingerprint, min(f.created_at) > lesson.created_at as is_after, count(*) as failures
-      from lesson join failure_records as f on f.fingerprint = lesson.fingerprint
+      from lesson join failure_records as f on f.fingerprint = lesson.fingerprint ${ofTenant('f', tenant)}
       group by lesson.fingerprint, lesson.created_at, f.run_id
     )
     select

@@ -2,10 +2,13 @@ import { randomUUID } from 'node:crypto';
 import { z } from 'zod';
 import { sql } from 'kysely';
 import type { Kysely, Transaction } from 'kysely';
+import { findNearIdentical } from '../core/lessons/near-identical.ts';
 import { hasSameRemedy } from '../core/lessons/same-remedy.ts';
 import { CAP } from '../protocol/caps.ts';
 import { TENANT_PATTERN } from '../protocol/ids.ts';
 import { cleanText, jsonParameter } from './clean-text.ts';
+import { searchableNames, searchableText, writeRecallTexts } from './recall-texts.ts';
+import { lessonId } from './reflection-recall.ts';
 import { prepareSearch, scopeKey } from './reflection-scope.ts';
 import type { Tables } from './tables.ts';
 import { parseInput } from './validation.ts';
@@ -23,6 +26,9 @@ const newReflectionSchema = z
     error_signature: name,
     /** The fingerprint of the failure it was learnt from; missing for an imported lesson. */
     fingerprint: z.string().min(1).max(200).nullish(),
+    /** The message of that failure, without secrets, and its code. The lesson is found by them, also in other words. */
+    error_text: z.string().max(CAP.textChars).nullish(),
+    error_code: z.string().max(200).nullish(),
     content: z.string().min(1).max(CAP.textChars),
     rationale: z.string().max(CAP.textChars),
     tags: z.array(z.string().max(300)).max(50),
@@ -79,6 +85,7 @@ export const persistReflection =
       const known =
         (await sameSignature(trx, key, errorType, reflection)) ?? (await mostSimilar(trx, key, errorType, reflection));
       const match = known ?? { id: await insert(trx, reflection, key, errorType), similarity: 1 };
+      await addError(trx, match.id, key, reflection);
       await trx
         .insertInto('reflection_occurrences')
         .values({
@@ -122,6 +129,30 @@ const sameSignature = async (
   return row && { id: row.id, similarity: 1 };
 };
 
+/** A lesson that is learnt again from another error is found by that error too. */
+const ERRORS_PER_LESSON = 20;
+
+const addError = async (
+  trx: Transaction<Tables>,
+  id: number,
+  scope_key: string,
+  { error_text, error_code, fingerprint, tools }: NewReflection,
+): Promise<void> => {
+  const text = error_text ?? '';
+  if (text === '' && typeof fingerprint !== 'string') return;
+  const of = { scope_key, reflection_id: id, part: 'error' as const, tool_name: tools?.[0] ?? null };
+  const added = searchableText({ ...of, fingerprint: fingerprint ?? null, error_code: error_code ?? null }, text);
+  const { rows } = await sql<{ known: boolean; errors: number }>`
+    select
+      count(*)::int as errors,
+      coalesce(bool_or(
+        normal_hash is not distinct from ${added.normal_hash}::text and fingerprint is not distinct from ${fingerprint ?? null}::text
+      ), false) as known
+    from recall_texts where reflection_id = ${id}::bigint and part = 'error'`.execute(trx);
+  if (rows[0]?.known === true || (rows[0]?.errors ?? 0) >= ERRORS_PER_LESSON) return;
+  await writeRecallTexts(trx, [added]);
+};
+
 /** How many similar lessons are compared. Beyond that, none is similar enough to matter. */
 const SIMILAR_CANDIDATES = 20;
 
@@ -134,23 +165,30 @@ const mostSimilar = async (
 ): Promise<Match | undefined> => {
   await prepareSearch(trx, { similarity: reflection.similarity_threshold });
   const content = cleanText(reflection.content);
-  const { rows } = await sql<Match & { content: string }>`
-    select reflection_id as id, content, similarity(content, ${content}) as similarity
-    from reflection_texts
-    where scope_key = ${key} and error_type = ${errorType} and content % ${content}
+  const { rows } = await sql<{ id: number; content: string; created_at: Date; error_signature: string }>`
+    select t.reflection_id as id, t.content, r.created_at, r.error_signature
+    from reflection_texts as t join reflections as r on r.id = t.reflection_id
+    where t.scope_key = ${key} and t.error_type = ${errorType} and t.content % ${content}
       and coalesce(
         (
           select v.action = 'restore' from reflection_revisions as v
-          where v.reflection_id = reflection_texts.reflection_id and v.action in ('retire', 'restore')
+          where v.reflection_id = t.reflection_id and v.action in ('retire', 'restore')
           order by v.id desc limit 1
         ),
         true
       )
-    order by similarity desc, id
+    order by similarity(t.content, ${content}) desc, t.reflection_id
     limit ${SIMILAR_CANDIDATES}`.execute(trx);
   // Similar is not the same: a lesson that corrects another one has nearly all its words.
-  const match = rows.find((row) => hasSameRemedy(row.content, content));
-  return match && { id: match.id, similarity: match.similarity };
+  const known = rows
+    .filter((row) => hasSameRemedy(row.content, content))
+    .map((row) => ({ ...row, id: lessonId(row.id), number: row.id, created_at: row.created_at.toISOString() }));
+  const match = findNearIdentical(
+    { content, error_signature: reflection.error_signature },
+    known,
+    reflection.similarity_threshold,
+  );
+  return match === null ? undefined : { id: match.known.number, similarity: match.score };
 };
 
 const insert = async (
@@ -181,6 +219,11 @@ const insert = async (
     .insertInto('reflection_texts')
     .values({ reflection_id: id, scope_key: key, error_type: errorType, content })
     .execute();
+  const of = { scope_key: key, reflection_id: id };
+  await writeRecallTexts(trx, [
+    searchableText({ ...of, part: 'content', fingerprint: reflection.fingerprint ?? null }, content),
+    searchableNames(of, ...(reflection.tools ?? []), reflection.error_code),
+  ]);
   return id;
 };
 

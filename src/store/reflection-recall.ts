@@ -2,8 +2,11 @@ import { sql } from 'kysely';
 import type { Kysely, RawBuilder, Selectable } from 'kysely';
 import { compareLessons, MAX_LESSONS } from '../core/lessons/rank-lessons.ts';
 import type { Lesson } from '../core/lessons/rank-lessons.ts';
+import { signalTypeSchema } from '../protocol/schemas/failure-record.ts';
 import { cleanText } from './clean-text.ts';
 import { pageSize } from './cursor.ts';
+import { ERRORS_OF_LESSONS, findErrorTexts, findTyped, OF_LESSONS } from './recall-search.ts';
+import type { FoundText, MatchReason } from './recall-search.ts';
 import { prepareSearch, readableScopes } from './reflection-scope.ts';
 import type { Reader } from './reflection-scope.ts';
 import type { Tables } from './tables.ts';
@@ -20,31 +23,46 @@ export interface StoredReflection extends Omit<
 }
 
 export interface RecalledReflection extends StoredReflection {
-  /** 1 for an equal fingerprint or signature, the similarity for a similar lesson, 0 if nothing was compared. */
+  /** 1 for an equal fingerprint, message or signature, less for a similar text, 0 if nothing was compared. */
   score: number;
-  reason: 'same_fingerprint' | 'same_signature' | 'similar' | 'recent';
+  reason: 'same_fingerprint' | 'same_message' | 'same_signature' | 'similar' | 'recent';
 }
 
 export interface SimilarQuery extends Reader {
+  /** An error, a part of one, or a part of a lesson. */
   content: string;
   error_type?: string;
-  similarity_threshold: number;
   limit?: number;
 }
 
 export interface FailureQuery extends Reader {
   error_type: string;
   fingerprint: string;
-  /** The failure in one line. A lesson about it begins with the same words. */
+  /** The tool that failed. Lessons about other tools are left out. */
+  tool_name?: string | null | undefined;
+  /** The message of the error. */
+  error_text?: string | undefined;
+  /** The failure in one line. It takes the place of a message that is missing. */
   description: string;
-  similarity_threshold: number;
   limit?: number;
   /** Timeout of the statement in Postgres. */
   timeout_ms?: number;
 }
 
-/** How many equally good matches are ranked. */
-const RANKED_CANDIDATES = 200;
+/** What people search for in lessons. */
+export interface LessonSearch {
+  q?: string | undefined;
+  tool?: string | undefined;
+  code?: string | undefined;
+  agent?: string | undefined;
+  error_type?: string | undefined;
+  /** Null for lessons without a tenant. If it is missing, the lessons of all tenants. */
+  tenant?: string | null | undefined;
+  limit?: number | undefined;
+}
+
+/** How many matches are read and ranked. */
+const RANKED_CANDIDATES = 50;
 
 /** Reads lessons. Retired ones are never returned. */
 export const createReflectionRecall = (db: Kysely<Tables>) => {
@@ -61,44 +79,84 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
     return rows.map((row) => toRecalled(row, 'same_signature'));
   };
 
+  /** The lessons with these ids that a reader may see, in the order of `found`. */
+  const readFound = async (
+    trx: Kysely<Tables>,
+    found: readonly FoundText[],
+    where: RawBuilder<unknown>,
+  ): Promise<{ row: CurrentRow; match: FoundText }[]> => {
+    const best = found.slice(0, RANKED_CANDIDATES);
+    if (best.length === 0) return [];
+    const ids = best.flatMap(({ reflection_id }) => reflection_id ?? []);
+    const { rows } = await sql<CurrentRow>`
+      select r.* from reflection_current as r
+      where r.id = any(${ids}::bigint[]) and not r.retired ${where}`.execute(trx);
+    const byId = new Map(rows.map((row) => [row.id, row]));
+    return best.flatMap((match) => {
+      const row = match.reflection_id === null ? undefined : byId.get(match.reflection_id);
+      return row === undefined ? [] : [{ row, match }];
+    });
+  };
+
+  /** Lessons whose error or whose own text is like a text, or contains it. */
   const similar = (query: SimilarQuery): Promise<RecalledReflection[]> =>
     db.transaction().execute(async (trx) => {
-      const { similarity_threshold: threshold } = query;
-      await prepareSearch(trx, { similarity: threshold, word_similarity: threshold });
-      const content = cleanText(query.content);
-      // A part of a lesson finds it too, such as its verbatim beginning.
-      const rows = await selectByText(trx, query, {
-        where: sql`and (t.content % ${content} or t.content %> ${content}) ${ofType(query.error_type)}`,
-        score: sql`greatest(similarity(t.content, ${content}), word_similarity(${content}, t.content))`,
-        limit: pageSize(query.limit ?? MAX_LESSONS),
-      });
-      return rows.map((row) => toRecalled(row, 'similar'));
+      await prepareSearch(trx, {});
+      const search = { scopes: readableScopes(query), text: query.content };
+      const found = await readFound(trx, await findErrorTexts(trx, search, OF_LESSONS), ofType(query.error_type));
+      return rank(found).slice(0, pageSize(query.limit ?? MAX_LESSONS));
     });
 
   /**
-   * Recalls lessons about a failure: those learnt from the same failure, best first, or else lessons of the same type
-   * whose text contains something similar to its description. The description is compared with a part of the lesson
-   * only, because a lesson continues with what worked.
+   * Recalls lessons about a failure: those learnt from the same failure or from the same message, or else those whose error
+   * is the same in other words. Types of imported lessons are free; only two kinds of failure exclude each other.
    */
   const recallForFailure = (query: FailureQuery): Promise<RecalledReflection[]> =>
     db.transaction().execute(async (trx) => {
-      await prepareSearch(trx, { word_similarity: query.similarity_threshold, timeout_ms: query.timeout_ms });
-      const limit = query.limit ?? MAX_LESSONS;
-      const same = await select(trx, query, {
-        where: sql`and r.fingerprint = ${cleanText(query.fingerprint)} and ${NOT_QUARANTINED}`,
-        score: sql`1`,
-        order: sql`r.pinned desc, r.id desc`,
-        limit: RANKED_CANDIDATES,
-      });
-      if (same.length > 0) return best(same, limit).map((row) => toRecalled(row, 'same_fingerprint'));
-      const description = cleanText(query.description);
-      const alike = await selectByText(trx, query, {
-        where: sql`and t.content %> ${description} and t.error_type = ${cleanText(query.error_type)} and ${NOT_QUARANTINED}`,
-        score: sql`word_similarity(${description}, t.content)`,
-        limit: RANKED_CANDIDATES,
-      });
-      return best(alike, limit).map((row) => toRecalled(row, 'similar'));
+      await prepareSearch(trx, { timeout_ms: query.timeout_ms });
+      const { tool_name: tool = null, fingerprint } = query;
+      const search = { scopes: readableScopes(query), text: query.error_text || query.description, fingerprint };
+      const ofTool = tool === null ? sql`` : sql`and (r.tools = '{}' or ${cleanText(tool)} = any(r.tools))`;
+      const found = rank(
+        await readFound(
+          trx,
+          await findErrorTexts(trx, search, ERRORS_OF_LESSONS),
+          sql`and ${NOT_QUARANTINED} ${ofTool}
+            and (r.error_type = ${cleanText(query.error_type)} or not r.error_type = any(${[...SIGNAL_TYPES]}::text[])
+              or r.fingerprint = ${cleanText(fingerprint)})`,
+        ),
+      );
+      const exact = found.filter(({ reason }) => reason !== 'similar');
+      return (exact.length > 0 ? exact : found).slice(0, query.limit ?? MAX_LESSONS);
     });
+
+  /** Searches the lessons of all agents for people: by words of the error or the lesson, by tool and by code. */
+  const search = async (query: LessonSearch): Promise<RecalledReflection[]> => {
+    const { q, tool, code, agent, error_type, tenant } = query;
+    const found = q === undefined ? undefined : await findTyped(db, { typed: q, tenant }, OF_LESSONS);
+    const shares = new Map(found?.map(({ reflection_id, share }) => [reflection_id, share]));
+    const ids = found === undefined ? sql`` : sql`and r.id = any(${[...shares.keys()]}::bigint[])`;
+    const { rows } = await sql<CurrentRow>`
+      select r.* from reflection_current as r
+      where not r.retired ${ids}
+        ${tenant === undefined ? sql`` : sql`and r.tenant is not distinct from ${tenant === null ? null : cleanText(tenant)}::text`}
+        ${agent === undefined ? sql`` : sql`and (r.agent = ${cleanText(agent)} or r.scope = 'global')`}
+        ${error_type === undefined ? sql`` : sql`and r.error_type = ${cleanText(error_type)}`}
+        ${tool === undefined ? sql`` : sql`and exists (select from unnest(r.tools) as t where lower(t) = lower(${cleanText(tool)}))`}
+        ${
+          code === undefined
+            ? sql``
+            : sql`and exists (
+                select from recall_texts as t where t.reflection_id = r.id and lower(t.error_code) = lower(${cleanText(code)})
+              )`
+        }
+      order by r.id desc
+      limit ${found === undefined ? pageSize(query.limit) : shares.size}`.execute(db);
+    return rows
+      .map((row) => toRecalled({ ...row, score: shares.get(row.id) ?? 0 }, found === undefined ? 'recent' : 'similar'))
+      .sort((one, other) => other.score - one.score)
+      .slice(0, pageSize(query.limit));
+  };
 
   return {
     get: async (id: number): Promise<(StoredReflection & { retired: boolean }) | null> => {
@@ -109,20 +167,24 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
     similar,
     recallForFailure,
 
-    /** Finds lessons with the same signature and, if `content` is given, similar ones. */
+    search,
+
+    /** Finds the lesson with the same signature or, if `content` is given, the one that is most alike. */
     seen: async (
-      query: Reader & {
-        error_signature: string;
-        error_type?: string;
-        content?: string;
-        similarity_threshold: number;
-      },
-    ): Promise<{ seen: boolean; occurrence_count: number }> => {
-      let found = await bySignature({ ...query, limit: 1 });
-      if (found.length === 0 && query.content !== undefined) {
-        found = await similar({ ...query, content: query.content, limit: 1 });
-      }
-      return { seen: found.length > 0, occurrence_count: found[0]?.occurrence_count ?? 0 };
+      query: Reader & { error_signature: string; error_type?: string; content?: string },
+    ): Promise<RecalledReflection | null> => {
+      const [known] = await bySignature({ ...query, limit: 1 });
+      if (known !== undefined || query.content === undefined) return known ?? null;
+      const { error_type: _anyType, ...asked } = query;
+      return (await similar({ ...asked, content: query.content, limit: 1 }))[0] ?? null;
+    },
+
+    /** The errors that a lesson was learnt from, the latest first. */
+    errorsOf: async (reflectionId: number): Promise<LessonError[]> => {
+      const { rows } = await sql<LessonError>`
+        select tool_name, error_code, text, fingerprint from recall_texts
+        where reflection_id = ${reflectionId}::bigint and part = 'error' order by id desc`.execute(db);
+      return rows;
     },
 
     /** The latest lessons, of one type if it is given. */
@@ -136,23 +198,18 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
       });
       return rows.map((row) => toRecalled(row, 'recent'));
     },
-
-    /** The latest lessons of all agents, of one tenant if it is given, for people who maintain them. Runs do not use it. */
-    listAll: async (
-      query: { error_type?: string; limit?: number; tenant?: string | null } = {},
-    ): Promise<RecalledReflection[]> => {
-      const type = query.error_type === undefined ? sql`` : sql`and r.error_type = ${cleanText(query.error_type)}`;
-      const { tenant } = query;
-      const whose = typeof tenant === 'string' ? sql`and r.tenant = ${cleanText(tenant)}` : sql``;
-      const { rows } = await sql<Scored>`
-        select r.*, 0 as score from reflection_current as r
-        where not r.retired ${type} ${whose}
-        order by r.id desc
-        limit ${pageSize(query.limit)}`.execute(db);
-      return rows.map((row) => toRecalled(row, 'recent'));
-    },
   };
 };
+
+/** An error that a lesson was learnt from, without secrets. */
+export interface LessonError {
+  tool_name: string | null;
+  error_code: string | null;
+  text: string;
+  fingerprint: string | null;
+}
+
+const SIGNAL_TYPES = signalTypeSchema.options;
 
 /** A lesson that did harm is shown to no run, unless a person pinned it. */
 const NOT_QUARANTINED = sql`(r.status <> 'quarantined' or r.pinned)`;
@@ -160,7 +217,7 @@ const NOT_QUARANTINED = sql`(r.status <> 'quarantined' or r.pinned)`;
 type Scored = CurrentRow & { score: number };
 
 const ofType = (errorType: string | undefined): RawBuilder<unknown> =>
-  errorType === undefined ? sql`` : sql`and t.error_type = ${cleanText(errorType)}`;
+  errorType === undefined ? sql`` : sql`and r.error_type = ${cleanText(errorType)}`;
 
 interface Selection {
   where: RawBuilder<unknown>;
@@ -185,33 +242,19 @@ const select = async (db: Kysely<Tables>, reader: Reader, selection: Selection):
   return rows;
 };
 
-/** By similarity, then the oldest first. */
-const selectByText = async (
-  db: Kysely<Tables>,
-  reader: Reader,
-  { where, score, limit }: Omit<Selection, 'order'>,
-): Promise<Scored[]> => {
-  const perScope = readableScopes(reader).map(
-    (key) => sql`(
-      select r.*, ${score} as score
-      from reflection_texts as t join reflection_current as r on r.id = t.reflection_id
-      where t.scope_key = ${key} and not r.retired ${where}
-      order by score desc, r.id
-      limit ${limit}
-    )`,
-  );
-  const { rows } = await sql<Scored>`
-    select * from (${sql.join(perScope, sql` union all `)}) as r order by score desc, r.id limit ${limit}`.execute(db);
-  return rows;
-};
+/** By fingerprint, then message, then likeness, then in the order in which the start of a run ranks lessons. */
+const rank = (found: readonly { row: CurrentRow; match: FoundText }[]): RecalledReflection[] =>
+  found
+    .map(({ row, match }) => ({ row, match, lesson: toLesson(row) }))
+    .sort(
+      (a, b) =>
+        RANK[a.match.reason] - RANK[b.match.reason] ||
+        b.match.score - a.match.score ||
+        compareLessons(a.lesson, b.lesson),
+    )
+    .map(({ row, match }) => toRecalled({ ...row, score: match.score }, match.reason));
 
-/** Most similar first, then in the order in which the start of a run ranks them. */
-const best = (rows: readonly Scored[], limit: number): Scored[] =>
-  rows
-    .map((row) => ({ row, lesson: toLesson(row) }))
-    .sort((a, b) => b.row.score - a.row.score || compareLessons(a.lesson, b.lesson))
-    .slice(0, limit)
-    .map(({ row }) => row);
+const RANK: Record<MatchReason, number> = { same_fingerprint: 0, same_message: 1, similar: 2 };
 
 const ID_DIGITS = 16;
 

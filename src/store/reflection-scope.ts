@@ -31,8 +31,6 @@ export const readableScopes = (reader: Reader): string[] => {
 interface Search {
   /** Threshold of `%`, which compares two whole texts. */
   similarity?: number;
-  /** Threshold of `%>`, which finds a short text within a longer one. */
-  word_similarity?: number;
   /** Timeout of the statement in Postgres. */
   timeout_ms?: number | undefined;
 }
@@ -51,9 +49,6 @@ export const prepareSearch = async (trx: Transaction<Tables>, search: Search): P
   ];
   const threshold = (value: number): string => String(Math.max(0, value - 1e-6));
   if (search.similarity !== undefined) settings.push(['pg_trgm.similarity_threshold', threshold(search.similarity)]);
-  if (search.word_similarity !== undefined) {
-    settings.push(['pg_trgm.word_similarity_threshold', threshold(search.word_similarity)]);
-  }
   if (search.timeout_ms !== undefined) settings.push(['statement_timeout', String(Math.ceil(search.timeout_ms))]);
   const calls = settings.map(([name, value]) => sql`set_config(${name}, ${value}, true)`);
   await sql`select ${sql.join(calls)}`.execute(trx);

@@ -7,6 +7,7 @@ import { agreeOnValues } from './reflection-claims.ts';
 import type { LessonUse, ToolSchemas } from '../protocol/lessons.ts';
 import { persistReflection } from './reflection-persist.ts';
 import { createReflectionRecall } from './reflection-recall.ts';
+import { searchableText, writeRecallTexts } from './recall-texts.ts';
 import { createReflectionTrials, recordTrials } from './reflection-trials.ts';
 import type { ReflectionAction, Tables } from './tables.ts';
 import { parseInput } from './validation.ts';
@@ -86,6 +87,7 @@ export const createReflections = (db: Kysely<Tables>) => ({
       .returningAll()
       .executeTakeFirstOrThrow()
       .catch(refuseUnknownReflection);
+    if (row.content !== null) await searchNewContent(db, row.reflection_id, row.content);
     return { ...row, created_at: created_at.toISOString() };
   },
 
@@ -125,6 +127,17 @@ export const createReflections = (db: Kysely<Tables>) => ({
     return rows.map(({ created_at, ...row }) => ({ ...row, created_at: created_at.toISOString() }));
   },
 });
+
+/** A lesson is found by its new text from now on. */
+const searchNewContent = async (db: Kysely<Tables>, reflection_id: number, content: string): Promise<void> => {
+  const lesson = await db
+    .selectFrom('reflections')
+    .select('scope_key')
+    .where('id', '=', reflection_id)
+    .executeTakeFirst();
+  if (lesson === undefined) return;
+  await writeRecallTexts(db, [searchableText({ ...lesson, reflection_id, part: 'content' }, content)]);
+};
 
 const refuseUnknownReflection = (error: unknown): never => {
   if (isMissingReference(error)) throw new StoreInputError('reflection_id', 'there is no such reflection');

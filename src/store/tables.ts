@@ -24,6 +24,7 @@ interface FailureRecordsTable {
   created_at: Time;
   agent: string | null;
   recorded_at: TimeByDatabase;
+  tenant: ColumnType<string | null, string | null | undefined, never>;
 }
 
 type RevisionKind = 'resolved' | 'superseded' | 'shown_helpful' | 'shown_harmful';
@@ -134,6 +135,30 @@ interface ReflectionTextsTable {
   scope_key: string;
   error_type: string;
   content: string;
+}
+
+/** A text by which a lesson or a known failure is found. */
+interface RecallTextsTable {
+  id: Generated<number>;
+  scope_key: string;
+  /** Null for a failure. */
+  reflection_id: number | null;
+  fingerprint: string | null;
+  part: RecallPart;
+  tool_name: string | null;
+  error_code: string | null;
+  text: string | null;
+  normal_hash: string | null;
+  words: string[];
+  passing: string[];
+}
+
+export type RecallPart = 'error' | 'content' | 'failure' | 'names';
+
+interface RecallWordsTable {
+  word: string;
+  scope_key: string;
+  text_id: number;
 }
 
 export interface ReflectionContext {
@@ -340,6 +365,8 @@ export interface Tables {
   reflections: ReflectionsTable;
   reflection_current: ReflectionCurrentView;
   reflection_texts: ReflectionTextsTable;
+  recall_texts: RecallTextsTable;
+  recall_words: RecallWordsTable;
   reflection_occurrences: ReflectionOccurrencesTable;
   reflection_claims: ReflectionClaimsTable;
   reflection_uses: ReflectionUsesTable;

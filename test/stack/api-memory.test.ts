@@ -94,6 +94,42 @@ describe('a failure that was seen elsewhere', () => {
     expect(await world.store.records.list({ run_id })).toMatchObject({ items: [] });
   });
 
+  it('a reported failure was seen before, also in another run and in other words; an unrelated one was not', async () => {
+    const message = (n: number) => `turnstile ${n} of stadium gate rejects wristband ${world.newRunId('band')}`;
+    const reports = [];
+    for (const n of [1, 2]) reports.push(await post(reportOf(world.newRunId('gate'), { message: message(n) })));
+    expect(reports.map(({ body }) => body.seen_before)).toEqual([false, true]);
+    const seen = async (content: string) =>
+      (await world.ask('GET', `/v1/reflections/seen?${new URLSearchParams({ content }).toString()}`)).body;
+    // Numbers make another fingerprint; the failure is the same.
+    expect(await seen(message(2))).toMatchObject({ seen: true, failure: { run_count: 1 } });
+    expect(await seen('wristband 9 rejected: stadium gate turnstile')).toMatchObject({ seen: true });
+    expect(await seen('ticket printer of the stadium is out of paper')).toEqual({ seen: false, occurrence_count: 0 });
+    const exact = 'floodlight relay is welded shut';
+    for (const n of [1, 2]) await post(reportOf(world.newRunId(`light${n}`), { message: exact }));
+    expect(await seen(exact)).toMatchObject({
+      seen: true,
+      occurrence_count: 2,
+      failure: { reason: 'same_message', occurrence_count: 2, run_count: 2 },
+    });
+    // Another tenant has not seen it.
+    const other = new URLSearchParams({ content: exact, tenant: 'elsewhere' }).toString();
+    expect((await world.ask('GET', `/v1/reflections/seen?${other}`)).body).toMatchObject({ seen: false });
+    const list = async (query: string) =>
+      (await world.ask<{ known_failures: object[] }>('GET', `/v1/known-failures?${query}`)).body.known_failures;
+    expect(await list('q=floodl+relay')).toMatchObject([{ occurrence_count: 2, message_preview: exact }]);
+    expect(await list('q=floodl+relay&tenant=elsewhere')).toEqual([]);
+    expect(await list('q=floodl+relay&tool=another')).toEqual([]);
+  });
+
+  it('a failure that a tenant reports is guidance for that tenant only', async () => {
+    const run_id = world.newRunId('shared-name');
+    const report = (tenant: string) => post(reportOf(run_id, { tenant }));
+    expect((await report('acme')).body).toMatchObject({ occurrence_count: 1, seen_before: false });
+    expect((await report('bolt')).body).toMatchObject({ occurrence_count: 1, seen_before: false });
+    expect((await report('acme')).body).toMatchObject({ occurrence_count: 2, seen_before: true });
+  });
+
   it('a reported failure counts as seen before if there is a lesson about it', async () => {
     const content = `the ledger of ${world.newRunId('lesson')} cannot be balanced without its journal`;
     const lesson = { error_type: 'tool_error', content, context: 'c', query: 'q', iteration: 1, quality_delta: 0.2 };
@@ -288,7 +324,7 @@ describe('a lesson', () => {
       },
     ]);
     const similar = await find({ similar_to: `${content}!`, error_type: 'unverified_claim' });
-    expect(similar).toMatchObject([{ id: body['id'], reason: 'similar' }]);
+    expect(similar).toMatchObject([{ id: body['id'], reason: 'same_message' }]);
     expect((await find({ error_type: 'unverified_claim', limit: '1' }))[0]).toMatchObject({ reason: 'recent' });
     expect(await find({ signature }, 'somebody-else')).toEqual([]);
     // Without an agent a search is nobody's; the plain list is for whoever looks after all lessons, and says whose each is.
@@ -300,12 +336,47 @@ describe('a lesson', () => {
     expect(await latest('?limit=2')).toMatchObject([{ id: forAll['id'], agent: null }, { id: body['id'] }]);
     const seen = async (query: Record<string, string>) =>
       (await world.ask('GET', `/v1/reflections/seen?${new URLSearchParams(query).toString()}`)).body;
-    expect(await seen({ signature, agent: 'historian' })).toEqual({ seen: true, occurrence_count: 1 });
+    expect(await seen({ signature, agent: 'historian' })).toEqual({
+      seen: true,
+      occurrence_count: 1,
+      lesson: { id: body['id'], reason: 'same_signature' },
+    });
     expect(await seen({ error_type: 'unverified_claim', content: `${content}?`, agent: 'historian' })).toMatchObject({
       seen: true,
     });
     expect(await seen({ signature: '0'.repeat(16) })).toEqual({ seen: false, occurrence_count: 0 });
     expect((await world.ask('GET', '/v1/reflections/seen?agent=historian')).status).toBe(422);
+  });
+
+  it('a lesson is found by the error that it is about, in other words too, by its beginning, and by tool and code', async () => {
+    const { body } = await post(
+      lesson('Ask for half of the pallets and then for the rest.', {
+        agent: 'loader',
+        error_text: 'pallet lift 7 refuses 1200 kg beyond rated load at dock /srv/docks/north.json',
+        tool_name: 'lift.raise',
+        error_code: 'OVERLOAD',
+      }),
+    );
+    const find = async (query: Record<string, string>) =>
+      (
+        await world.ask<{ reflections: { id: number }[] }>(
+          'GET',
+          `/v1/reflections?${new URLSearchParams(query).toString()}`,
+        )
+      ).body.reflections.map(({ id }) => id);
+    const reworded = 'beyond rated load: pallet lift 3 at dock /home/x/south.json refuses 900 kg';
+    const queries: Record<string, string>[] = [
+      { similar_to: reworded, agent: 'loader' },
+      { q: 'Ask for half of the pal' },
+      { q: 'rated load' },
+      { q: 'lift.raise' },
+      { tool: 'lift.raise' },
+      { code: 'OVERLOAD' },
+    ];
+    for (const query of queries) expect([query, await find(query)]).toEqual([query, [body['id']]]);
+    expect(await find({ similar_to: 'lift of the sales embargo refused by the board', agent: 'loader' })).toEqual([]);
+    const { body: evidence } = await world.ask<{ errors: object[] }>('GET', `/v1/reflections/${String(body['id'])}`);
+    expect(evidence.errors).toMatchObject([{ tool_name: 'lift.raise', error_code: 'OVERLOAD' }]);
   });
 
   it('a lesson can be edited, pinned and retired by a person, and is then no longer recalled', async () => {

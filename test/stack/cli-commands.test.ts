@@ -203,6 +203,10 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     expect((await cli('lessons', '--agent', 'demo')).stdout).toMatch(
       new RegExp(`${id} +demo +candidate +1 +demo.flaky`),
     );
+    expect((await cli('lessons', '--search', 'demo.flaky works in the sec')).stdout).toMatch(
+      new RegExp(`${id} +demo `),
+    );
+    expect((await cli('lessons', '--search', 'moon landing')).stdout).toBe('No lessons.\n');
     const preview = () => json('lessons', '--for', 'demo', '--run-id', 'previewed');
     expect(await preview()).toMatchObject({ lessons: [{ id, status: 'candidate' }] });
     expect((await cli('lessons', 'pin', String(id), '--by', 'ada')).stdout).toBe(`Lesson ${id}: pin by ada.\n`);
@@ -233,6 +237,9 @@ describe.skipIf(process.platform !== 'linux')('the command line', { timeout: 120
     expect(monitors).toMatchObject({ code: 0, monitors: expect.any(Array), switches: expect.any(Array) });
     expect(failures.fingerprints.length).toBeGreaterThan(0);
     expect((await cli('failures')).stdout).toMatch(/^FINGERPRINT /);
+    expect((await cli('failures', '--search', 'flaky')).stdout).toMatch(/^fp1:tool_error:demo.flaky:/m);
+    expect((await cli('failures', '--tool', 'demo.flaky')).stdout).toMatch(/^fp1:tool_error:demo.flaky:/m);
+    expect((await cli('failures', '--search', 'submarine cable')).stdout).toBe('No such failure.\n');
     for (const args of [['reflections'], ['monitors', '--by-day']]) expect((await cli(...args)).code).toBe(0);
   });
 

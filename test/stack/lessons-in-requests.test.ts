@@ -22,11 +22,31 @@ const refusing = (name: string, argument: string, isFine: (value: unknown) => bo
       return { fine: true };
     },
   });
+/** The errors of one tool, by the day that a goal names. A value in a goal would be the data of that run. */
+const SHELF_ERRORS: Record<string, string> = {
+  first: 'shelf plank 90 mm is over 40 for bracket 2f9c1d52-91a8-4c30-8b1f-0d3c8f3b7a11 in /srv/a/plan.json',
+  reworded: 'shelf plank 75 mm is over 38 for bracket 7a1be0f4-22cd-4f0e-9a55-5b8d2e6c9f02 in /home/b/c/draft.json',
+  half: 'plank 75 mm is over 38 for brack',
+  unrelated: 'inventory clerk has gone home until Monday morning',
+};
 const tools = [
   refusing('stock', 'limit', (limit) => limit === 100, 'limit 500 is over 100'),
   refusing('orders', 'order', (order) => order === 4_017, 'this order is not in the warehouse'),
   refusing('tests', 'suite', (suite) => suite === 'good', '2 of 7 tests failed'),
   refusing('zones', 'zone', (zone) => zone === 'north', 'no such place'),
+  defineTool({
+    name: 'shelf',
+    effect: 'read',
+    input: z.record(z.string(), z.json()),
+    output: z.json(),
+    run: ({ day, width }) => {
+      if (width === 40) return { fine: true };
+      throw new ToolError(SHELF_ERRORS[typeof day === 'string' ? day : ''] ?? '', {
+        category: 'invalid_input',
+        code: 'HTTP_422',
+      });
+    },
+  }),
 ];
 /** The first call of each tool fails, the second one works. */
 const INPUTS: Record<string, [object, object]> = {
@@ -42,7 +62,14 @@ beforeAll(async () => {
   model = await serveScriptedModel(({ messages }) => {
     const [, tool = ''] = /use (\w+)/.exec(JSON.stringify(messages)) ?? [];
     const results = messages.filter(({ role }) => role === 'tool').length;
-    const input = INPUTS[tool]?.[results];
+    const [, day = ''] = /on the day (\w+)/.exec(JSON.stringify(messages)) ?? [];
+    const input =
+      tool === 'shelf'
+        ? [
+            { day, width: 90 },
+            { day, width: 40 },
+          ][results]
+        : INPUTS[tool]?.[results];
     return input === undefined ? { text: 'done' } : { calls: [{ tool, input: input as Record<string, string> }] };
   });
   const agent = defineAgent({
@@ -100,6 +127,41 @@ describe('the first request of a run', () => {
     for (const n of [1, 2, 3]) expect(await live(n)).not.toContain('north');
     expect(await live(4)).toContain('If zones fails with HTTP_422, then what worked was zone north.');
   });
+});
+
+describe('the request after a failure', () => {
+  const LESSON = 'what worked was width 40';
+  /** Lives one run whose tool fails with an error, and returns its requests before and after the failure. */
+  async function aroundFailure(tenant: string, day: keyof typeof SHELF_ERRORS): Promise<string[]> {
+    const before = model.exchanges.length;
+    await firstRequest({ tenant, goal: `use shelf on the day ${day}` });
+    return model.exchanges.slice(before, before + 2).map(({ request }) => JSON.stringify(request.messages));
+  }
+
+  it(
+    'has the lesson if the error is the same in other words, and not if it is unrelated',
+    { timeout: 60_000 },
+    async () => {
+      const tenant = 'rewording';
+      await aroundFailure(tenant, 'first');
+      // Better lessons about the same tool take all places at the start of a run.
+      for (const n of [1, 2, 3, 4, 5]) {
+        const content = `The shelf has colour number ${n}, which is nice ${'very '.repeat(n)}`;
+        const lesson = { error_type: 'style', content, context: 'c', query: 'q', iteration: 1, quality_delta: 1 };
+        const body = { ...lesson, tool_name: 'shelf', agent: 'clerk', tenant, changed_behavior: true };
+        const { body: kept } = await world.ask('POST', '/v1/reflections', { body });
+        await world.ask('POST', `/v1/reflections/${String(kept['id'])}/revisions`, {
+          body: { action: 'pin', by: 'ada' },
+        });
+      }
+      const told = async (whose: string, day: string) =>
+        (await aroundFailure(whose, day)).map((request) => request.includes(LESSON));
+      expect(await told(tenant, 'reworded')).toEqual([false, true]);
+      expect(await told(tenant, 'half')).toEqual([false, true]);
+      expect(await told(tenant, 'unrelated')).toEqual([false, false]);
+      expect(await told('another-tenant', 'reworded')).toEqual([false, false]);
+    },
+  );
 });
 
 describe('a lesson on trial', () => {

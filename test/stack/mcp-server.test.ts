@@ -108,6 +108,8 @@ describe('secondwind mcp', { timeout: 60_000 }, () => {
       guidance: [{ text: expect.any(String) }],
     });
 
+    expect(await call('seen_before', { content: failure.message })).toMatchObject({ seen: true, occurrence_count: 2 });
+
     const error = {
       error_type: 'ServiceUnavailable',
       content: 'the invoice service is unavailable: wait and ask the mirror',

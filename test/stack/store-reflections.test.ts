@@ -163,23 +163,23 @@ describe('recall', () => {
   });
 
   it('recall by similarity gives the most alike first, with their scores', async () => {
-    const found = await test.store.reflections.similar({ ...everybody, content: TIMEOUT, similarity_threshold: 0.6 });
+    const found = await test.store.reflections.similar({ ...everybody, content: TIMEOUT });
     expect(found.map((item) => [item.id, item.reason])).toEqual([
-      [ownId, 'similar'],
+      [ownId, 'same_message'],
       [globalId, 'similar'],
     ]);
     expect(found[0]?.score).toBe(1);
-    const typed = { ...reader, content: TIMEOUT, similarity_threshold: 0.6, error_type: 'conflict' };
+    const typed = { ...reader, content: TIMEOUT, error_type: 'conflict' };
     expect(await test.store.reflections.similar(typed)).toEqual([]);
   });
 
   it('recall says whether an error was seen before, by signature or by content', async () => {
     const { seen } = test.store.reflections;
-    const unknown = { ...reader, error_signature: 'unknown', similarity_threshold: THRESHOLD };
-    expect(await seen({ ...unknown, error_signature: 'own' })).toEqual({ seen: true, occurrence_count: 2 });
-    expect(await seen(unknown)).toEqual({ seen: false, occurrence_count: 0 });
-    expect(await seen({ ...unknown, content: `${TIMEOUT}.` })).toEqual({ seen: true, occurrence_count: 2 });
-    expect(await seen({ ...unknown, content: 'something else' })).toEqual({ seen: false, occurrence_count: 0 });
+    const unknown = { ...reader, error_signature: 'unknown' };
+    expect(await seen({ ...unknown, error_signature: 'own' })).toMatchObject({ id: ownId, occurrence_count: 2 });
+    expect(await seen(unknown)).toBeNull();
+    expect(await seen({ ...unknown, content: `${TIMEOUT}.` })).toMatchObject({ id: ownId, occurrence_count: 2 });
+    expect(await seen({ ...unknown, content: 'something else' })).toBeNull();
   });
 
   it('recall gives a run its lessons: pinned first, then success after use, then recent, and only for its tools', async () => {

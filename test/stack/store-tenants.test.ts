@@ -67,14 +67,13 @@ describe('the memory of a tenant', () => {
         const failure = {
           error_type: 'tool_error',
           description: 'If stock fails with HTTP_422',
-          similarity_threshold: 0.5,
         };
         const { reflections, startMemory } = test.store;
         const found = await Promise.all([
           startMemory.read(run).then(({ lessons }) => lessons),
           reflections.recallForFailure({ ...reader, ...failure, fingerprint: 'fp1:tool_error:stock:HTTP_422' }),
           reflections.recallForFailure({ ...reader, ...failure, fingerprint: 'fp1:another' }),
-          reflections.similar({ ...reader, content: text(tenant, 'pages of 50'), similarity_threshold: 0.5 }),
+          reflections.similar({ ...reader, content: text(tenant, 'pages of 50') }),
           reflections.list(reader),
         ]);
         for (const { content } of found.flat()) {

@@ -62,7 +62,6 @@ const recall = (agent: string) =>
     error_type: 'tool_error',
     fingerprint: FINGERPRINT,
     description: 'If stock fails with HTTP_422',
-    similarity_threshold: 0.85,
   });
 const atStart = (agent: string) => test.store.startMemory.lessons({ scope: 'agent', agent, tools: ['stock'] });
 

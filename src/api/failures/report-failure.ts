@@ -4,6 +4,7 @@ import { escalateRepeats } from '../../core/failures/escalation.ts';
 import { findFailure, addFailure } from '../../core/failures/failure-memory.ts';
 import { foldFailures } from '../../core/failures/fold-failures.ts';
 import { selectGuidance } from '../../core/failures/guidance.ts';
+import { defined } from '../../protocol/json.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { StoredFailureRevision } from '../../store/failure-revisions.ts';
@@ -37,7 +38,7 @@ export async function reportFailure(
   if (before === null) {
     await refuseDanglingPointers(store, given);
     await store.artifacts.put(new TextEncoder().encode(report.text), 'application/json', report.id);
-    const { refused } = await store.records.append([record]);
+    const { refused } = await store.records.append([record], { tenant: tenant ?? null });
     if (refused[0]) throw new Problem('bad_request', `The record cannot be stored: ${refused[0].reason}`);
   } else if (!pointsTo(before, report.id)) {
     throw new Problem('idempotency_conflict', 'This Idempotency-Key was used with another report. Use a new key.');
@@ -71,7 +72,7 @@ async function answerFor(
   tenant: string | undefined,
 ): Promise<StoredFailure> {
   const [all, revisions] = await Promise.all([
-    store.records.forRun(record.run_id),
+    store.records.forRun(record.run_id, tenant ?? null),
     store.revisions.forRun(record.run_id),
   ]);
   if (all.length > MAX_RECORDS) {
@@ -94,7 +95,7 @@ async function answerFor(
     failure_id: record.failure_id,
     fingerprint: record.fingerprint,
     occurrence_count: count,
-    seen_before: count > 1 || (await hasLesson(store, record, tenant)),
+    seen_before: count > 1 || (await wasSeen(store, record, tenant ?? null)),
     guidance: selectGuidance(memory, situation, { k, maxChars }).rows,
     escalation: escalateRepeats({ kind, occurrences: count, escalate_at }),
   };
@@ -120,20 +121,30 @@ function buildMemory(records: readonly FailureRecord[], revisions: readonly Stor
 
 const RECALL_MS = 2_000;
 
-/** If the store cannot be searched, the lesson counts as not seen, because memory must never block a report. */
-async function hasLesson(
-  { reflections }: ApiDeps['store'],
+/**
+ * Whether an earlier run of the tenant had this failure, or left a lesson about it. If the store cannot be searched, it counts as
+ * not seen, because memory must never block a report.
+ */
+async function wasSeen(
+  { reflections, knownFailures }: ApiDeps['store'],
   record: FailureRecord,
-  tenant: string | undefined,
+  tenant: string | null,
 ): Promise<boolean> {
-  const { fingerprint, signal_type: error_type, observed_outcome: outcome } = record;
-  const description = outcome.message_preview;
-  if (description === undefined) return false;
-  const { similarity_threshold } = DEFAULT_POLICY.memory;
-  const reader = { scope: 'global', agent: null, tenant } as const;
-  const asked = { ...reader, error_type, fingerprint, description, similarity_threshold };
+  const { failure_id, fingerprint, signal_type: error_type, attempted_action, observed_outcome: outcome } = record;
+  const { message_preview: text = '', error_code } = outcome;
+  const { tool_name } = attempted_action;
   try {
-    return (await reflections.recallForFailure({ ...asked, limit: 1, timeout_ms: RECALL_MS })).length > 0;
+    const earlier = await knownFailures.seen({
+      text,
+      fingerprint,
+      tenant,
+      except_failure_id: failure_id,
+      ...defined({ tool: tool_name ?? undefined, code: error_code }),
+    });
+    if (earlier !== null) return true;
+    const lesson = { error_type, fingerprint, tool_name, error_text: text, description: '' };
+    const reader = { scope: 'global', agent: null, tenant } as const;
+    return (await reflections.recallForFailure({ ...reader, ...lesson, limit: 1, timeout_ms: RECALL_MS })).length > 0;
   } catch {
     return false;
   }

@@ -12,7 +12,8 @@ import type { TextArtifact } from '../../protocol/records.ts';
 import type { FailureRecord, OutcomeKind, SignalType } from '../../protocol/schemas/failure-record.ts';
 import type { SCHEMAS } from '../schemas/all-schemas.ts';
 
-export type FailureReport = z.infer<typeof SCHEMAS.FailureReport>;
+/** The tenant is no part of the report: it says whose the record is. */
+export type FailureReport = Omit<z.infer<typeof SCHEMAS.FailureReport>, 'tenant'>;
 
 export interface FailureFromElsewhere {
   record: FailureRecord;

@@ -47,10 +47,12 @@ const withoutWords = ({
 
 const seenBefore = tool({
   name: 'seen_before',
-  description: 'Checks whether an error was seen before, in any run. Call it before you try the same again.',
+  description:
+    'Checks whether an error was seen before, in any run, also with other numbers, ids or paths. Call it before you try the same again.',
   input: z.strictObject({
-    error_type: name.describe('The type of the error, for example TimeoutError'),
-    content: content.describe('The error message'),
+    error_type: name.optional().describe('The type of the error, for example TimeoutError'),
+    content: content.describe('The error message, or a part of it'),
+    tool: name.optional().describe('Only failures of this tool'),
     agent,
   }),
   readOnly: true,
@@ -140,6 +142,11 @@ const recordReflection = tool({
     iteration: lesson.iteration.describe('Which attempt this was'),
     quality_delta: lesson.quality_delta.describe('How much the outcome improved'),
     changed_behavior: lesson.changed_behavior.describe('Whether you did something differently because of it'),
+    error_text: lesson.error_text.describe(
+      'The error message. Later runs with this error, also in other words, find the lesson',
+    ),
+    tool_name: lesson.tool_name.describe('The tool that failed'),
+    error_code: lesson.error_code.describe('A short code, for example HTTP_503'),
     agent: lesson.agent.describe('Store it for this agent only'),
     scope: lesson.scope,
   }),

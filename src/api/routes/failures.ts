@@ -1,5 +1,8 @@
 import { z } from 'zod';
 import { CAP } from '../../protocol/caps.ts';
+import { defined } from '../../protocol/json.ts';
+import { tenantSchema } from '../../protocol/schemas/tenant.ts';
+import { tenantFor } from '../access.ts';
 import { answerJson } from '../json-answer.ts';
 import { reportFailure } from '../failures/report-failure.ts';
 import { Problem } from '../problem.ts';
@@ -23,9 +26,9 @@ export const postFailure: Route = {
   handle: async (c, deps) => {
     const key = idempotencyKey(c);
     const report = await readBody(c, SCHEMAS.FailureReport, REPORT_BYTES);
-    const taken = await once(key, () =>
-      reportFailure(deps, report, { key, redact: c.get('redact'), tenant: c.get('grant').tenant }),
-    );
+    const { tenant: named, ...failure } = report;
+    const tenant = tenantFor(c.get('grant'), named);
+    const taken = await once(key, () => reportFailure(deps, failure, { key, redact: c.get('redact'), tenant }));
     return answerJson(c, taken, 201);
   },
 };
@@ -42,7 +45,9 @@ export const reviseFailure: Route = {
     const failureId = readId(c, 'failure_id', 'failure_not_found', 'This is not a valid failure id. Check the id.');
     const { by, reason } = await readBody(c, SCHEMAS.FailureRevisionRequest);
     const record = await store.records.get(failureId);
-    const before = record && (await store.failureStatus.of(record.run_id, record.fingerprint));
+    const { tenant } = c.get('grant');
+    const isOwn = tenant === undefined || (await store.records.tenantOf(failureId)) === tenant;
+    const before = record && isOwn && (await store.failureStatus.of(record.run_id, record.fingerprint));
     if (!record || !before) {
       throw new Problem(
         'failure_not_found',
@@ -74,6 +79,7 @@ export const reviseFailure: Route = {
 const MONTH_MS = 30 * 86_400_000;
 const fingerprintsQuery = z.strictObject({
   agent: plainText(CAP.nameChars).optional(),
+  tenant: tenantSchema.optional(),
   since: z.iso.datetime({ offset: true }).or(z.iso.date()).optional(),
   limit: limit.optional(),
 });
@@ -86,9 +92,10 @@ export const fingerprints: Route = {
   query: fingerprintsQuery,
   answer: { status: 200, description: 'The latest day first, then the most frequent', schema: 'Fingerprints' },
   handle: async (c, { store }) => {
-    const { agent, since, limit: size } = readQuery(c, fingerprintsQuery);
+    const { agent, since, limit: size, tenant: named } = readQuery(c, fingerprintsQuery);
+    const tenant = tenantFor(c.get('grant'), named);
     const from = since ?? new Date(Date.now() - MONTH_MS).toISOString();
-    const filter = { since: from, ...(agent && { agent }), ...(size && { limit: size }) };
+    const filter = { since: from, ...defined({ agent, tenant, limit: size }) };
     return answerJson(c, { fingerprints: await store.records.fingerprintsByDay(filter) });
   },
 };

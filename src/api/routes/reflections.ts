@@ -2,6 +2,7 @@ import { z } from 'zod';
 import { explainChangedTool, findChangedTool } from '../../core/lessons/changed-schema.ts';
 import { errorSignature } from '../../core/lessons/signature.ts';
 import { toStoredLesson } from '../../core/lessons/stored-lesson.ts';
+import { salientLine } from '../../core/failures/salient-line.ts';
 import { redactShown } from '../../core/redaction/shown.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { defined } from '../../protocol/json.ts';
@@ -32,7 +33,16 @@ export const postReflection: Route = {
   handle: async (c, { store }) => {
     const body = await readBody(c, SCHEMAS.ReflectionRequest);
     const given = redactShown(body, c.get('redact'));
-    const { agent, scope = agent === undefined ? 'global' : 'agent', changed_behavior, tenant, ...lesson } = given;
+    const {
+      agent,
+      scope = agent === undefined ? 'global' : 'agent',
+      changed_behavior,
+      tenant,
+      error_text,
+      error_code,
+      tool_name,
+      ...lesson
+    } = given;
     const { role } = c.get('grant');
     if (scope === 'global' && role !== 'operator') {
       const next = 'Name an agent and leave scope out, or use an operator token.';
@@ -55,6 +65,8 @@ export const postReflection: Route = {
       tenant: tenantFor(c.get('grant'), tenant) ?? null,
       error_type: lesson.error_type,
       error_signature,
+      ...defined({ error_code, error_text: error_text === undefined ? undefined : salientLine(error_text) }),
+      ...(tool_name !== undefined && { tools: [tool_name] }),
       similarity_threshold,
     });
     const duplicate = deduplicated ? { duplicate_of: id } : {};
@@ -69,6 +81,9 @@ const signature = z.string().regex(/^[0-9a-f]{16}$/);
 const listQuery = z.strictObject({
   signature: signature.optional(),
   similar_to: z.string().min(1).max(ADDRESS_CHARS).optional(),
+  q: z.string().min(1).max(ADDRESS_CHARS).optional(),
+  tool: name.optional(),
+  code: name.optional(),
   error_type: name.optional(),
   agent: name.optional(),
   tenant: tenantSchema.optional(),
@@ -80,21 +95,23 @@ export const reflections: Route = {
   path: '/v1/reflections',
   role: 'viewer',
   summary:
-    'Lessons with a signature, similar to a text, or the latest. With an agent: its lessons and those for all agents; without: the latest of every agent',
+    'Lessons with a signature, about an error (`similar_to`), with words of the error or the lesson (`q`), of a `tool` or a `code`, or the latest. With an agent: its lessons and those for all agents; without: those of every agent, except with `similar_to`',
   query: listQuery,
   answer: { status: 200, description: 'The best match first', schema: 'Reflections' },
   handle: async (c, { store, registry }) => {
-    const { signature: wanted, similar_to, error_type, agent, limit: size, tenant: named } = readQuery(c, listQuery);
+    const { signature: wanted, similar_to, tenant: named, limit: size, ...filter } = readQuery(c, listQuery);
+    const { agent, error_type } = filter;
     const tenant = tenantFor(c.get('grant'), named);
-    const filter = { ...(error_type && { error_type }), ...(size && { limit: size }) };
-    const asked = { ...searchScope(agent, tenant), ...filter };
+    const asked = { ...searchScope(agent, tenant), ...defined({ error_type, limit: size }) };
     const found = wanted
       ? await store.reflections.bySignature({ ...asked, error_signature: wanted })
       : similar_to
-        ? await store.reflections.similar({ ...asked, content: similar_to, similarity_threshold })
-        : agent === undefined
-          ? await store.reflections.listAll({ ...filter, ...defined({ tenant }) })
-          : await store.reflections.list(asked);
+        ? await store.reflections.similar({ ...asked, content: similar_to })
+        : await store.reflections.search({
+            ...filter,
+            // Whoever names an agent sees what that agent sees, which ends at a tenant.
+            ...defined({ tenant: agent === undefined ? tenant : (tenant ?? null), limit: size }),
+          });
     const superseded = await findSuperseded(found, { store, registry });
     return answerJson(c, { reflections: found.map((lesson) => shown(lesson, superseded)) });
   },
@@ -137,6 +154,7 @@ const seenQuery = z.strictObject({
   error_type: name.optional(),
   content: z.string().min(1).max(ADDRESS_CHARS).optional(),
   agent: name.optional(),
+  tool: name.optional(),
   tenant: tenantSchema.optional(),
 });
 
@@ -144,23 +162,36 @@ export const reflectionSeen: Route = {
   method: 'get',
   path: '/v1/reflections/seen',
   role: 'viewer',
-  summary: 'Whether an error was seen before, by signature or by type and content',
+  summary:
+    'Whether an error was seen before, as a failure or in a lesson: by signature, or by its text, also in other words',
   query: seenQuery,
   answer: { status: 200, description: 'Whether it was seen, and how often', schema: 'ReflectionSeen' },
   handle: async (c, { store }) => {
-    const { signature: wanted, error_type, content, agent, tenant } = readQuery(c, seenQuery);
-    const made = error_type && content ? errorSignature(error_type, content) : undefined;
-    const error_signature = wanted ?? made;
-    if (error_signature === undefined) {
-      const message = 'expected a signature, or error_type and content';
-      throw new Problem('bad_request', 'Send a signature, or error_type and content.', {
+    const { signature: wanted, error_type, content, agent, tool, tenant: named } = readQuery(c, seenQuery);
+    if (wanted === undefined && content === undefined) {
+      const message = 'expected a signature, or the content of an error';
+      throw new Problem('bad_request', 'Send a signature, or the content of an error.', {
         errors: [{ path: 'signature', message }],
       });
     }
-    const scope = searchScope(agent, tenantFor(c.get('grant'), tenant));
-    const asked = { ...scope, error_signature, similarity_threshold };
-    const more = { ...(error_type && { error_type }), ...(content && { content }) };
-    return answerJson(c, await store.reflections.seen({ ...asked, ...more }));
+    const tenant = tenantFor(c.get('grant'), named) ?? null;
+    const error_signature = wanted ?? errorSignature(error_type ?? '', content ?? '');
+    // A whole traceback is compared by the line that says what is wrong, as it is recorded.
+    const text = content === undefined ? undefined : salientLine(content);
+    const [lesson, failure] = await Promise.all([
+      store.reflections.seen({
+        ...searchScope(agent, tenant ?? undefined),
+        error_signature,
+        ...defined({ error_type, content: text }),
+      }),
+      text === undefined ? null : store.knownFailures.seen({ text, tenant, ...defined({ tool }) }),
+    ]);
+    return answerJson(c, {
+      seen: lesson !== null || failure !== null,
+      occurrence_count: Math.max(lesson?.occurrence_count ?? 0, failure?.occurrence_count ?? 0),
+      ...defined({ lesson: lesson === null ? undefined : { id: lesson.id, reason: lesson.reason } }),
+      ...defined({ failure: failure === null ? undefined : failure }),
+    });
   },
 };
 

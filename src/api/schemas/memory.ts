@@ -21,6 +21,8 @@ const reason = z.string().min(1).max(CAP.textChars);
 
 const failureReport = z.strictObject({
   run_id: idSchema,
+  /** Whose run it is. A token may have a tenant of its own. */
+  tenant: tenantSchema.optional(),
   step_id: z.int().min(0).max(1_000_000_000),
   phase: name.optional(),
   signal_type: signalTypeSchema,
@@ -75,7 +77,7 @@ const reflection = z.strictObject({
   superseded_because: z.string().nullable(),
   occurrence_count: z.int(),
   score: z.number(),
-  reason: z.enum(['same_fingerprint', 'same_signature', 'similar', 'recent']),
+  reason: z.enum(['same_fingerprint', 'same_message', 'same_signature', 'similar', 'recent']),
 });
 
 const arm = z.strictObject({ n: z.int(), ok: z.int() });
@@ -159,6 +161,14 @@ export const MEMORY_SCHEMAS = {
     agent: name.optional(),
     scope: z.enum(['agent', 'global', 'run']).optional(),
     tenant: tenantSchema.optional(),
+    /** The error that the lesson is about. It is found by this text, also in other words, by its tool and by its code. */
+    error_text: z
+      .string()
+      .min(1)
+      .max(16 * 1024)
+      .optional(),
+    error_code: z.string().min(1).max(80).optional(),
+    tool_name: name.optional(),
   }),
   ReflectionTaken: z.strictObject({
     id: z.int().nullable(),
@@ -169,7 +179,22 @@ export const MEMORY_SCHEMAS = {
     error_signature: z.string(),
   }),
   Reflections: z.strictObject({ reflections: z.array(reflection) }),
-  ReflectionSeen: z.strictObject({ seen: z.boolean(), occurrence_count: z.int() }),
+  ReflectionSeen: z.strictObject({
+    seen: z.boolean(),
+    /** How often it was recorded as a failure or learnt as a lesson, whichever is more. */
+    occurrence_count: z.int(),
+    lesson: z.strictObject({ id: z.int(), reason: z.string() }).optional(),
+    failure: z
+      .strictObject({
+        fingerprint: z.string(),
+        reason: z.enum(['same_fingerprint', 'same_message', 'similar']),
+        score: z.number(),
+        occurrence_count: z.int(),
+        run_count: z.int(),
+        last_seen: z.string(),
+      })
+      .optional(),
+  }),
   ReflectionRevisionRequest: z.strictObject({
     action: lessonAction,
     content: z.string().min(1).max(CAP.textChars).optional(),
@@ -181,6 +206,15 @@ export const MEMORY_SCHEMAS = {
     retired: z.boolean(),
     tools: z.array(z.string()),
     fingerprint: z.string().nullable(),
+    /** The errors that it was learnt from, by which it is found. */
+    errors: z.array(
+      z.strictObject({
+        tool_name: z.string().nullable(),
+        error_code: z.string().nullable(),
+        text: z.string(),
+        fingerprint: z.string().nullable(),
+      }),
+    ),
     created_at: z.string(),
     last_seen_at: z.string(),
     succeeded_count: z.int(),

@@ -16,6 +16,9 @@ interface LessonsFlags extends RemoteFlags {
   agent?: string;
   tenant?: string;
   similarTo?: string;
+  search?: string;
+  tool?: string;
+  code?: string;
   limit?: string;
   for?: string;
   runId?: string;
@@ -57,7 +60,13 @@ export function addLessons(program: Command): void {
   )
     .option('--agent <name>', 'list only lessons of this agent and those for all agents')
     .option('--tenant <name>', 'list or preview only lessons of this tenant')
-    .option('--similar-to <text>', 'list lessons that contain something similar to this text')
+    .option('--search <text>', 'list lessons with these words, or beginnings of words, in the error or the lesson')
+    .option(
+      '--similar-to <text>',
+      'list lessons about this error, also if its numbers, ids, paths or word order differ',
+    )
+    .option('--tool <name>', 'list only lessons about this tool')
+    .option('--code <code>', 'list only lessons about errors with this code')
     .option('--limit <n>', 'the most lessons to list')
     .option('--for <agent>', 'preview the lessons that a run of this agent would see')
     .option('--run-id <id>', 'the id of the run to preview')
@@ -83,8 +92,8 @@ export function addLessons(program: Command): void {
         );
       }
       if (what === 'list') {
-        const { agent, tenant, similarTo, limit } = flags;
-        const query = { agent, tenant, similar_to: similarTo, limit };
+        const { agent, tenant, similarTo, search, tool, code, limit } = flags;
+        const query = { agent, tenant, similar_to: similarTo, q: search, tool, code, limit };
         const { body } = await api.ask<Answer<'Reflections'>>('GET', '/v1/reflections', { query });
         return print(flags, body, () =>
           body.reflections.length === 0 ? ['No lessons.'] : table(LIST, body.reflections, terminalWidth()),
@@ -116,6 +125,9 @@ function describe(lesson: Evidence): string[] {
     lesson.content,
     `Status: ${state}. Learnt ${lesson.occurrence_count} times, last at ${lesson.last_seen_at}, for ${lesson.agent ?? 'all agents'}.`,
     ...(lesson.superseded_because === null ? [] : [lesson.superseded_because]),
+    ...lesson.errors.map(({ tool_name, error_code, text }) =>
+      ['Error:', tool_name, error_code, text].filter(Boolean).join(' '),
+    ),
     ...lesson.occurrences.flatMap(({ run_id, at }) => (run_id === null ? [] : [`  learnt by ${run_id} at ${at}`])),
     ...(trial === null
       ? []

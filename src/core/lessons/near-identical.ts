@@ -14,6 +14,9 @@ export interface Match<Known> {
   reason: 'signature' | 'similarity';
 }
 
+/** Similarities are in single precision, and a similarity of exactly the threshold counts. */
+const ROUNDING = 1e-6;
+
 /**
  * Finds the lesson that a new one repeats, if any: the best match, and of equal matches the oldest. The caller passes
  * lessons of the same error type and scope.
@@ -24,10 +27,11 @@ export function findNearIdentical<Known extends KnownReflection>(
   similarityThreshold: number,
 ): Match<Known> | null {
   const trigrams = splitTrigrams(reflection.content);
+  const threshold = similarityThreshold - ROUNDING;
   let best: Match<Known> | null = null;
   for (const candidate of known) {
     const match = matchOf(candidate, reflection.error_signature, trigrams);
-    if (match.reason === 'similarity' && match.score < similarityThreshold) continue;
+    if (match.reason === 'similarity' && match.score < threshold) continue;
     if (best === null || isBetter(match, best)) best = match;
   }
   return best;

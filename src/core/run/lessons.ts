@@ -1,4 +1,5 @@
 import { toolCallId } from '../../protocol/ids.ts';
+import { defined } from '../../protocol/json.ts';
 import type { RunLesson } from '../../protocol/lessons.ts';
 import { CAP } from '../../protocol/caps.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
@@ -29,6 +30,8 @@ export async function recallLessons({ state, ports }: Story, attempt: Attempt, r
     scope,
     error_type: signal_type,
     fingerprint,
+    tool_name: action.tool_name,
+    ...defined({ error_text: outcome.message_preview }),
     description: describeFailure(action.tool_name, outcome.error_code ?? outcome.kind),
     similarity_threshold,
     tool_schemas: schemasOfTools(state.run.manifest, action.tool_name === null ? [] : [action.tool_name]),

@@ -1,5 +1,6 @@
 import { CAP } from '../../protocol/caps.ts';
 import { canonicalJson, hashOfJson, sha256Hex, toolCallId } from '../../protocol/ids.ts';
+import { defined } from '../../protocol/json.ts';
 import type { LearntLesson, LessonRemedy } from '../../protocol/lessons.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { CallSucceeded, Constraints } from '../../protocol/tools.ts';
@@ -41,6 +42,7 @@ export function makeLesson(
     scope: scope === 'global' ? 'global' : 'agent',
     error_type: before.signal_type,
     fingerprint: before.fingerprint,
+    ...defined({ error_text: before.observed_outcome.message_preview, error_code: before.observed_outcome.error_code }),
     content,
     context: `step ${step.step_id} (${step.call.phase}) of run ${run.run_id}`,
     query: after.query ?? run.goal.slice(0, CAP.messagePreviewChars),

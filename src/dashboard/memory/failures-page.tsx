@@ -17,22 +17,20 @@ export default function FailuresPage() {
   const { client } = useSession();
   const { query } = usePlace();
   const now = useNow(true, 30_000);
+  const search = query.get('q') ?? '';
   const asked = useAsked(
     async (signal) => {
-      const options = { query: { limit: 200 }, signal };
+      const options = { query: { limit: 200, ...(search !== '' && { q: search }) }, signal };
       const { body } = await client.api.ask<{ known_failures: KnownFailure[] }>('GET', '/v1/known-failures', options);
       return body.known_failures;
     },
-    [client],
+    [client, search],
   );
   const open = query.get('fingerprint') ?? '';
-  const search = (query.get('q') ?? '').toLowerCase();
   useEffect(() => {
     document.title = 'Known failures · Secondwind';
   }, []);
-  const rows = (asked.data ?? []).filter((known) =>
-    `${known.fingerprint} ${known.message_preview} ${known.agents.join(' ')}`.toLowerCase().includes(search),
-  );
+  const rows = asked.data ?? [];
   return (
     <main>
       <SearchHead
@@ -42,7 +40,15 @@ export default function FailuresPage() {
         placeholder="Search tool, code, message or agent"
       />
       {asked.error !== undefined && <ProblemNotice error={asked.error} onRetry={asked.reload} />}
-      {asked.data?.length === 0 && (
+      {asked.data?.length === 0 && search !== '' && (
+        <div className="card empty">
+          <h2>No such failure</h2>
+          <p className="soft">
+            No failure of the last 30 days has these words in its message, tool, code or agent. Try fewer words.
+          </p>
+        </div>
+      )}
+      {asked.data?.length === 0 && search === '' && (
         <div className="card empty">
           <h2>Nothing has failed yet</h2>
           <p className="soft">

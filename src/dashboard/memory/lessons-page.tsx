@@ -24,6 +24,7 @@ interface Evidence extends Lesson {
   retired: boolean;
   tools: string[];
   fingerprint: string | null;
+  errors: { tool_name: string | null; error_code: string | null; text: string; fingerprint: string | null }[];
   created_at: string;
   trial: TrialShown | null;
   occurrences: { run_id: string | null; at: string }[];
@@ -42,28 +43,36 @@ const SECTIONS: [Status, string, string][] = [
 export default function LessonsPage() {
   const { client } = useSession();
   const { query } = usePlace();
+  const search = query.get('q') ?? '';
   const asked = useAsked(
     async (signal) => {
-      const options = { query: { limit: 200 }, signal };
+      const options = { query: { limit: 200, ...(search !== '' && { q: search }) }, signal };
       return (await client.api.ask<{ reflections: Lesson[] }>('GET', '/v1/reflections', options)).body.reflections;
     },
-    [client],
+    [client, search],
   );
-  const search = (query.get('q') ?? '').toLowerCase();
   useEffect(() => {
     document.title = 'Lessons · Secondwind';
   }, []);
-  const found = (asked.data ?? []).filter(({ content, agent }) => `${content} ${agent}`.toLowerCase().includes(search));
+  const found = asked.data ?? [];
   return (
     <main>
       <SearchHead
         title="Lessons"
         status={asked.data === undefined ? '' : `${found.length} lessons`}
         label="Search lessons"
-        placeholder="Search the text or the agent"
+        placeholder="Search the lesson, its error, tool or code"
       />
       {asked.error !== undefined && <ProblemNotice error={asked.error} onRetry={asked.reload} />}
-      {asked.data?.length === 0 && (
+      {asked.data?.length === 0 && search !== '' && (
+        <div className="card empty">
+          <h2>No such lesson</h2>
+          <p className="soft">
+            No lesson has these words, and none was learnt from an error that has. Try fewer words.
+          </p>
+        </div>
+      )}
+      {asked.data?.length === 0 && search === '' && (
         <div className="card empty">
           <h2>No lessons yet</h2>
           <p className="soft">
@@ -168,6 +177,18 @@ function EvidenceOf({ evidence }: { evidence: Evidence }) {
           Learnt from the failure{' '}
           <Link to={`/failures?fingerprint=${encodeURIComponent(evidence.fingerprint)}`}>{evidence.fingerprint}</Link>
         </p>
+      )}
+      {evidence.errors.length > 0 && (
+        <div>
+          <h3>Errors that it was learnt from</h3>
+          <ul className="small">
+            {evidence.errors.map(({ tool_name, error_code, text }) => (
+              <li key={`${tool_name} ${error_code} ${text}`}>
+                <Inline text={[tool_name, error_code, text].filter(Boolean).join(' · ')} max={300} />
+              </li>
+            ))}
+          </ul>
+        </div>
       )}
       {runs.length > 0 && (
         <div>

@@ -13,6 +13,7 @@ import { lessonTenants } from './0011-lesson-tenants.ts';
 import { lessonTrials } from './0012-lesson-trials.ts';
 import { enhancementArms } from './0013-enhancement-arms.ts';
 import { runFigures } from './0014-run-figures.ts';
+import { recallTexts } from './0015-recall-texts.ts';
 import { lessonSchemas } from './0016-lesson-schemas.ts';
 
 /** Listed in code and in order, so that a bundle contains them. After the first release, only append. */
@@ -31,5 +32,6 @@ export const migrations: Record<string, Migration> = {
   '0012_lesson_trials': lessonTrials,
   '0013_enhancement_arms': enhancementArms,
   '0014_run_figures': runFigures,
+  '0015_recall_texts': recallTexts,
   '0016_lesson_schemas': lessonSchemas,
 };
