@@ -9,6 +9,13 @@ export {
   type SimulationOptions,
   type World,
 } from './testing/simulator/simulate-run.ts';
+export {
+  testAgent,
+  type TestAnswer,
+  type TestedAttempt,
+  type TestedRun,
+  type TestOptions,
+} from './testing/test-agent.ts';
 export type { Choice, Planner, PlannerView };
 export { scriptedModel, type ScriptedModel } from './testing/scripted-model/language-model.ts';
 export type { Exchange, ScriptedCounts } from './testing/scripted-model/player.ts';
