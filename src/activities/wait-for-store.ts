@@ -13,12 +13,12 @@ export interface WaitingCall {
 
 /**
  * Asks the store, and asks again while it is unavailable. `purpose` completes the sentence "Waiting for the store to …",
- * which the heartbeats carry, so that the status of the run can say it.
+ * which the heartbeats carry, so that the status of the run can say it. `moreMs` adds to the allowance of the attempt.
  *
  * @throws what the store answered last, when the attempt has waited long enough, when it has to stop, or when the store
  * refuses the request itself.
  */
-export type WaitForStore = <T>(purpose: string, ask: () => Promise<T>) => Promise<T>;
+export type WaitForStore = <T>(purpose: string, ask: () => Promise<T>, moreMs?: number) => Promise<T>;
 
 const FIRST_PAUSE_MS = 250;
 const LONGEST_PAUSE_MS = 5_000;
@@ -26,7 +26,8 @@ const LONGEST_PAUSE_MS = 5_000;
 /** One allowance for everything that an attempt asks of the store. */
 export function createStoreWait(call: WaitingCall, allowanceMs: number = CAP.storeWaitMs): WaitForStore {
   let leftMs = allowanceMs;
-  return async (purpose, ask) => {
+  return async (purpose, ask, moreMs = 0) => {
+    leftMs = Math.max(0, leftMs) + moreMs;
     for (let pauseMs = FIRST_PAUSE_MS; ; pauseMs = Math.min(2 * pauseMs, LONGEST_PAUSE_MS)) {
       const startedAt = Date.now();
       try {

@@ -150,5 +150,5 @@ export type StoppedRun = { state: 'ended'; status: RunStatus } | { state: 'stopp
 /** How a run ended. `reason`, `loops` and `questions` are null if only the outcome is still known. */
 export type RunEnd<Output = Json> = Pick<
   RunResult<Output>,
-  'run_id' | 'agent' | 'outcome' | 'result' | 'used' | 'failures' | 'unsaved' | 'started_at' | 'ended_at'
+  'run_id' | 'agent' | 'outcome' | 'result' | 'used' | 'failures' | 'unsaved' | 'effects' | 'started_at' | 'ended_at'
 > & { reason: string | null; why: string; loops: number | null; questions: number | null; bound: Bound | null };

@@ -59,6 +59,8 @@ export const CAP = {
   carriedBytes: 1_300_000,
   /** How long one attempt waits for the store, beyond the time that its tool has. */
   storeWaitMs: 900_000,
+  /** How long an output that is too large for `carriedBytes` waits for the store after that, because it would be lost. */
+  uncarriedWaitMs: 24 * 60 * 60_000,
   /** How long an attempt of a side effect is waited for that goes on after its timeout, with heartbeats. */
   lateEffectMs: 60_000,
   /** Uses of lessons, and evaluations, that wait for the next write. */

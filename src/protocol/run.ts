@@ -104,7 +104,7 @@ export interface Amounts {
 }
 export type AmountLimits = { [K in keyof Amounts]: number | null };
 
-/** Data that a run has and the store does not have yet, because the store did not answer. All of it is in the run's history. */
+/** Data that a run has and the store does not have yet, because the store did not answer. All of it except `lost` is in the run's history. */
 export interface Unsaved {
   /** Failure records. */
   records: number;
@@ -112,6 +112,8 @@ export interface Unsaved {
   outputs: number;
   /** The run has ended and its archive is not written yet. */
   archive: boolean;
+  /** Outputs that will never be written: they were too large for the history when their worker had to stop. */
+  lost?: number;
   /** Of a run that has ended: why its archive is not written yet. */
   why?: string;
 }
@@ -132,7 +134,7 @@ export interface RunResult<Output = Json> {
   failures: { total: number; active: number; by_signal: Record<string, number> };
   /** Data that the store did not have when the run ended. It is written later, so the API answers with what is missing now. */
   unsaved: Unsaved;
-  /** Of a run that worked for another one: what it found out about effects. */
+  /** Side effects of unknown outcome; of a run that worked for another one, all that it found out about effects. */
   effects?: EffectsReport;
   started_at: string;
   ended_at: string;
@@ -161,6 +163,8 @@ export interface RunStatus {
   enhancement?: string;
   result?: RunResult['result'];
   unsaved: Unsaved;
+  /** As in the result. */
+  effects?: EffectsReport;
   started_at: string;
   updated_at: string;
 }

@@ -61,7 +61,8 @@ export const mayActMs = ({ timeout_ms }: ToolCallRequest): number =>
 export function callTool(request: ToolCallRequest): Promise<CallSucceeded> {
   const tools = proxyActivities<Record<string, (request: ToolCallRequest) => Promise<CallSucceeded>>>({
     ...singleAttempt,
-    startToCloseTimeout: request.timeout_ms + CAP.storeWaitMs + TIMEOUT_MARGIN_MS,
+    // Long, because heartbeats notice a lost worker, and the worker itself ends a tool that takes too long.
+    startToCloseTimeout: request.timeout_ms + CAP.storeWaitMs + CAP.uncarriedWaitMs + TIMEOUT_MARGIN_MS,
     scheduleToStartTimeout: request.time_left_ms,
     summary: `step ${request.step_id} attempt ${request.attempt}`,
   });
@@ -81,7 +82,7 @@ export const review = (view: ReviewView): Promise<Reviewed> => turn(view.timeout
 
 export const { reconcile } = proxyActivities<Pick<RuntimeActivities, 'reconcile'>>({
   ...singleAttempt,
-  startToCloseTimeout: 120_000 + CAP.storeWaitMs,
+  startToCloseTimeout: 120_000 + CAP.storeWaitMs + CAP.uncarriedWaitMs,
 });
 
 /**

@@ -113,6 +113,9 @@ describe('a payment that commits and drops the socket', () => {
       questions: 1,
     });
     expect(sent).toHaveLength(3);
+    const known = expect.stringContaining('I checked: it happened') as string;
+    expect(result.effects?.unknown).toMatchObject([{ key: paid[0]?.key, known }]);
+    expect((await world.runs.get(result.run_id)).effects).toEqual(result.effects);
     for (const request of sent.slice(1)) {
       expect(request).toContain('It is unknown whether this call took effect');
       expect(request).toContain('I checked: it happened');

@@ -17,9 +17,10 @@ export async function saveWithRetries(
   env: ToolEnvironment,
   { step_id }: Pick<ToolCallRequest, 'step_id'>,
   { artifact_id, bytes }: JsonDigest,
+  moreMs = 0,
 ): Promise<boolean> {
   try {
-    await env.waitForStore(`save the output of step ${step_id}`, () => env.saveArtifact(artifact_id, bytes));
+    await env.waitForStore(`save the output of step ${step_id}`, () => env.saveArtifact(artifact_id, bytes), moreMs);
     return true;
   } catch {
     return false;

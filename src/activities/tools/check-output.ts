@@ -120,7 +120,8 @@ async function keepWhole(
 
 /**
  * Keeps an output that is given as JSON text. Small outputs travel inline. The activity stores large ones, and only their id travels. When the store stays away, a
- * large one travels compressed, and a later write of the run saves it from the history.
+ * large one travels compressed, and a later write of the run saves it from the history. One that is too large even for that
+ * goes on waiting, because it would be lost.
  */
 export async function keepOutput(
   text: string,
@@ -134,7 +135,8 @@ export async function keepOutput(
   const kept = { output: null, artifact_id, bytes, inline: false };
   if (await saveWithRetries(env, request, digest)) return kept;
   const carried = await packOutput(digest.bytes);
-  return carried === null ? { ...kept, unsaved: true } : { ...kept, carried };
+  if (carried !== null) return { ...kept, carried };
+  return (await saveWithRetries(env, request, digest, CAP.uncarriedWaitMs)) ? kept : { ...kept, unsaved: true };
 }
 
 export function asJson(value: unknown): Json | undefined {

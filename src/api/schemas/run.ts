@@ -14,6 +14,7 @@ import { DECISIONS, type PendingQuestion, QUESTION_KINDS } from '../../protocol/
 import type { RunStatus } from '../../protocol/run.ts';
 import { failureRecordSchema, failureStatusSchema } from '../../protocol/schemas/failure-record.ts';
 import { runRequestSchema } from '../../protocol/schemas/run-request.ts';
+import { effectsReport } from './effects.ts';
 import { finalizeReason, nextCursor, rerunReason, rerunTrigger } from './shared-schemas.ts';
 
 /** The schemas of runs. The compiler checks that the schemas of answers match the types of the client. */
@@ -93,8 +94,17 @@ const runStatus: z.ZodType<RunStatus> = z.strictObject({
     .nullable()
     .optional(),
   unsaved: z
-    .strictObject({ records: z.int(), outputs: z.int(), archive: z.boolean(), why: z.string().optional() })
+    .strictObject({
+      records: z.int(),
+      outputs: z.int(),
+      archive: z.boolean(),
+      lost: z.int().optional().describe('Outputs that will never be written'),
+      why: z.string().optional(),
+    })
     .describe('What the run has and the store does not have yet'),
+  effects: effectsReport
+    .optional()
+    .describe('Side effects of unknown outcome; of a sub-run, all that it found out about effects'),
   started_at: z.string(),
   updated_at: z.string(),
 });

@@ -63,7 +63,17 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
   const shared = { ...stack, registry: options.registry, store: opened, telemetry, encryption };
   const { allowedHosts, codecOrigins, rateLimit } = config;
   const limits = { allowedHosts, codecOrigins, rateLimit };
-  const api = openApi(parts, { ...shared, ...limits, grants, reviewer: options.reviewer, log, env, dashboard });
+  const ownTemporal = stack.owned.temporal ? stack.dataDir : undefined;
+  const api = openApi(parts, {
+    ...shared,
+    ...limits,
+    ownTemporal,
+    grants,
+    reviewer: options.reviewer,
+    log,
+    env,
+    dashboard,
+  });
   const worker = await workerMain.startWorker({
     ...shared,
     workflowBundlePath: bundlePath,

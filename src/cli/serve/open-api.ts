@@ -1,6 +1,7 @@
 import type { Hono } from 'hono';
 import type { ApiDeps, ApiEnv, ApiLog } from '../../api/api-context.ts';
 import { createApi } from '../../api/create-api.ts';
+import { checkDatabase } from '../../stack/temporal/check-database.ts';
 import { checkTemporal } from '../../client/temporal/check-temporal.ts';
 import { connectClient } from '../../client/connect.ts';
 import { createClient } from '../../client/create-client.ts';
@@ -36,6 +37,8 @@ export interface OpenApiOptions {
   encryption: Encryption;
   codecOrigins: readonly string[];
   dashboard?: DashboardFiles | undefined;
+  /** The data folder of a Temporal of our own, whose database file is checked too. */
+  ownTemporal?: string | undefined;
   /** The address of Temporal's own web UI, if it runs. */
   uiUrl?: string | undefined;
 }
@@ -61,7 +64,10 @@ export async function openApi(parts: Parts, options: OpenApiOptions): Promise<Ho
     rateLimit: { perSecond: options.rateLimit, burst: 2 * options.rateLimit },
     ...(options.reviewer && { reviewer: options.reviewer }),
     checks: {
-      temporal: () => client.withDeadline(Date.now() + CHECK_MS, () => checkTemporal(client)),
+      temporal: async () => {
+        if (options.ownTemporal !== undefined) await checkDatabase(options.ownTemporal);
+        await client.withDeadline(Date.now() + CHECK_MS, () => checkTemporal(client));
+      },
       store: () => store.ping(),
     },
     ...defined({ dashboard: options.dashboard }),

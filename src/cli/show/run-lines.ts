@@ -67,7 +67,9 @@ export function statusLines(status: RunStatus): string[] {
       'result',
       status.result === null || status.result === undefined ? undefined : JSON.stringify(status.result.output),
     ],
+    ['unknown', formatUnknown(status)],
     ['unsaved', formatUnsaved(status.unsaved)],
+    ['lost', formatLost(status.unsaved)],
     ['started', status.started_at],
     ['updated', status.updated_at],
   ]);
@@ -83,6 +85,16 @@ function formatUnsaved({ records, outputs, archive }: RunStatus['unsaved']): str
     ...(archive ? ['the archive'] : []),
   ];
   return parts.length === 0 ? undefined : `${parts.join(', ')}: written when Postgres answers`;
+}
+
+function formatLost({ lost = 0 }: RunStatus['unsaved']): string | undefined {
+  return lost === 0 ? undefined : `${count(lost, 'output')}: too large for the history while Postgres was away`;
+}
+
+/** Lists the side effects of which nobody knows whether they happened. */
+function formatUnknown({ effects }: RunStatus): string | undefined {
+  const unknown = effects?.unknown ?? [];
+  return unknown.length === 0 ? undefined : unknown.map(({ told, known }) => `${told}: ${known}`).join('; ');
 }
 
 /** A run without a model costs nothing. A model without a price costs something that nobody has counted. */

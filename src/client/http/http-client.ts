@@ -1,6 +1,6 @@
 import type { GuardrailsStatus } from '../../core/guardrails/guardrails-status.ts';
 import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
-import type { Json } from '../../protocol/json.ts';
+import { defined, type Json } from '../../protocol/json.ts';
 import type { RunResult, RunStatus } from '../../protocol/run.ts';
 import type { RunEvent } from '../history/run-event.ts';
 import type { FollowOptions, Guards, Runs, SecondwindClient, TypedOptions } from '../secondwind-client.ts';
@@ -194,6 +194,7 @@ function toRunEnd(status: RunStatus, ending: Ending | null): RunEnd {
     bound: status.bound,
     failures: (ending?.failures as RunResult['failures'] | null | undefined) ?? status.failures,
     unsaved: status.unsaved,
+    ...defined({ effects: status.effects }),
     started_at: status.started_at,
     ended_at: status.updated_at,
   };

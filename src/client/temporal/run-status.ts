@@ -122,6 +122,7 @@ export function statusFromResult(result: RunResult, goal = ''): RunStatus {
     why: `${result.outcome}: ${result.why}.`,
     result: result.result,
     unsaved: { ...NOTHING_UNSAVED, ...result.unsaved },
+    ...defined({ effects: result.effects }),
     started_at: result.started_at,
     updated_at: result.ended_at,
   };

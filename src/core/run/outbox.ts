@@ -76,8 +76,9 @@ export function unsavedOf({ outbox, life }: RunState): Unsaved {
   const isEnding = life.is === 'closing' || life.is === 'ended';
   return {
     records: outbox.unsaved.length + records,
-    outputs: outputs + outbox.lost + (isEnding ? Object.keys(outbox.outputs).length : 0),
+    outputs: outputs + (isEnding ? Object.keys(outbox.outputs).length : 0),
     archive: isEnding,
+    ...(outbox.lost > 0 && { lost: outbox.lost }),
   };
 }
 
@@ -246,7 +247,7 @@ function foldAttempt(attempt: Attempt, keepsRecord: boolean): Attempt {
     return { n, at, waited_ms, outcome: { ...kept, ...defined({ output, result_hash }) } };
   }
   if (outcome?.class !== 'ok') return { n, at, waited_ms, outcome };
-  const { artifact_id, bytes, inline, duration_ms, detected } = outcome;
+  const { artifact_id, bytes, inline, duration_ms, detected, unsaved } = outcome;
   const kept: CallSucceeded = { class: 'ok', output: null, inline, artifact_id, bytes, duration_ms };
-  return { n, at, waited_ms, outcome: detected === undefined ? kept : { ...kept, detected } };
+  return { n, at, waited_ms, outcome: { ...kept, ...defined({ detected, unsaved }) } };
 }

@@ -40,7 +40,8 @@ const unseenSteps = ({ run, loop }: RunState): Step[] =>
 
 function plannerStep(state: RunState, step: Step): PlannerStep {
   const { outbox } = state;
-  const artifactId = shownOutput(step);
+  const lost = lostOutput(step);
+  const artifactId = lost === undefined ? shownOutput(step) : null;
   return defined({
     step_id: step.step_id,
     call_id: step.call.call_id,
@@ -50,10 +51,18 @@ function plannerStep(state: RunState, step: Step): PlannerStep {
     output: artifactId === null ? undefined : outbox.outputs[artifactId]?.output,
     artifact_id: artifactId ?? undefined,
     ...summarizeForPlanner(state, step),
-    known: step.end !== null && 'known' in step.end ? step.end.known : undefined,
+    known: step.end !== null && 'known' in step.end ? step.end.known : lost,
     detected: successOf(step)?.detected?.feedback_type,
     edited: step.call.edited,
   });
+}
+
+/** Says that an output is lost, so that nobody takes the id of it for a place where it can be read. */
+function lostOutput(step: Step): string | undefined {
+  const success = successOf(step);
+  return success?.unsaved === true
+    ? `The call succeeded, but its output of ${success.bytes} bytes is lost, because it could not be stored.`
+    : undefined;
 }
 
 /** The id of the output that whoever chose the call is shown; after a failure, of what the call printed. */

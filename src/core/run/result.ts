@@ -29,7 +29,7 @@ export function makeResult(state: RunState, now: number): RunResult {
     bound: run.bound,
     questions: ledger.questions.asked + ledger.questions.lent,
     failures: countFailures(state.failures),
-    unsaved: { records: 0, outputs: state.outbox.lost, archive: false },
+    unsaved: { records: 0, outputs: 0, archive: false, ...(state.outbox.lost > 0 && { lost: state.outbox.lost }) },
     ...defined({ effects }),
     started_at: isoTime(state.started_at),
     ended_at: isoTime(now),

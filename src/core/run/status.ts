@@ -10,6 +10,7 @@ import { describeQuestion } from './describe-question.ts';
 import { defaultDecision } from './explain-options.ts';
 import { leftOf, limitsOf } from './ledger.ts';
 import { decidedOutcome, toWireState, openQuestion } from './life.ts';
+import { reportEffects } from './known-effects.ts';
 import { unsavedOf } from './outbox.ts';
 import { memoryNow } from './read-failures.ts';
 import type { RunState } from './state.ts';
@@ -44,6 +45,7 @@ export function statusOf(state: RunState): RunStatus {
     enhancement: explainEnhancement(run),
     result: life.is === 'ended' ? life.result.result : undefined,
     unsaved: life.is === 'ended' ? life.result.unsaved : unsavedOf(state),
+    effects: life.is === 'ended' ? life.result.effects : reportEffects(state),
     started_at: isoTime(state.started_at),
     updated_at: isoTime(state.updated_at),
   });

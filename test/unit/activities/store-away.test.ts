@@ -94,6 +94,19 @@ describe('a large output whose store stays away', () => {
     expect(outcome.carried).toBeUndefined();
   });
 
+  it('goes on waiting when it does not fit into a result, and is saved when the store is back after its allowance', async () => {
+    const output = randomBytes(CAP.carriedBytes * 1.5).toString('base64');
+    let asked = 0;
+    const env = toolEnvironment({
+      waitForStore: createStoreWait(waitingCall(), 1),
+      saveArtifact: () => ((asked += 1) < 4 ? Promise.reject(away) : Promise.resolve()),
+    });
+    const outcome = await succeeded(toolOf(output), request({}), env);
+    expect(asked).toBe(4);
+    expect(outcome).toMatchObject({ output: null, inline: false });
+    expect([outcome.unsaved, outcome.carried]).toEqual([undefined, undefined]);
+  });
+
   it('is not believed under another name', () => {
     expect(unpackOutput({ artifact_id: 'a'.repeat(64), carried: 'bm90IGd6aXA=' })).toBeNull();
   });

@@ -70,6 +70,18 @@ describe('text', () => {
     const status = statusOf(openRun(prepared({ agent: 'plain', goal: evil, plan }, plainRegistry), 0));
     expect(statusLines(status)).toContainEqual(expect.stringMatching(/^goal {6}x \[2Jy$/));
   });
+
+  it('a status names side effects of unknown outcome, and tells a lost output from one that is written later', () => {
+    const plan = { steps: [{ phase: 'work', tool: 'look', input: {} }] };
+    const status = statusOf(openRun(prepared({ agent: 'plain', goal: 'g', plan }, plainRegistry), 0));
+    const unknown = [{ call: 'c', key: 'k', told: 'pay {"euros":5}', known: 'It is unknown whether it took effect.' }];
+    const effects = { done: {}, unknown, settled: [], fence: 1 };
+    const lines = statusLines({ ...status, effects, unsaved: { records: 0, outputs: 1, archive: false, lost: 2 } });
+    expect(lines).toContainEqual(expect.stringMatching(/^unknown +pay \{"euros":5\}: It is unknown whether/));
+    expect(lines).toContainEqual(expect.stringMatching(/^unsaved +1 output: written when Postgres answers$/));
+    expect(lines).toContainEqual(expect.stringMatching(/^lost +2 outputs: too large/));
+    expect(statusLines(status).join()).not.toMatch(/unknown|unsaved|lost/);
+  });
 });
 
 describe('what people read of a run', () => {

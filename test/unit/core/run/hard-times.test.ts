@@ -7,6 +7,7 @@ import { simulateRun } from '../../../../src/testing/simulator/simulate-run.ts';
 import { plainRegistry, prepared } from '../../../support/fixtures.ts';
 import { resultOfRun } from '../../../../src/core/run/life.ts';
 import type { RunState } from '../../../../src/core/run/state.ts';
+import { liveChoosing, succeeded } from './choosing-world.ts';
 import { statusOf } from '../../../../src/core/run/status.ts';
 
 const refused: CallFailed = {
@@ -41,6 +42,22 @@ describe('a store that stays away', () => {
       unsaved: { records: 4, outputs: 2, archive: true },
     });
     expect(records).toEqual([]);
+  });
+
+  it('an output that is lost is counted apart from those that are written later, and the planner is told', async () => {
+    const lost = { ...succeeded('1'), output: null, inline: false, unsaved: true as const };
+    const seen: unknown[] = [];
+    const { result, state } = await liveChoosing({
+      plan: ({ steps, turn }) => {
+        seen.push(...steps);
+        return turn === 1 ? { calls: [{ tool: 'look', input: {} }] } : { calls: [], output: 'done' };
+      },
+      call: () => lost,
+    });
+    expect(result.unsaved).toEqual({ records: 0, outputs: 0, archive: false, lost: 1 });
+    expect(statusOf(state).unsaved).toMatchObject({ lost: 1 });
+    expect(seen).toEqual([expect.objectContaining({ status: 'ok', known: expect.stringMatching(/3 bytes is lost/) })]);
+    expect(seen[0]).not.toHaveProperty('artifact_id');
   });
 
   it('a store that becomes available again gets every record exactly once', async () => {
