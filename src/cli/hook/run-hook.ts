@@ -11,7 +11,6 @@ import { type HookEvent, readHookEvent } from '../../core/hook/hook-event.ts';
 import { isRecord } from '../../protocol/json.ts';
 import { checkPolicy } from '../../core/policy/check-policy.ts';
 import { mergePolicy } from '../../core/policy/merge-policy.ts';
-import { createRedactor, secretsOf } from '../../core/redaction/redact.ts';
 import type { PolicyPatch } from '../../protocol/schemas/policy.ts';
 import { hookFolder, sessionsFolder } from './hook-folder.ts';
 import { logLine } from './hook-log.ts';
@@ -82,14 +81,6 @@ const summarize = (session: HookSession): { session: HookSession; answer: Answer
   return { session: { ...session, told: stuck.length }, answer: tellUser(text) };
 };
 
-/** Examples of failures are the only text of tools that is kept, and people read them in reports. */
-const withoutSecrets = (state: GuardState): GuardState => {
-  const last = state.failures.at(-1);
-  if (last === undefined || last.count > 1) return state;
-  const example = createRedactor(secretsOf(process.env))(last.example);
-  return { ...state, failures: [...state.failures.slice(0, -1), { ...last, example }] };
-};
-
 const react = (
   session: HookSession,
   event: HookEvent,
@@ -109,7 +100,7 @@ const react = (
     }
     case 'after': {
       const { state, decision } = decideAfter(session.guard, event, settings);
-      return { session: withGuard(withoutSecrets(state)), result: answerHook(session.agent, event, decision) };
+      return { session: withGuard(state), result: answerHook(session.agent, event, decision) };
     }
   }
 };

@@ -45,11 +45,11 @@ export const inspectStream = async (
   }
   collector.end();
   const named = [
-    { problem: 'records longer than 16 MB were skipped', count: problems.tooLong },
+    { problem: 'records longer than 16 MB, skipped', count: problems.tooLong },
     { problem: 'the file ends inside a record', count: problems.cut },
-    { problem: 'records are not JSON and were skipped', count: broken },
-    { problem: 'records have an unknown shape and were skipped', count: unknown },
-    { problem: 'calls have no result', count: collector.unanswered },
+    { problem: 'records that are not JSON, skipped', count: broken },
+    { problem: 'records of an unknown shape, skipped', count: unknown },
+    { problem: 'calls without a result', count: collector.unanswered },
   ].filter(({ count }) => count > 0);
   return reportFile(file, mainFormat(formats), collector, named, usdPerMillion);
 };

@@ -2,6 +2,7 @@ import { anonymize, type FileReport } from '../../core/inspect/report.ts';
 import { mergePolicy } from '../../core/policy/merge-policy.ts';
 import { SecondwindError } from '../../protocol/errors.ts';
 import { readPolicy } from '../read-input.ts';
+import { findTranscripts } from './find-transcripts.ts';
 import { inspectFile } from './inspect-file.ts';
 
 interface Settings {
@@ -20,7 +21,7 @@ const readPrice = (price: string | undefined): number | undefined => {
   throw badUsage(`--price ${price} is invalid: expected a number of dollars.`, 'For example: --price 15');
 };
 
-/** Inspects files one after the other. A file that cannot be opened is named, and the others are still read. */
+/** Inspects files and folders one after the other. A file that cannot be opened is named, and the others are still read. */
 export const inspectFiles = async (
   files: readonly string[],
   settings: Settings,
@@ -33,7 +34,7 @@ export const inspectFiles = async (
   const policy = mergePolicy(settings.policy === undefined ? undefined : await readPolicy(settings.policy));
   const reports: FileReport[] = [];
   const unreadable: string[] = [];
-  for (const file of files) {
+  for (const file of await findTranscripts(files)) {
     try {
       reports.push(await inspectFile(file, policy.loops, usdPerMillion));
     } catch (error) {

@@ -1,6 +1,8 @@
 import type { InspectedLoop } from '../../core/inspect/inspected-loop.ts';
-import type { FileReport, Waste } from '../../core/inspect/report.ts';
-import { oneLine } from '../show/terminal-text.ts';
+import type { FileReport, ReportedLoop, Waste } from '../../core/inspect/report.ts';
+import { totalOf } from '../../core/inspect/total.ts';
+import { letterOf } from '../../core/strip/strip-marks.ts';
+import { count, oneLine } from '../show/terminal-text.ts';
 
 const percent = (share: number): string => `${Math.round(share * 100)} %`;
 const SHOWN_FAILURES = 5;
@@ -10,28 +12,33 @@ const STRIP_CELLS = 60;
 
 type Cell = 'fine' | 'suspect' | 'stuck' | 'wasted';
 
+/** How calls from `first` to `last` are shown. */
+export const cellOf = (loops: readonly InspectedLoop[], first: number, last: number): Cell => {
+  const inside = loops.filter(({ start, end }) => start <= last && end >= first);
+  if (inside.some(({ would_stop_at, end }) => would_stop_at !== null && would_stop_at < last && end >= first))
+    return 'wasted';
+  if (inside.some(({ level }) => level === 'stuck')) return 'stuck';
+  return inside.length > 0 ? 'suspect' : 'fine';
+};
+
 const cellsOf = ({ calls, loops }: FileReport): Cell[] => {
-  const count = Math.min(STRIP_CELLS, calls);
-  return Array.from({ length: count }, (_, cell) => {
-    const first = Math.floor((cell * calls) / count) + 1;
-    const last = Math.floor(((cell + 1) * calls) / count);
-    const inside = loops.filter(({ start, end }) => start <= last && end >= first);
-    if (inside.some(({ would_stop_at, end }) => would_stop_at !== null && would_stop_at < last && end >= first))
-      return 'wasted';
-    if (inside.some(({ level }) => level === 'stuck')) return 'stuck';
-    return inside.length > 0 ? 'suspect' : 'fine';
-  });
+  const cells = Math.min(STRIP_CELLS, calls);
+  return Array.from({ length: cells }, (_, cell) =>
+    cellOf(loops, Math.floor((cell * calls) / cells) + 1, Math.floor(((cell + 1) * calls) / cells)),
+  );
 };
 
 const CELL_TEXT: Record<Cell, string> = { fine: '·', suspect: '?', stuck: '!', wasted: '█' };
+const LEGEND =
+  'Strips: one character per call or per group of calls; ? suspect, ! stuck, █ after a guard would have stepped in.';
 
-const wasteLine = ({ calls, share, output_tokens, cost_usd }: Waste): string => {
+export const wasteLine = ({ calls, share, output_tokens, cost_usd }: Waste): string => {
   const tokens = output_tokens === null ? 'tokens unknown' : `${output_tokens} output tokens`;
   const cost = cost_usd === undefined ? '' : `, ${cost_usd.toFixed(4)} USD`;
-  return `${calls} calls (${percent(share)}) after that point, ${tokens}${cost}`;
+  return `${count(calls, 'call')} (${percent(share)}) after that point, ${tokens}${cost}`;
 };
 
-const where = ({ start, end, would_stop_at }: InspectedLoop): string =>
+export const where = ({ start, end, would_stop_at }: InspectedLoop): string =>
   `calls ${start} to ${end}${would_stop_at === null ? '' : `, a guard steps in after call ${would_stop_at}`}`;
 
 /** What a policy would have done about a loop, for a backtest. */
@@ -41,124 +48,108 @@ export const describePolicy = (loop: InspectedLoop, mode: string): string => {
   return `this policy would have stepped in after call ${loop.would_stop_at ?? loop.end}`;
 };
 
-/** A loop for the terminal: where it was, why it was flagged, and with a policy what that would have done. */
-export const loopLines = (loop: InspectedLoop, mode: string | null): string[] => [
+/** One sentence about all files. */
+export const totalLine = (reports: readonly FileReport[]): string => {
+  const { files, calls, stuck, suspect, wasted_calls, without_calls } = totalOf(reports);
+  const wasted = calls === 0 ? '' : `, ${count(wasted_calls, 'call')} wasted (${percent(wasted_calls / calls)})`;
+  const empty = without_calls === 0 ? '' : `; ${without_calls} without calls`;
+  return `${count(files, 'file')}, ${count(calls, 'call')}: ${stuck} stuck, ${suspect} suspect${wasted}${empty}.`;
+};
+
+/**
+ * A loop for the terminal: where it was, why it was flagged, some of its calls, and with a policy what that would have
+ * done.
+ */
+export const loopLines = (loop: InspectedLoop & Partial<ReportedLoop>, mode: string | null): string[] => [
   `  ${loop.level}: ${loop.rule}${loop.tool === null ? '' : ` (${oneLine(loop.tool)})`}, ${where(loop)}`,
   `    ${loop.signal} Progress would have been: ${loop.progress}`,
+  ...(loop.examples ?? []).map(
+    ({ call, tool, input, answer }) =>
+      `    call ${call}: ${oneLine(tool)} ${oneLine(input)} → ${oneLine(answer) || '(nothing)'}`,
+  ),
   ...(mode === null ? [] : [`    ${describePolicy(loop, mode)}`]),
 ];
 
-export const terminalLines = (reports: readonly FileReport[], mode: string | null): string[] =>
-  reports.flatMap((report) => {
-    const { file, format, calls, loops, failures, waste, not_flagged, problems } = report;
-    return [
-      `${oneLine(file)}: ${format}, ${calls} calls`,
-      ...(calls > 0
-        ? [
-            `  ${cellsOf(report)
-              .map((cell) => CELL_TEXT[cell])
-              .join('')}`,
-          ]
-        : []),
-      ...(calls > 0 && loops.length === 0 ? ['  not stuck'] : []),
-      ...loops.flatMap((loop) => loopLines(loop, mode)),
-      ...(loops.some(({ level }) => level === 'stuck') ? [`  wasted: ${wasteLine(waste)}`] : []),
-      ...failures
-        .slice(0, SHOWN_FAILURES)
-        .map(({ count, tool, example }) => `  failed ${count}×: ${oneLine(tool)} ${oneLine(example)}`),
-      ...not_flagged.map(({ tool, count, why }) => `  not flagged: ${oneLine(tool)}, ${count} calls, ${why}`),
-      ...problems.map(({ problem, count }) => `  note: ${count} ${problem}`),
-    ];
-  });
+const fileLines = (report: FileReport, mode: string | null): string[] => {
+  const { file, format, calls, loops, failures, waste, not_flagged, problems } = report;
+  const strip = cellsOf(report).map((cell) => CELL_TEXT[cell]);
+  return [
+    `${oneLine(file)}: ${format}, ${count(calls, 'call')}`,
+    ...(calls > 0 ? [`  ${strip.join('')}`] : []),
+    ...(calls > 0 && loops.length === 0 ? ['  not stuck'] : []),
+    ...loops.flatMap((loop) => loopLines(loop, mode)),
+    ...(loops.some(({ level }) => level === 'stuck') ? [`  wasted: ${wasteLine(waste)}`] : []),
+    ...failures
+      .slice(0, SHOWN_FAILURES)
+      .map((failure) => `  failed ${failure.count}×: ${oneLine(failure.tool)} ${oneLine(failure.example)}`),
+    ...not_flagged.map(({ tool, count: used, why }) => `  not flagged: ${oneLine(tool)}, ${used} calls, ${why}`),
+    ...problems.map((problem) => `  note: ${describeProblem(problem)}`),
+  ];
+};
+
+/** The number stands after the text, so that it fits one and many. */
+export const describeProblem = ({ problem, count: times }: { problem: string; count: number }): string =>
+  `${problem}: ${times}`;
+
+/** In a report about many files, those without calls are counted and not listed. */
+const isShown =
+  (reports: readonly FileReport[]) =>
+  ({ calls }: FileReport): boolean =>
+    calls > 0 || reports.length <= 5;
+
+export const terminalLines = (reports: readonly FileReport[], mode: string | null): string[] => [
+  ...reports.filter(isShown(reports)).flatMap((report) => fileLines(report, mode)),
+  ...(reports.some(({ loops }) => loops.length > 0) ? [LEGEND] : []),
+  ...(reports.length > 1 ? [totalLine(reports)] : []),
+];
 
 /** Text in a cell of a Markdown table. */
 const cell = (text: string): string =>
   oneLine(text).replaceAll('|', '\\|').replaceAll('<', '&lt;').replaceAll('`', "'");
 
+const row = (...cells: string[]): string => `| ${cells.join(' | ')} |`;
+
+const loopTable = (loops: readonly ReportedLoop[], mode: string | null): string[] => [
+  row('level', 'rule', 'tool', 'where', 'signal', 'calls'),
+  row('---', '---', '---', '---', '---', '---'),
+  ...loops.map((loop) => {
+    const policy = mode === null ? '' : `; ${describePolicy(loop, mode)}`;
+    const shown = loop.examples.map(({ call, input, answer }) => `${call}: ${cell(input)} → ${cell(answer)}`);
+    return row(loop.level, loop.rule, cell(loop.tool ?? ''), where(loop) + policy, cell(loop.signal), shown.join('; '));
+  }),
+  '',
+];
+
 export const markdownText = (reports: readonly FileReport[], mode: string | null): string =>
   [
     '# Inspected transcripts',
     '',
-    ...reports.flatMap((report) => [
-      `## ${cell(report.file)}`,
-      '',
-      `Format ${report.format}, ${report.calls} calls. ${report.loops.some(({ level }) => level === 'stuck') ? `Stuck: ${wasteLine(report.waste)}.` : 'Not stuck.'}`,
-      '',
-      ...(report.loops.length > 0
-        ? [
-            '| level | rule | tool | where | signal |',
-            '| --- | --- | --- | --- | --- |',
-            ...report.loops.map(
-              (loop) =>
-                `| ${loop.level} | ${loop.rule} | ${cell(loop.tool ?? '')} | ${where(loop)}${mode === null ? '' : `; ${describePolicy(loop, mode)}`} | ${cell(loop.signal)} |`,
-            ),
-            '',
-          ]
-        : []),
-      ...(report.failures.length > 0
-        ? [
-            '| failures | tool | example | fingerprint |',
-            '| --- | --- | --- | --- |',
-            ...report.failures
-              .slice(0, 20)
-              .map(
-                ({ count, tool, example, fingerprint }) =>
-                  `| ${count} | ${cell(tool)} | ${cell(example)} | ${cell(fingerprint)} |`,
-              ),
-            '',
-          ]
-        : []),
-      ...report.not_flagged.map(({ tool, count, why }) => `- Not flagged: ${cell(tool)}, ${count} calls, ${why}.`),
-      ...report.problems.map(({ problem, count }) => `- Note: ${count} ${problem}.`),
-      '',
-    ]),
-  ].join('\n');
-
-const escape = (text: string): string =>
-  text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;');
-
-const COLOUR: Record<Cell, string> = { fine: '#cfd8dc', suspect: '#f4c95d', stuck: '#e07a3f', wasted: '#b3261e' };
-
-const stripSvg = (report: FileReport): string => {
-  const cells = cellsOf(report);
-  const rects = cells.map((kind, at) => `<rect x="${at * 10}" width="9" height="24" fill="${COLOUR[kind]}"/>`);
-  return `<svg viewBox="0 0 ${Math.max(1, cells.length) * 10} 24" height="24" role="img" aria-label="Calls from first to last: grey is fine, yellow suspect, orange stuck, red after a guard would have stepped in">${rects.join('')}</svg>`;
-};
-
-/** One file without scripts and without anything from elsewhere. */
-export const htmlText = (reports: readonly FileReport[], mode: string | null): string =>
-  [
-    '<!doctype html><html lang="en"><meta charset="utf-8"><meta name="viewport" content="width=device-width">',
-    '<meta http-equiv="Content-Security-Policy" content="default-src \'none\'; style-src \'unsafe-inline\'">',
-    '<title>Inspected transcripts</title><style>body{font:15px/1.5 system-ui,sans-serif;max-width:60rem;margin:2rem auto;padding:0 1rem;color:#1c1c1c;background:#fff}table{border-collapse:collapse;width:100%}td,th{border-bottom:1px solid #ddd;padding:.3rem;text-align:left;vertical-align:top}svg{max-width:100%}</style>',
-    '<h1>Inspected transcripts</h1>',
-    ...reports.map((report) =>
-      [
-        `<section><h2>${escape(report.file)}</h2><p>Format ${escape(report.format)}, ${report.calls} calls.</p>${stripSvg(report)}`,
-        report.loops.length === 0
-          ? '<p>Not stuck.</p>'
-          : `<table><tr><th>level</th><th>rule</th><th>tool</th><th>where</th><th>what was seen</th></tr>${report.loops
-              .map(
-                (loop) =>
-                  `<tr><td>${loop.level}</td><td>${escape(loop.rule)}</td><td>${escape(loop.tool ?? '')}</td><td>${where(loop)}</td><td>${escape(loop.signal)} Progress would have been: ${escape(loop.progress)}${mode === null ? '' : ` (${describePolicy(loop, mode)})`}</td></tr>`,
-              )
-              .join('')}</table>`,
-        report.loops.some(({ level }) => level === 'stuck') ? `<p>Wasted: ${wasteLine(report.waste)}.</p>` : '',
-        report.failures.length === 0
-          ? ''
-          : `<table><tr><th>failures</th><th>tool</th><th>example</th></tr>${report.failures
-              .slice(0, 20)
-              .map(
-                ({ count, tool, example }) =>
-                  `<tr><td>${count}</td><td>${escape(tool)}</td><td>${escape(example)}</td></tr>`,
-              )
-              .join('')}</table>`,
+    totalLine(reports),
+    '',
+    ...reports
+      .filter(isShown(reports))
+      .flatMap(({ file, format, calls, loops, failures, waste, ...report }) => [
+        `## ${cell(file)}`,
+        '',
+        `Format ${format}, ${count(calls, 'call')}. ${loops.some(({ level }) => level === 'stuck') ? `Stuck: ${wasteLine(waste)}.` : 'Not stuck.'}`,
+        '',
+        ...(loops.length > 0 ? loopTable(loops, mode) : []),
+        ...(failures.length > 0
+          ? [
+              row('', 'failures', 'tool', 'example', 'fingerprint'),
+              row('---', '---', '---', '---', '---'),
+              ...failures
+                .slice(0, 20)
+                .map((one, at) =>
+                  row(letterOf(at), String(one.count), cell(one.tool), cell(one.example), cell(one.fingerprint)),
+                ),
+              '',
+            ]
+          : []),
         ...report.not_flagged.map(
-          ({ tool, count, why }) => `<p>Not flagged: ${escape(tool)}, ${count} calls, ${why}.</p>`,
+          ({ tool, count: used, why }) => `- Not flagged: ${cell(tool)}, ${used} calls, ${why}.`,
         ),
-        ...report.problems.map(({ problem, count }) => `<p>Note: ${count} ${problem}.</p>`),
-        '</section>',
-      ].join(''),
-    ),
-    '</html>\n',
+        ...report.problems.map((problem) => `- Note: ${describeProblem(problem)}.`),
+        '',
+      ]),
   ].join('\n');

@@ -1,5 +1,7 @@
 import type { FileReport } from '../../core/inspect/report.ts';
-import { describePolicy, htmlText, markdownText, terminalLines } from './render.ts';
+import { totalOf } from '../../core/inspect/total.ts';
+import { describePolicy, markdownText, terminalLines } from './render.ts';
+import { htmlText } from './render-html.ts';
 
 /** Writes the reports in the format that the flags ask for. */
 export const reportsInFormat = (
@@ -12,7 +14,7 @@ export const reportsInFormat = (
       ...report,
       loops: report.loops.map((loop) => ({ ...loop, ...(mode !== null && { would: describePolicy(loop, mode) }) })),
     }));
-    return `${JSON.stringify({ files })}\n`;
+    return `${JSON.stringify({ files, total: totalOf(reports) })}\n`;
   }
   if (flags.markdown === true) return markdownText(reports, mode);
   if (flags.html === true) return htmlText(reports, mode);

@@ -1,8 +1,10 @@
 import { plainText } from '../stuck/call-features.ts';
 import { createStuckState, observe, type StuckState } from '../stuck/observe.ts';
 import type { LoopPolicy } from '../failures/loop-watch.ts';
+import type { Verdict } from '../stuck/verdict.ts';
 import { shortHash } from '../stuck/word-codes.ts';
 import type { TranscriptEvent } from './events.ts';
+import { type CallExample, CallTrail } from './call-trail.ts';
 import { describeFailure, fingerprintAnswer, type InspectedFailure } from './inspected-failure.ts';
 import { addVerdict, type InspectedLoop } from './inspected-loop.ts';
 
@@ -28,6 +30,9 @@ export class CallCollector {
   loops: InspectedLoop[] = [];
   readonly failures = new Map<string, InspectedFailure>();
   readonly tools = new Map<string, ToolUse>();
+  readonly trail = new CallTrail();
+  /** Calls that show a loop, by the number of the loop's first call. */
+  readonly examples = new Map<number, CallExample[]>();
   calls = 0;
   unanswered = 0;
   hasTokens = false;
@@ -117,9 +122,25 @@ export class CallCollector {
     const observed = observe(this.#state, call, this.#policy);
     this.#state = observed.state;
     this.#countTool(tool, input, text);
-    if (output !== undefined) this.#countFailure(tool, text, error);
-    if (observed.verdict === null) return;
-    this.loops = addVerdict(this.loops, observed.verdict, (index) => this.#numbers[index - 1] ?? index);
+    const end = output === undefined ? undefined : this.#countFailure(tool, text, error);
+    this.trail.add(n, tool, input, text, end);
+    if (observed.verdict !== null) this.#addLoop(observed.verdict);
+  }
+
+  #addLoop(verdict: Verdict): void {
+    const numberOf = (index: number): number => this.#numbers[index - 1] ?? index;
+    const before = this.loops.at(-1);
+    this.loops = addVerdict(this.loops, verdict, numberOf);
+    const loop = this.loops.at(-1);
+    // The verdict that names the loop has the calls that show it.
+    if (
+      loop === undefined ||
+      (loop.rule === before?.rule && loop.level === before.level && loop.start === before.start)
+    )
+      return;
+    const isOfEqualCalls = verdict.calls.length < verdict.repeats;
+    const range = Array.from({ length: verdict.end - verdict.start + 1 }, (_, at) => verdict.start + at);
+    this.examples.set(loop.start, this.trail.examples((isOfEqualCalls ? range : verdict.calls).map(numberOf)));
   }
 
   #countTool(tool: string, input: unknown, text: string): void {
@@ -130,12 +151,13 @@ export class CallCollector {
     this.tools.set(tool, use);
   }
 
-  #countFailure(tool: string, text: string, error: boolean | undefined): void {
+  #countFailure(tool: string, text: string, error: boolean | undefined): string | null {
     const answer = { tool, text, error };
     const fingerprint = fingerprintAnswer(answer);
-    if (fingerprint === null) return;
+    if (fingerprint === null) return null;
     const known = this.failures.get(fingerprint);
     if (known !== undefined) known.count += 1;
     else if (this.failures.size < FINGERPRINTS) this.failures.set(fingerprint, describeFailure(fingerprint, answer));
+    return fingerprint;
   }
 }

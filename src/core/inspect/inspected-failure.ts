@@ -1,7 +1,7 @@
 import { fingerprintOf } from '../failures/fingerprint.ts';
 import { salientLine } from '../failures/salient-line.ts';
 import { createRedactor } from '../redaction/redact.ts';
-import { errorLine, judgeResult } from '../stuck/result-text.ts';
+import { errorLine, failureLine, judgeResult } from '../stuck/result-text.ts';
 
 export interface InspectedFailure {
   fingerprint: string;
@@ -36,5 +36,6 @@ export const describeFailure = (fingerprint: string, { tool, text, error }: Answ
   tool,
   count: 1,
   certainty: error === true ? 'failed' : 'unknown',
-  example: redact(salientLine(text.slice(0, SCANNED_CHARS))).slice(0, EXAMPLE_CHARS),
+  // An agent may say only that a command failed; then there is no other line.
+  example: redact(failureLine(text) || salientLine(text.slice(0, SCANNED_CHARS))).slice(0, EXAMPLE_CHARS),
 });

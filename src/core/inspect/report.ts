@@ -1,3 +1,5 @@
+import { letterOf } from '../strip/strip-marks.ts';
+import type { CallExample } from './call-trail.ts';
 import { type CallCollector, DISTINCT } from './collect-calls.ts';
 import type { Format } from './events.ts';
 import type { InspectedFailure } from './inspected-failure.ts';
@@ -26,11 +28,21 @@ export interface FileProblem {
   count: number;
 }
 
+/** A loop with some of the calls that show it. */
+export interface ReportedLoop extends InspectedLoop {
+  examples: CallExample[];
+}
+
 export interface FileReport {
   file: string;
   format: Format | 'unknown';
   calls: number;
-  loops: InspectedLoop[];
+  /**
+   * One character per call: `.` if it did not fail, `-` if it has no result, the letter of its failure in the order of
+   * `failures`, and `*` for failures after Z. Null for a very long transcript.
+   */
+  strip: string | null;
+  loops: ReportedLoop[];
   failures: InspectedFailure[];
   waste: Waste;
   not_flagged: NotFlagged[];
@@ -74,6 +86,21 @@ const notFlagged = ({ tools, loops }: CallCollector): NotFlagged[] => {
     });
 };
 
+const STRIP_CALLS = 5000;
+
+const stripOf = ({ calls, trail }: CallCollector, failures: readonly InspectedFailure[]): string | null => {
+  if (calls > STRIP_CALLS) return null;
+  const letters = new Map(failures.map(({ fingerprint }, at) => [fingerprint, letterOf(at)]));
+  return Array.from({ length: calls }, (_, at) => {
+    const end = trail.ends[at + 1];
+    const letter = end === null ? '.' : end === undefined ? '-' : (letters.get(end) ?? '*');
+    return letter.length === 1 ? letter : '*';
+  }).join('');
+};
+
+const sortedFailures = ({ failures }: CallCollector): InspectedFailure[] =>
+  [...failures.values()].toSorted((one, other) => other.count - one.count);
+
 /** Makes the report about one file. */
 export const reportFile = (
   file: string,
@@ -85,8 +112,9 @@ export const reportFile = (
   file,
   format,
   calls: collector.calls,
-  loops: collector.loops,
-  failures: [...collector.failures.values()].toSorted((one, other) => other.count - one.count),
+  strip: stripOf(collector, sortedFailures(collector)),
+  loops: collector.loops.map((loop) => ({ ...loop, examples: collector.examples.get(loop.start) ?? [] })),
+  failures: sortedFailures(collector),
   waste: wasteOf(collector, usdPerMillion),
   not_flagged: notFlagged(collector),
   problems,
@@ -103,7 +131,11 @@ export const anonymize = (reports: readonly FileReport[]): FileReport[] => {
   return reports.map((report, index) => ({
     ...report,
     file: `file-${index + 1}`,
-    loops: report.loops.map((loop) => ({ ...loop, tool: loop.tool === null ? null : nameOf(loop.tool) })),
+    loops: report.loops.map((loop) => ({
+      ...loop,
+      tool: loop.tool === null ? null : nameOf(loop.tool),
+      examples: [],
+    })),
     failures: report.failures.map((failure, at) => ({
       ...failure,
       tool: nameOf(failure.tool),

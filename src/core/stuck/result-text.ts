@@ -88,9 +88,9 @@ export const judgeResult = (text: string, error: boolean | undefined): ResultKin
   return FAILURE_START.test(line) || FAILURE_WITHIN.test(line) ? 'failed' : 'ok';
 };
 
-/** Returns the line that says what went wrong, masked, so that it is equal for two occurrences of one error. */
-export const errorLine = (text: string): string => {
-  // Some agents put two such lines before an answer, for example an exit code and a heading.
-  const said = text.slice(0, ERROR_CHARS).replace(PREAMBLE, '').replace(PREAMBLE, '');
-  return maskText(salientLine(said));
-};
+/** Returns the line that says what went wrong. Some agents put two lines before an answer: an exit code and a heading. */
+export const failureLine = (text: string): string =>
+  salientLine(text.slice(0, ERROR_CHARS).replace(PREAMBLE, '').replace(PREAMBLE, ''));
+
+/** The same line, masked, so that it is equal for two occurrences of one error. */
+export const errorLine = (text: string): string => maskText(failureLine(text));

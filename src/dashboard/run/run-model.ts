@@ -1,3 +1,4 @@
+import { letterOf, shadeOf } from '../../core/strip/strip-marks.ts';
 import type { RunEvent } from '../../client/history/run-event.ts';
 
 /** One square of the strip. */
@@ -54,16 +55,6 @@ export interface RunModel {
   ended_at: string | null;
   outcome: string | null;
 }
-
-const SHADES = 6;
-const A = 65;
-const LETTERS = 26;
-
-/** A to Z, then A2, B2 and so on. */
-const letterOf = (index: number): string => {
-  const round = Math.floor(index / LETTERS);
-  return String.fromCharCode(A + (index % LETTERS)) + (round === 0 ? '' : String(round + 1));
-};
 
 /** Reads what the page shows from the events of a run. A pure function, so that a stream that continues gives the same picture. */
 export function readRun(events: readonly RunEvent[]): RunModel {
@@ -129,7 +120,7 @@ export function readRun(events: readonly RunEvent[]): RunModel {
         const entry = known.get(event.fingerprint) ?? {
           fingerprint: event.fingerprint,
           letter: letterOf(index),
-          shade: index % SHADES,
+          shade: shadeOf(index),
           name,
           count: 0,
         };

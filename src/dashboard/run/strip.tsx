@@ -1,15 +1,12 @@
 import { type KeyboardEvent, memo, useRef } from 'react';
+import { stripSize, symbolOf } from '../../core/strip/strip-marks.ts';
 import { Inline, visibleText } from '../parts/text.tsx';
-import { type AttemptMark, type KnownFailure, type Mark, type Pass, type RunModel, sentenceOf } from './run-model.ts';
+import { type KnownFailure, type Mark, type Pass, type RunModel, sentenceOf } from './run-model.ts';
 
 export interface Selected {
   step_id: number;
   attempt: number;
 }
-
-/** From so many marks on, squares become small bars, and then a density strip, so that a long run stays on one screen. */
-const SMALL_FROM = 90;
-const DENSE_FROM = 500;
 
 interface StripProps {
   model: RunModel;
@@ -21,7 +18,7 @@ interface StripProps {
 export const Strip = memo(({ model, selected, onSelect }: StripProps) => {
   const box = useRef<HTMLDivElement>(null);
   const marks = model.passes.reduce((sum, pass) => sum + pass.marks.length, 0);
-  const size = marks >= DENSE_FROM ? 'dense' : marks >= SMALL_FROM ? 'small' : 'large';
+  const size = stripSize(marks);
   const letters = new Map(model.failures.map((failure) => [failure.fingerprint, failure]));
   const focusable = selected ?? firstAttempt(model);
 
@@ -103,16 +100,10 @@ const Square = ({ mark, known, isSelected, isFocusable, onSelect }: SquareProps)
       tabIndex={isFocusable ? 0 : -1}
       onClick={() => onSelect({ step_id: mark.step_id, attempt: mark.attempt })}
     >
-      {symbolOf(mark, known)}
+      {mark.isWorkerLost ? '⌁' : symbolOf(mark.outcome, known?.letter)}
     </button>
   );
 };
-
-function symbolOf(mark: AttemptMark, known: KnownFailure | undefined): string {
-  if (mark.isWorkerLost) return '⌁';
-  if (mark.outcome === 'failed') return known?.letter ?? '✕';
-  return mark.outcome === 'ok' ? '✓' : mark.outcome === 'running' ? '…' : '–';
-}
 
 function Legend({ failures }: { failures: KnownFailure[] }) {
   return (

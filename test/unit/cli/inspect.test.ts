@@ -1,6 +1,6 @@
 /** `secondwind inspect`: formats, bad input, and what it prints. Real transcripts are not part of the repository. */
 import { execFile } from 'node:child_process';
-import { mkdtempSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -83,8 +83,8 @@ describe('bad input', () => {
     const report = await inspectText(text);
     expect(report).toMatchObject({ format: 'claude-code', calls: CALLS.length });
     expect(report.problems).toEqual([
-      { problem: 'records are not JSON and were skipped', count: 3 },
-      { problem: 'records have an unknown shape and were skipped', count: 2 },
+      { problem: 'records that are not JSON, skipped', count: 3 },
+      { problem: 'records of an unknown shape, skipped', count: 2 },
     ]);
   });
 
@@ -97,7 +97,7 @@ describe('bad input', () => {
     }
     const report = await inspectStream('long.jsonl', chunks(), DEFAULT_POLICY.loops);
     expect(report.calls).toBe(CALLS.length);
-    expect(report.problems).toEqual([{ problem: 'records longer than 16 MB were skipped', count: 1 }]);
+    expect(report.problems).toEqual([{ problem: 'records longer than 16 MB, skipped', count: 1 }]);
   });
 
   it('mixed formats are all read, and an empty or foreign file has no calls', async () => {
@@ -114,6 +114,43 @@ describe('what is printed', () => {
     expect(text).toContain('post.json: pi, 6 calls\n  ·!!!██\n');
     expect(text).toContain('stuck: same_call_failing (weigh), calls 2 to 6, a guard steps in after call 4');
     expect(text).toContain('wasted: 2 calls (33 %) after that point, tokens unknown');
+  });
+
+  it('the terminal shows calls of a loop as evidence, without secrets', async () => {
+    const secret = 'ghp_abcdefghijklmnopqrstuvwxyz0123456789';
+    const text = reportsInFormat(
+      [await inspectText(sample('pi').replaceAll('weigh parcels', `weigh ${secret}`))],
+      null,
+      {},
+    );
+    expect(text).toMatch(/call 2: weigh weigh \[redacted:[^\]]+\] → sh: line 40: weigh: command not found\n/);
+    expect(text).toContain('call 4: weigh');
+    expect(text).not.toContain(secret);
+  });
+
+  it('an exit code alone is not the example of a failure', async () => {
+    const text = sample('openai-chat').replaceAll('sh: line', 'Exit code 127\\nsh: line');
+    expect((await inspectText(text)).failures).toMatchObject([{ example: 'sh: line 40: weigh: command not found' }]);
+  });
+
+  it('several files are summed up', async () => {
+    const reports = [await inspectText(sample('pi')), await inspectText(sample('codex')), await inspectText('')];
+    expect(reportsInFormat(reports, null, {})).toContain(
+      '\n3 files, 12 calls: 2 stuck, 0 suspect, 4 calls wasted (33 %); 1 without calls.\n',
+    );
+    expect(JSON.parse(reportsInFormat(reports, null, { json: true }))).toMatchObject({
+      total: { files: 3, stuck: 2, wasted_calls: 4 },
+    });
+  });
+
+  it('HTML has one square per call, with the letter of its failure, and marks what came too late', async () => {
+    const report = await inspectText(sample('pi'));
+    expect(report.strip).toBe('.AAAAA');
+    const page = reportsInFormat([report], null, { html: true });
+    const squares = [...page.matchAll(/<span class="mark ([^"]+)" title="([^"]+)">(.)<\/span>/g)].slice(0, 6);
+    expect(squares.map(([, , , symbol]) => symbol).join('')).toBe('✓AAAAA');
+    expect(squares[1]?.[1]).toBe('failed shade-0 stuck');
+    expect(squares.at(-1)?.[2]).toBe('Call 6 failed as A, after a guard would have stepped in');
   });
 
   it('Markdown and HTML escape what the transcript says, and HTML loads nothing', async () => {
@@ -157,6 +194,15 @@ describe('the command', () => {
     expect(files[0]?.loops).toMatchObject([
       { would_stop_at: 5, would: 'this policy would have stepped in after call 5' },
     ]);
+  });
+
+  it('reads the transcripts in a folder and below it', async () => {
+    const below = join(folder, 'old', 'below');
+    mkdirSync(below, { recursive: true });
+    writeFileSync(join(below, 'a.traj'), sample('swe-agent'));
+    writeFileSync(join(below, 'notes.txt'), 'no transcript');
+    const { stdout } = await call(join(folder, 'old'), '--json');
+    expect(JSON.parse(stdout)).toMatchObject({ files: [{ file: join(below, 'a.traj'), format: 'swe-agent' }] });
   });
 
   it('names a file that cannot be read, reads the others, and refuses an unknown level', async () => {
