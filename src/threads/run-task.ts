@@ -20,9 +20,13 @@ let lastId = 0;
 const waiting = new Map<number, Waiting>();
 
 /** Runs a task on a text: in place if the text is short, otherwise in a thread that all callers share. */
-export async function runTask<Name extends TaskName>(name: Name, text: string): Promise<TaskResult<Name>> {
-  if (text.length <= IN_PLACE_CHARS) return TASKS[name](text) as TaskResult<Name>;
-  return (await askThread(name, text)) as TaskResult<Name>;
+export async function runTask<Name extends TaskName>(
+  name: Name,
+  text: string,
+  maxBytes?: number,
+): Promise<TaskResult<Name>> {
+  if (text.length <= IN_PLACE_CHARS) return TASKS[name](text, maxBytes) as TaskResult<Name>;
+  return (await askThread({ name, text, maxBytes })) as TaskResult<Name>;
 }
 
 /**
@@ -35,14 +39,14 @@ const PAUSE_MS = 25;
 export const pauseAfter = (text: string): Promise<void> | undefined =>
   text.length > IN_PLACE_CHARS ? sleep(PAUSE_MS) : undefined;
 
-function askThread(name: TaskName, text: string): Promise<TaskResult<TaskName>> {
+function askThread(task: Omit<TaskRequest, 'id'>): Promise<TaskResult<TaskName>> {
   return new Promise((resolve, reject) => {
     const worker = (thread ??= startThread());
     lastId += 1;
     waiting.set(lastId, { resolve, reject });
     // The process stays alive while somebody waits for an answer, and may end otherwise.
     worker.ref();
-    worker.postMessage({ id: lastId, name, text } satisfies TaskRequest);
+    worker.postMessage({ id: lastId, ...task } satisfies TaskRequest);
   });
 }
 

@@ -3,6 +3,7 @@ import { detectFeedback } from '../core/feedback/detect.ts';
 import type { Detection } from '../core/feedback/types.ts';
 import { canonicalJson } from '../protocol/ids.ts';
 import type { Json } from '../protocol/json.ts';
+import { shorten } from './shorten-json.ts';
 
 /** The canonical form of a JSON text, and the artifact id that follows from it. */
 export interface JsonDigest {
@@ -19,6 +20,11 @@ function digestValue(value: Json): JsonDigest {
 export const TASKS = {
   digestJson: (text: string): JsonDigest => digestValue(JSON.parse(text) as Json),
   detectFeedback: (text: string): Detection => detectFeedback(text),
+  /** Shortens a JSON text to a number of bytes; null if it cannot be made that short. */
+  shortenJson: (text: string, maxBytes = 0): string | null => {
+    const shorter = shorten(JSON.parse(text) as Json, maxBytes);
+    return shorter === null ? null : JSON.stringify(shorter);
+  },
 } as const;
 
 export type TaskName = keyof typeof TASKS;
@@ -28,6 +34,7 @@ export interface TaskRequest {
   id: number;
   name: TaskName;
   text: string;
+  maxBytes?: number | undefined;
 }
 
 export type TaskReply = { id: number; result: TaskResult<TaskName> } | { id: number; error: string };

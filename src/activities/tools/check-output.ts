@@ -11,7 +11,6 @@ import type { AttemptNotes } from './attempt-notes.ts';
 import type { ToolEnvironment } from './tool-environment.ts';
 import type { BuildFailure } from './failed-attempt.ts';
 import { chunkIdsOf, findRetrievalProblem } from './retrieval.ts';
-import { shorten } from './shorten-json.ts';
 
 type Problem = { path: string; message: string };
 /** What a schema made of an output, as JSON text: a large output is an object only where a schema needs one. */
@@ -59,8 +58,8 @@ export async function checkOutput(
   if (allowed === undefined || checkedBytes <= allowed)
     return { class: 'ok', ...(await keepOutput(checked.text, request, env)) };
 
-  const shorter = shorten(JSON.parse(text) as Json, allowed);
-  const again = shorter === null ? null : await checkSchemas(tool, request, JSON.stringify(shorter));
+  const shorter = await runTask('shortenJson', text, allowed);
+  const again = shorter === null ? null : await checkSchemas(tool, request, shorter);
   if (again === null || !again.ok || Buffer.byteLength(again.text) > allowed) return tooLarge(checkedBytes, allowed);
   await keepWhole(checked.text, request, env, notes);
   return { class: 'ok', ...(await keepOutput(again.text, request, env)) };

@@ -61,6 +61,34 @@ describe('the details of a heartbeat', () => {
   );
 });
 
+describe('an output that a constraint makes shorter', () => {
+  it('is shortened off the main thread: the event loop is held up for a fraction of the time', async () => {
+    const list = Array.from({ length: 100_000 }, (_, id) => ({ name: `item ${id} of a long list`, id, tags: ['b'] }));
+    const tool = defineTool({
+      name: 'tool',
+      input: z.object({}),
+      output: z.json(),
+      effect: 'read',
+      maxOutputBytes: 16 * 1024 * 1024,
+      run: () => list,
+    });
+    const delay = monitorEventLoopDelay({ resolution: 5 });
+    // The thread is started by the first large task, and loading it is not measured.
+    await succeeded(tool, request({}), toolEnvironment());
+    delay.enable();
+    const startedAt = performance.now();
+    const outcome = await succeeded(
+      tool,
+      request({}, { constraints: { max_output_bytes: 500_000 } }),
+      toolEnvironment(),
+    );
+    const tookMs = performance.now() - startedAt;
+    delay.disable();
+    expect(outcome.bytes).toBeLessThanOrEqual(500_000);
+    expect(delay.max / 1e6).toBeLessThan(tookMs / 2);
+  });
+});
+
 describe('a large output', () => {
   const items = Array.from({ length: 40_000 }, (_, id) => ({ name: `item ${id}`, id, tags: ['b', 'a'] }));
   const listing = (output: z.ZodType<Json>) =>

@@ -1,10 +1,10 @@
-import type { Json } from '../../protocol/json.ts';
+import type { Json } from '../protocol/json.ts';
 
 /** Texts are not cut below this length, because a shorter text would be useless. */
 const SHORTEST_TEXT = 200;
 
 /** Size as JSON. Canonical JSON has the same length, because it differs only in the order of keys. */
-export const bytesOf = (value: Json): number => Buffer.byteLength(JSON.stringify(value));
+const bytesOf = (value: Json): number => Buffer.byteLength(JSON.stringify(value));
 
 /**
  * Shortens a value to a number of bytes: first the longest texts lose their middle, then lists lose their last items.
@@ -57,7 +57,7 @@ function cut(value: Json, textChars: number, items: number): Json {
 /** Longer than the longest mark, so that a cut text is never longer than the original. */
 const MARK_CHARS = 60;
 
-export function withoutMiddle(text: string, chars: number): string {
+function withoutMiddle(text: string, chars: number): string {
   if (text.length <= chars) return text;
   const kept = Math.max(0, chars - MARK_CHARS);
   let head = Math.ceil(kept / 2);
