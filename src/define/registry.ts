@@ -16,6 +16,7 @@ export interface Registry {
 export function createRegistry(agents: Agent[]): Registry {
   const known = new Map<string, Agent>();
   const tools = new Map<string, Tool>();
+  const owners = new Map<string, string>();
   const twice = agents.find((agent, index) => agents.findIndex(({ name }) => name === agent.name) !== index);
   if (twice !== undefined) throw new TypeError(`Two agents are named ${twice.name}. Rename one of them.`);
   // Agents that are called by other agents run on this worker too.
@@ -27,9 +28,13 @@ export function createRegistry(agents: Agent[]): Registry {
       const before = tools.get(tool.name);
       // A tool's name is the name of an activity, which all runs on a worker share.
       if (before !== undefined && before !== tool) {
-        throw new TypeError(`Two different tools are named ${tool.name}. Rename one of them.`);
+        const both = [...new Set([owners.get(tool.name), agent.name])].join(' and ');
+        throw new TypeError(
+          `Two different tools are named ${tool.name} (agents: ${both}). Rename one of them, or give both agents the same tool.`,
+        );
       }
       tools.set(tool.name, tool);
+      owners.set(tool.name, agent.name);
     }
   }
   return { agents: known, tools };

@@ -137,7 +137,7 @@ describe('an agent and a registry', () => {
 
   it('two different tools of two agents cannot have the same name, because one activity serves both', () => {
     const agents = [defineAgent({ name: 'a', tools: [one] }), defineAgent({ name: 'b', tools: [other] })];
-    expect(() => createRegistry(agents)).toThrow(/Two different tools are named one/);
+    expect(() => createRegistry(agents)).toThrow(/Two different tools are named one \(agents: .+ and .+\)/);
   });
 
   it('two agents can share a tool', () => {

@@ -22,8 +22,8 @@ describe.each(PAGES)('%s', (page) => {
   });
 });
 
-describe('the promises of the README', () => {
-  const promises = tableRows(section('README.md', 'What is promised, and the test that shows it'));
+describe('the promises', () => {
+  const promises = tableRows(section('docs/guarantees.md', 'What is promised, and the test that shows it'));
 
   it('each name a test that exists', () => {
     expect(promises.length).toBeGreaterThan(5);
