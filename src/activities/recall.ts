@@ -36,7 +36,10 @@ export function createRecallActivities(
           const schemas = await reflections.schemasOf?.(recalled.map(({ id }) => id));
           return recalled.filter(({ id, pinned }) => pinned || !findChangedTool(schemas?.get(id) ?? [], tool_schemas));
         });
-        return found.slice(0, MAX_LESSONS).map(toRunLesson);
+        return found.slice(0, MAX_LESSONS).map((lesson) => ({
+          ...toRunLesson(lesson),
+          ...(lesson.reason === 'similar' && { similar: true as const }),
+        }));
       } catch (error) {
         const reason = error instanceof Error ? error.message : String(error);
         log.warn('recall_failed', { run_id, fingerprint: query.fingerprint, reason });

@@ -114,7 +114,7 @@ export function createRecordActivities(
         (loop) => loop.loop_id,
         biasCounts &&
           (async (loops) => {
-            for (const loop of loops) await biasCounts.add(loop);
+            for (const loop of loops) await biasCounts.add({ ...loop, tenant: archive.tenant ?? null });
           }),
       );
       const { runMetrics } = store;

@@ -77,12 +77,12 @@ export interface MemoryStore {
       description: string;
       limit: number;
       timeout_ms: number;
-    }): Promise<KnownLesson[]>;
+    }): Promise<(KnownLesson & { reason?: string })[]>;
   };
   retryMonitors: { append(evaluations: readonly StepEvaluation[]): Promise<unknown> };
   feedbackLog: { append(entries: readonly FeedbackEntry[]): Promise<unknown> };
   biasCounts: {
-    add(seen: { family: string; loop_id: string; tags: readonly string[] }): Promise<unknown>;
+    add(seen: { family: string; loop_id: string; tags: readonly string[]; tenant?: string | null }): Promise<unknown>;
   };
   guardDecisions: { append(decisions: readonly GuardDecision[], agent: string | null): Promise<unknown> };
   runMetrics: { put(run: EndedRun): Promise<unknown> };

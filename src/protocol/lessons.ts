@@ -11,6 +11,8 @@ export interface RunLesson {
   fingerprint: string | null;
   /** Absent for a lesson that a person pinned: it is always shown and not on trial. */
   trial?: LessonTrial;
+  /** True if it was recalled for an error in other words, and not for exactly the same failure. */
+  similar?: true;
 }
 
 /** How far the trial of a lesson is when a run reads it. */

@@ -54,6 +54,8 @@ export interface LessonSearch {
   q?: string | undefined;
   tool?: string | undefined;
   code?: string | undefined;
+  /** Lessons that were learnt from this failure. */
+  fingerprint?: string | undefined;
   agent?: string | undefined;
   error_type?: string | undefined;
   /** Null for lessons without a tenant. If it is missing, the lessons of all tenants. */
@@ -132,13 +134,18 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
 
   /** Searches the lessons of all agents for people: by words of the error or the lesson, by tool and by code. */
   const search = async (query: LessonSearch): Promise<RecalledReflection[]> => {
-    const { q, tool, code, agent, error_type, tenant } = query;
+    const { q, tool, code, fingerprint, agent, error_type, tenant } = query;
     const found = q === undefined ? undefined : await findTyped(db, { typed: q, tenant }, OF_LESSONS);
     const shares = new Map(found?.map(({ reflection_id, share }) => [reflection_id, share]));
     const ids = found === undefined ? sql`` : sql`and r.id = any(${[...shares.keys()]}::bigint[])`;
     const { rows } = await sql<CurrentRow>`
       select r.* from reflection_current as r
       where not r.retired ${ids}
+        ${
+          fingerprint === undefined
+            ? sql``
+            : sql`and r.id in (select reflection_id from recall_texts where fingerprint = ${cleanText(fingerprint)})`
+        }
         ${tenant === undefined ? sql`` : sql`and r.tenant is not distinct from ${tenant === null ? null : cleanText(tenant)}::text`}
         ${agent === undefined ? sql`` : sql`and (r.agent = ${cleanText(agent)} or r.scope = 'global')`}
         ${error_type === undefined ? sql`` : sql`and r.error_type = ${cleanText(error_type)}`}
@@ -185,18 +192,6 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
         select tool_name, error_code, text, fingerprint from recall_texts
         where reflection_id = ${reflectionId}::bigint and part = 'error' order by id desc`.execute(db);
       return rows;
-    },
-
-    /** The latest lessons, of one type if it is given. */
-    list: async (query: Reader & { error_type?: string; limit?: number }): Promise<RecalledReflection[]> => {
-      const type = query.error_type === undefined ? sql`` : sql`and r.error_type = ${cleanText(query.error_type)}`;
-      const rows = await select(db, query, {
-        where: type,
-        score: sql`0`,
-        order: sql`r.id desc`,
-        limit: pageSize(query.limit),
-      });
-      return rows.map((row) => toRecalled(row, 'recent'));
     },
   };
 };

@@ -93,7 +93,7 @@ export const createStartMemory = (db: Kysely<Tables>): StartMemoryReader => {
       const [known, enhancement, elsewhere] = await Promise.all([
         lessonsFor(run),
         enhancementOf(db, agent),
-        policy.bias.scope === 'global' ? createBiasCounts(db).elsewhere(familyOf(loop_id)) : null,
+        policy.bias.scope === 'global' ? createBiasCounts(db).elsewhere(familyOf(loop_id), run.tenant ?? null) : null,
       ]);
       return { lessons: known.map(toRunLesson), enhancement, bias_elsewhere: elsewhere };
     },

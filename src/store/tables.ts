@@ -256,6 +256,7 @@ interface FeedbackLogTable {
 }
 
 interface BiasCountsTable {
+  tenant: ColumnType<string | null, string | null | undefined, never>;
   tag: string;
   family: string;
   loop_id: string;

@@ -56,6 +56,23 @@ describe('known failures', () => {
   });
 });
 
+describe('the search of known failures', () => {
+  it('asks the server, for beginnings of words too, and says if nothing is found', async () => {
+    const opened = await world.open('/failures');
+    const { page } = opened;
+    const row = page.getByRole('listitem').filter({ hasText: 'look_up · LOCKED' });
+    await row.waitFor();
+    const search = page.getByLabel('Search failures');
+    await search.fill('submarine cable');
+    await page.getByRole('heading', { name: 'No such failure' }).waitFor();
+    expect(await row.count()).toBe(0);
+    // Another order, and one word is not finished.
+    await search.fill('locked ord');
+    await row.waitFor();
+    expectQuiet(opened);
+  });
+});
+
 describe('lessons', () => {
   it('a lesson shows its trial, and is edited, pinned, retired and restored', async () => {
     const { id } = await world.store.reflections.persist({
@@ -87,6 +104,11 @@ describe('lessons', () => {
       await page.getByRole('dialog').getByRole('button', { name: confirm }).click();
       await page.getByRole('dialog').waitFor({ state: 'detached' });
     };
+    await page.getByLabel('Search lessons').fill('moon landing');
+    await page.getByRole('heading', { name: 'No such lesson' }).waitFor();
+    await page.getByLabel('Search lessons').fill('If look_up fails with LOC');
+    await card.getByText('No matching run yet.').or(card.getByRole('img')).waitFor();
+    await page.getByLabel('Search lessons').fill('');
     await act('Edit', 'Save');
     await card.getByText('then wait a minute.').waitFor();
     await act('Pin', 'Pin');

@@ -375,6 +375,7 @@ describe('a lesson', () => {
     ];
     for (const query of queries) expect([query, await find(query)]).toEqual([query, [body['id']]]);
     expect(await find({ similar_to: 'lift of the sales embargo refused by the board', agent: 'loader' })).toEqual([]);
+    expect(await find({ fingerprint: 'fp1:of-no-lesson' })).toEqual([]);
     const { body: evidence } = await world.ask<{ errors: object[] }>('GET', `/v1/reflections/${String(body['id'])}`);
     expect(evidence.errors).toMatchObject([{ tool_name: 'lift.raise', error_code: 'OVERLOAD' }]);
   });

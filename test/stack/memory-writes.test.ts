@@ -82,7 +82,7 @@ function listening(store: ActivityStore = test.store) {
   const log = { warn: (message: string, fields: Record<string, unknown>) => void lines.push([message, fields]) };
   return { lines, ...createRecordActivities(store, undefined, log), ...createRecallActivities(store, log, 500) };
 }
-const lessonsOf = (agent: string) => test.store.reflections.list({ scope: 'agent', agent });
+const lessonsOf = (agent: string) => test.store.reflections.search({ agent });
 const count = async (text: string, value: string): Promise<number> =>
   (await test.query<{ n: number }>(`select count(*)::int as n from ${text}`, [value]))[0]?.n ?? -1;
 
@@ -214,6 +214,7 @@ describe('what a run writes', () => {
     for (let time = 0; time < 2; time += 1) await archive({ ...archiveOf('biased', batchOf('biased')), trace });
     expect(await test.store.biasCounts.ofFamily('biased')).toEqual({ anchoring: 1, optimism: 2 });
     expect(await test.store.biasCounts.elsewhere('another')).toMatchObject({ anchoring: 1, optimism: 2 });
+    expect(await test.store.biasCounts.elsewhere('another', 'acme')).toEqual({});
   });
 });
 

@@ -62,7 +62,7 @@ describe('the second day', () => {
     // The lesson was read before the run began, so it cost no activity.
     expect(second.activities).toEqual(['callModel', 'tool.stock', 'callModel', 'archive']);
 
-    const [lesson] = await world.store.reflections.list({ scope: 'agent', agent: 'clerk' });
+    const [lesson] = await world.store.reflections.search({ agent: 'clerk' });
     expect(lesson).toMatchObject({
       content: 'If stock fails with HTTP_422, then what worked was limit 100 instead of 500.',
       occurrence_count: 1,
@@ -86,7 +86,7 @@ describe('the second day', () => {
 
   it('is like the first for a lesson that a person retired', async () => {
     await live('clerk');
-    for (const { id } of await world.store.reflections.list({ scope: 'agent', agent: 'clerk' })) {
+    for (const { id } of await world.store.reflections.search({ agent: 'clerk' })) {
       await world.store.reflections.revise({ reflection_id: id, action: 'retire', by: 'ada' });
     }
     expect((await live('clerk')).calls).toBe(2);

@@ -77,7 +77,7 @@ async function lived(policy: PolicyPatch = SHOWN) {
 describe('a second run', () => {
   it('has what the first one learnt before its first attempt, and is right at once', async () => {
     expect(await lived()).toMatchObject({ outcome: 'completed', used: { attempts: 2 }, failures: { total: 1 } });
-    const [kept] = await world.store.reflections.list({ scope: 'agent', agent: 'reader' });
+    const [kept] = await world.store.reflections.search({ agent: 'reader' });
     expect(kept).toMatchObject({ tools: ['fetch_rows'], content: expect.stringContaining('pages of 50') });
 
     expect(await lived()).toMatchObject({ outcome: 'completed', used: { attempts: 1 }, failures: { total: 0 } });
@@ -139,6 +139,7 @@ describe('what a run starts with', () => {
 
   it('is the counts of biases elsewhere, only under a policy that counts globally', async () => {
     await world.store.biasCounts.add({ family: 'elsewhere', loop_id: 'elsewhere', tags: ['optimism'] });
+    await world.store.biasCounts.add({ family: 'foreign', loop_id: 'foreign', tags: ['optimism'], tenant: 'acme' });
     await world.store.biasCounts.add({ family: 'loop_run-1', loop_id: 'loop_run-1', tags: ['own'] });
     expect((await loadStartMemory(world.store.startMemory, ready('biased'))).bias_elsewhere).toBeNull();
     const memory = await loadStartMemory(world.store.startMemory, ready('biased', { bias: { scope: 'global' } }));

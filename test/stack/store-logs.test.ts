@@ -72,6 +72,6 @@ describe('bias tags', () => {
     expect(Object.keys(counts)[0]).toBe(flagged);
     expect(counts).not.toHaveProperty(own);
     expect(Object.keys(counts).filter((tag) => tag.length > 200)).toEqual([]);
-    expect(Object.keys(await biasCounts.elsewhere('g', 1))).toEqual([flagged]);
+    expect(Object.keys(await biasCounts.elsewhere('g', null, 1))).toEqual([flagged]);
   });
 });

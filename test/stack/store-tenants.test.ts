@@ -74,7 +74,8 @@ describe('the memory of a tenant', () => {
           reflections.recallForFailure({ ...reader, ...failure, fingerprint: 'fp1:tool_error:stock:HTTP_422' }),
           reflections.recallForFailure({ ...reader, ...failure, fingerprint: 'fp1:another' }),
           reflections.similar({ ...reader, content: text(tenant, 'pages of 50') }),
-          reflections.list(reader),
+          reflections.search({ agent: 'clerk', tenant }),
+          reflections.search({ q: 'what worked was pages of 50', agent: 'clerk', tenant }),
         ]);
         for (const { content } of found.flat()) {
           recalls += 1;

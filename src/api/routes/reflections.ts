@@ -84,6 +84,7 @@ const listQuery = z.strictObject({
   q: z.string().min(1).max(ADDRESS_CHARS).optional(),
   tool: name.optional(),
   code: name.optional(),
+  fingerprint: plainText(200).optional(),
   error_type: name.optional(),
   agent: name.optional(),
   tenant: tenantSchema.optional(),
@@ -95,7 +96,7 @@ export const reflections: Route = {
   path: '/v1/reflections',
   role: 'viewer',
   summary:
-    'Lessons with a signature, about an error (`similar_to`), with words of the error or the lesson (`q`), of a `tool` or a `code`, or the latest. With an agent: its lessons and those for all agents; without: those of every agent, except with `similar_to`',
+    'Lessons with a signature, about an error (`similar_to`), with words of the error or the lesson (`q`), of a `tool`, a `code` or a `fingerprint`, or the latest. With an agent: its lessons and those for all agents; without: those of every agent, except with `similar_to`',
   query: listQuery,
   answer: { status: 200, description: 'The best match first', schema: 'Reflections' },
   handle: async (c, { store, registry }) => {

@@ -126,11 +126,16 @@ function withLessons(state: RunState, step: Step, own: GuidanceRow[], fingerprin
   const same = concerning.filter((lesson) => isAboutFailure(state, lesson, fingerprint));
   const others = concerning.filter((lesson) => !same.includes(lesson));
   return [
-    ...same.map((lesson) => lessonRow(lesson, 4, 'the same failure was seen in an earlier run, and this worked')),
+    ...same.map((lesson) => lessonRow(lesson, 4, whyAbout(lesson, fingerprint))),
     ...own,
     ...others.map((lesson) => lessonRow(lesson, 2, 'learnt with the same tool in an earlier run')),
   ];
 }
+
+const whyAbout = ({ similar, fingerprint: learntFrom }: RunLesson, fingerprint: string | null): string =>
+  similar === true && learntFrom !== fingerprint
+    ? 'the same error was seen in other words in an earlier run, and this worked'
+    : 'the same failure was seen in an earlier run, and this worked';
 
 /** Leaves out rows that do not fit; a row is never cut. */
 function fitting(rows: GuidanceRow[], maxChars: number): GuidanceRow[] {

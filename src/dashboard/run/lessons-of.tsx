@@ -5,7 +5,6 @@ import { useAsked } from '../shell/use-asked.ts';
 interface KnownLesson {
   id: number;
   content: string;
-  fingerprint: string | null;
   occurrence_count: number;
 }
 
@@ -14,9 +13,9 @@ export function LessonsOf({ fingerprint }: { fingerprint: string }) {
   const { client } = useSession();
   const lessons = useAsked(
     async (signal) => {
-      const query = { limit: 200 };
+      const query = { fingerprint };
       const asked = await client.api.ask<{ reflections: KnownLesson[] }>('GET', '/v1/reflections', { query, signal });
-      return asked.body.reflections.filter((lesson) => lesson.fingerprint === fingerprint);
+      return asked.body.reflections;
     },
     [client, fingerprint],
   );

@@ -286,6 +286,28 @@ describe('the memory', () => {
     expect(shown[1]?.[0]).toBe('lesson 3: the same failure was seen in an earlier run, and this worked');
   });
 
+  it('the memory gets the message and the tool, and a lesson for other words says so', async () => {
+    const asked: RecallQuery[] = [];
+    const shown: string[] = [];
+    await liveChoosing({
+      steps: [{ tool: 'look', input: {} }],
+      call: ({ attempt, guidance }) => {
+        shown.push(...guidance.rows.map(({ why }) => why));
+        return attempt === 1
+          ? failed('HTTP_503', 'the mirror is away', { category: 'server_error' })
+          : succeeded('there');
+      },
+      more: {
+        recall: (query) => {
+          asked.push(query);
+          return [{ reflection_id: 3, content: LESSON, tools: ['look'], fingerprint: 'fp1:other', similar: true }];
+        },
+      },
+    });
+    expect(asked).toMatchObject([{ error_text: 'the mirror is away', tool_name: 'look' }]);
+    expect(shown[0]).toBe('lesson 3: the same error was seen in other words in an earlier run, and this worked');
+  });
+
   it('the memory is not asked when its scope is run', async () => {
     const memory = recalling(true);
     await liveChoosing({
