@@ -6,6 +6,7 @@ import type { LoopReport, ReviewReport } from '../core/guardrails/loop-report.ts
 import type { Redact } from '../core/redaction/redact.ts';
 import type { Registry } from '../define/registry.ts';
 import type { Store } from '../store/store.ts';
+import type { GuardSessions } from './guard/guard-sessions.ts';
 import type { DashboardFiles } from './dashboard/dashboard-files.ts';
 import type { Metrics } from './watch/request-metrics.ts';
 import type { StreamCaps, StreamLimit } from './watch/stream-limit.ts';
@@ -54,6 +55,7 @@ export interface ApiEnv {
     redact: Redact;
     metrics: Metrics;
     streams: StreamLimit;
+    guardSessions: GuardSessions;
   };
 }
 export type ApiContext = Context<ApiEnv>;

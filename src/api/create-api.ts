@@ -5,6 +5,7 @@ import { findRegistrySecrets } from '../define/registry-secrets.ts';
 import { checkHost, checkOrigin, createRateLimit, createTokenCheck, DEFAULT_RATE_LIMIT } from './access.ts';
 import type { ApiContext, ApiDeps, ApiEnv } from './api-context.ts';
 import { serveDashboard } from './dashboard/serve-dashboard.ts';
+import { createGuardSessions } from './guard/guard-sessions.ts';
 import { Problem, problemStatus } from './problem.ts';
 import { toProblem } from './error-to-problem.ts';
 import type { Route } from './route.ts';
@@ -26,19 +27,20 @@ export function createApi(deps: ApiDeps, routes: readonly Route[] = ROUTES): Hon
   const allowedHosts = deps.allowedHosts ?? [];
   const metrics = createMetrics();
   const streams = createStreamLimit(deps.streamCaps);
+  const guardSessions = createGuardSessions();
   const tokens = deps.tokens.map(({ token }) => token);
   const secrets = [...secretsOf(process.env), ...findRegistrySecrets(deps.registry), ...tokens];
   const redact = deps.redact ?? createRedactor(secrets);
 
   /** Authenticates the request and applies the rate limit. */
-  const admit = (c: ApiContext, role: NonNullable<Route['role']>): void => {
+  const admit = (c: ApiContext, role: NonNullable<Route['role']>, take = takeFromLimit): void => {
     try {
       c.set('grant', checkToken(c.req.header('authorization'), role));
     } catch (error) {
       takeFromLimit(NOBODY);
       throw error;
     }
-    takeFromLimit(c.get('grant').token);
+    take(c.get('grant').token);
   };
 
   app.use(async (c, next) => {
@@ -47,6 +49,7 @@ export function createApi(deps: ApiDeps, routes: readonly Route[] = ROUTES): Hon
     c.set('redact', redact);
     c.set('metrics', metrics);
     c.set('streams', streams);
+    c.set('guardSessions', guardSessions);
     for (const [name, value] of answerHeaders(c.get('requestId'))) c.header(name, value);
     const began = performance.now();
     checkHost(c.req.header('host') ?? new URL(c.req.url).host, allowedHosts);
@@ -62,8 +65,9 @@ export function createApi(deps: ApiDeps, routes: readonly Route[] = ROUTES): Hon
   });
 
   for (const route of routes) {
+    const take = route.rateLimit === undefined ? takeFromLimit : createRateLimit(route.rateLimit);
     app.on(route.method.toUpperCase(), honoPath(route.path), async (c) => {
-      if (route.role !== null) admit(c, route.role);
+      if (route.role !== null) admit(c, route.role, take);
       const { deadlineMs = DEADLINE_MS } = route;
       return within<Response>(
         deadlineMs,

@@ -3,6 +3,7 @@ import { problemsOf } from '../define/zod-problems.ts';
 import { isId, sha256Hex } from '../protocol/ids.ts';
 import { type MessageBody, type MessageType, parseMessage } from '../protocol/messages.ts';
 import type { RequestProblem } from '../protocol/run.ts';
+import { within } from '../protocol/within.ts';
 import type { ApiContext } from './api-context.ts';
 import { Problem, type ProblemCode } from './problem.ts';
 
@@ -130,7 +131,10 @@ const badJson = (message: string, detail: string): Problem =>
   new Problem('bad_request', detail, { errors: [{ path: '$', message }] });
 
 async function readCapped(request: Request, maxBytes: number): Promise<Uint8Array> {
-  if (Number(request.headers.get('content-length') ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  const length = request.headers.get('content-length');
+  if (Number(length ?? 0) > maxBytes) throw tooLarge(maxBytes);
+  // HTTP itself ends a body of a stated length there, and reading it at once costs half of what a stream costs.
+  if (length !== null) return within(BODY_MS, async () => new Uint8Array(await request.arrayBuffer()), tooSlow);
   const chunks: Uint8Array[] = [];
   let size = 0;
   // Without `for await`, because leaving such a loop cancels the stream and closes the connection before the answer is sent.
@@ -156,6 +160,10 @@ async function readChunk(reader: Reader, until: number): Promise<Uint8Array | nu
   reading.catch(() => {});
   const part = await Promise.race([reading, late]).finally(() => clearTimeout(timer));
   if (part !== 'late') return part.value ?? null;
+  return tooSlow();
+}
+
+function tooSlow(): never {
   throw new Problem(
     'slow_request',
     `The body did not arrive within ${BODY_MS / 1000} s. Send it again over a faster connection.`,

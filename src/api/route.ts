@@ -1,5 +1,5 @@
 import type { z } from 'zod';
-import type { Role } from './access.ts';
+import type { RateLimit, Role } from './access.ts';
 import type { ApiContext, ApiDeps } from './api-context.ts';
 import type { ProblemCode } from './problem.ts';
 import type { SchemaName } from './schemas/all-schemas.ts';
@@ -33,5 +33,7 @@ export interface Route {
   problems?: ProblemCode[];
   /** The longest that an answer may take. Default: 15 s. */
   deadlineMs?: number;
+  /** How many requests one token may send to this route. Default: the limit that all other routes share. */
+  rateLimit?: RateLimit;
   handle(c: ApiContext, deps: ApiDeps): Response | Promise<Response>;
 }

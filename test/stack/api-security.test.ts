@@ -65,6 +65,8 @@ const BODIES: Record<string, () => object> = {
   'POST /v1/runs/{run_id}/rerun': () => ({ by: 'mallory' }),
   'POST /orchestrator/loop-complete': () => report(`${there.loop_id}_r1`),
   'POST /orchestrator/override-guardrails/{loop_id}': () => ({ override_fatigue: true, override_by: 'mallory' }),
+  'POST /v1/guard/before': () => ({ agent: 'coder', session: 's', tool: 'look', input: {} }),
+  'POST /v1/guard/after': () => ({ agent: 'coder', session: 's', tool: 'look', input: {}, output: 'x' }),
   'POST /v1/failures': () => ({ run_id: 'elsewhere', step_id: 2, signal_type: 'loop_stall' }),
   'POST /v1/failures/{failure_id}/revisions': () => ({ status: 'superseded', by: 'mallory', reason: 'x' }),
   'POST /v1/feedback/detect': () => ({ text: 'Error: x' }),

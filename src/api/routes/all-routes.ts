@@ -5,6 +5,7 @@ import { decodePayloads, encodePayloads } from './codec.ts';
 import { decisions, judgeDecision } from './decisions.ts';
 import { fingerprints, postFailure, reviseFailure } from './failures.ts';
 import { detect, feedbackLog, refine } from './feedback.ts';
+import { guardAfter, guardBefore } from './guard.ts';
 import { alive, ready } from './health.ts';
 import { failureSamples, knownFailures } from './known-failures.ts';
 import { previewReflections, reflection } from './lessons.ts';
@@ -41,6 +42,8 @@ const WORK: Route[] = [
   loopComplete,
   guardrailsStatus,
   overrideGuardrails,
+  guardBefore,
+  guardAfter,
   postFailure,
   reviseFailure,
   fingerprints,

@@ -1,4 +1,5 @@
 import { GUARD_SCHEMAS } from './guard.ts';
+import { GUARD_CALL_SCHEMAS } from './guard-calls.ts';
 import { SERVICE_SCHEMAS } from './service.ts';
 import { MESSAGE_SCHEMAS } from './messages.ts';
 import { MEMORY_SCHEMAS } from './memory.ts';
@@ -10,6 +11,7 @@ export const SCHEMAS = {
   ...RUN_SCHEMAS,
   ...MESSAGE_SCHEMAS,
   ...GUARD_SCHEMAS,
+  ...GUARD_CALL_SCHEMAS,
   ...MEMORY_SCHEMAS,
   ...METRICS_SCHEMAS,
   ...SERVICE_SCHEMAS,

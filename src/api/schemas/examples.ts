@@ -19,6 +19,14 @@ export const EXAMPLES: Partial<Record<SchemaName, Json>> = {
     override_by: null,
     reflection_result: { alignment_score: 0.72, drift_score: 0.28, summary_valid: true, reflection_persona: 'SAGE' },
   },
+  GuardBefore: { agent: 'coder', session: 'chat-7', tool: 'read_file', input: { path: 'a.txt' }, effect: 'read' },
+  GuardAfter: {
+    agent: 'coder',
+    session: 'chat-7',
+    tool: 'read_file',
+    input: { path: 'a.txt' },
+    error: 'a.txt: permission denied',
+  },
   FailureReport: {
     run_id: 'elsewhere-1',
     step_id: 3,

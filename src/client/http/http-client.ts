@@ -1,9 +1,11 @@
 import type { GuardrailsStatus } from '../../core/guardrails/guardrails-status.ts';
 import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
+import type { AnsweredCall, GuardedCall } from '../../core/guard/decide.ts';
+import type { InspectedLoop } from '../../core/inspect/inspected-loop.ts';
 import { defined, type Json } from '../../protocol/json.ts';
 import type { RunResult, RunStatus } from '../../protocol/run.ts';
 import type { RunEvent } from '../history/run-event.ts';
-import type { FollowOptions, Guards, Runs, SecondwindClient, TypedOptions } from '../secondwind-client.ts';
+import type { CallOptions, FollowOptions, Guards, Runs, SecondwindClient, TypedOptions } from '../secondwind-client.ts';
 import { typedResult } from '../typed-result.ts';
 import type { OverrideAnswer, RunEnd, RunPage, StartedRun, StoppedRun, TranscriptMessage } from '../views.ts';
 import { type RequestOptions, type ApiConnection, type HttpOptions, connectApi } from './api-connection.ts';
@@ -15,8 +17,40 @@ type Listed<K extends string, T> = { [key in K]: T[] } & { next_cursor?: string 
 
 export type { HttpOptions };
 
+/** Which conversation of which agent a call belongs to. */
+export interface GuardSession {
+  agent: string;
+  session: string;
+  /** Default: the mode of the policy. */
+  mode?: 'observe' | 'guide' | 'enforce';
+  /** True if a person wrote a message since the call before. */
+  user_message?: boolean;
+}
+
+export interface GuardAnswer<Action extends string> {
+  action: Action;
+  why: string;
+  /** What to tell the agent, at the end of the result of the call. */
+  guidance?: string;
+  loop?: InspectedLoop;
+}
+
+/** The guard of the server, which keeps the states of conversations in its memory. */
+export interface GuardOverHttp {
+  before(
+    call: GuardSession & GuardedCall,
+    options?: CallOptions,
+  ): Promise<GuardAnswer<'allow' | 'guide' | 'ask' | 'deny'>>;
+  after(
+    call: GuardSession & AnsweredCall,
+    options?: CallOptions,
+  ): Promise<GuardAnswer<'continue' | 'guide' | 'ask' | 'stop'>>;
+}
+
 /** The client of a running API. */
 export interface HttpClient extends SecondwindClient {
+  /** Asks the server's guard around the tool calls of an agent that runs elsewhere. */
+  guard: GuardOverHttp;
   /** Sends a request to any route of the API, for routes without a method in the client. */
   api: ApiConnection;
   monitors: Monitors;
@@ -35,7 +69,15 @@ export interface HttpClient extends SecondwindClient {
  */
 export function createHttpClient(options: HttpOptions): HttpClient {
   const api = connectApi(options);
-  return { runs: runsOverHttp(api), guards: guardsOverHttp(api), monitors: monitorsOverHttp(api), api };
+  const guards = guardsOverHttp(api);
+  return { runs: runsOverHttp(api), guards, guard: guardOverHttp(api), monitors: monitorsOverHttp(api), api };
+}
+
+function guardOverHttp(api: ApiConnection): GuardOverHttp {
+  return {
+    before: async (body, options = {}) => (await api.ask<never>('POST', '/v1/guard/before', { ...options, body })).body,
+    after: async (body, options = {}) => (await api.ask<never>('POST', '/v1/guard/after', { ...options, body })).body,
+  };
 }
 
 function guardsOverHttp(api: ApiConnection): Guards {
