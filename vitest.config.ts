@@ -92,6 +92,11 @@ export default defineConfig({
           hookTimeout: 120_000,
         },
       },
+      // The frameworks are large, so they have a package.json of their own: `npm run test:frameworks` installs them.
+      {
+        extends: true,
+        test: { name: 'frameworks', include: ['test/frameworks/*.test.ts'], testTimeout: 30_000 },
+      },
       // Those that kill stacks have stacks of their own.
       {
         extends: true,

@@ -3,6 +3,10 @@
  * nor a database driver, and makes no network call unless a server is named.
  */
 export { createGuard, type Guard, type GuardOptions, type SavedGuard } from './guard/create-guard.ts';
+export { guardAiSdk } from './guard/adapters/ai-sdk.ts';
+export type { Effects } from './guard/adapters/effects.ts';
+export { guardLangChain } from './guard/adapters/langchain.ts';
+export { guardOpenAiAgents } from './guard/adapters/openai-agents.ts';
 export { GuardStopError } from './guard/guard-stop-error.ts';
 export type { GuardServer } from './guard/server-memory.ts';
 export type { AfterDecision, AnsweredCall, BeforeDecision, GuardedCall } from './core/guard/decide.ts';

@@ -3,12 +3,16 @@ import { addGuidance, addGuidanceToError } from './add-guidance.ts';
 import type { Guard } from './create-guard.ts';
 import { GuardStopError } from './guard-stop-error.ts';
 
-/** Asks the guard around one call. `run` runs the tool; `told` puts guidance into its result. */
+/**
+ * Asks the guard around one call. `run` runs the tool, and `told` puts guidance into its result. `answerOf` selects the
+ * part of a result that the model reads, because ids and times around it differ in every call.
+ */
 export async function guardCall<Output>(
   guard: Pick<Guard, 'before' | 'after'>,
   call: { tool: string; input: unknown; effect?: ToolEffect | undefined },
   run: () => Output | Promise<Output>,
   told: (output: Output, text: string) => Output,
+  answerOf: (output: Output) => unknown = (output) => output,
 ): Promise<Output> {
   const { tool } = call;
   const before = await guard.before(call);
@@ -26,7 +30,7 @@ export async function guardCall<Output>(
     }
     throw text === undefined ? error : addGuidanceToError(error, text);
   }
-  const after = await guard.after({ ...call, output });
+  const after = await guard.after({ ...call, output: answerOf(output) });
   const text = joinTexts(before.text, after.text);
   if (after.verdict === 'stop' || after.verdict === 'ask') {
     throw new GuardStopError(text ?? '', { verdict: after.verdict, tool, loop: after.loop, output });
