@@ -122,7 +122,7 @@ function crossChecks(budget: { soft: number; near: number }): RequestProblem[] {
 function sizeOf(request: unknown): number | null {
   try {
     const text = JSON.stringify(request);
-    return text === undefined ? null : new TextEncoder().encode(text).length;
+    return text === undefined ? null : Buffer.byteLength(text);
   } catch {
     return null;
   }

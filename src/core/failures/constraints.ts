@@ -1,26 +1,22 @@
 import type { ConstraintOrigin, Constraints } from '../../protocol/tools.ts';
 import type { FailureMemory, FoldedFailure } from './folded-failure.ts';
 
-const NONE: Constraints = {};
-
 /**
  * The constraints that follow from a tool's failures; the run enforces them. A resolved failure still counts, because
  * its constraint may be what resolved it. A superseded one does not, because it is about an old version of the tool.
+ * Null if none follows.
  */
-export function deriveConstraints(memory: FailureMemory, toolName: string): Constraints {
-  const told = memory.by_fingerprint.filter(
-    ({ recommended_adjustment: advice, status }) =>
-      status !== 'superseded' && 'tool_name' in advice && advice.tool_name === toolName,
-  );
-  if (told.length === 0) return NONE;
+export function deriveConstraints(memory: FailureMemory, toolName: string): Constraints | null {
   const constraints: Constraints = {};
   const origins: ConstraintOrigin[] = [];
-  for (const failure of told) {
+  for (const failure of memory.by_fingerprint) {
+    const { recommended_adjustment: advice, status } = failure;
+    if (status === 'superseded' || !('tool_name' in advice) || advice.tool_name !== toolName) continue;
     const constraint = tighten(constraints, failure);
     if (constraint === null) continue;
     origins.push({ constraint, failure_id: failure.last_failure_id, fingerprint: failure.fingerprint });
   }
-  return origins.length === 0 ? NONE : { ...constraints, origins };
+  return origins.length === 0 ? null : { ...constraints, origins };
 }
 
 /**

@@ -76,11 +76,16 @@ const infrastructureWaits = (policy: RetryPolicy): number[] =>
  * The longest wait before each retry that the tool itself can cause: that of the slowest category that still allows the
  * retry.
  */
-const toolWaits = (policy: RetryPolicy, categories: readonly FailureCategory[]): number[] =>
-  Array.from({ length: maxRetriesPerStep(policy, categories) }, (_, index) => {
-    const allowing = categories.filter((category) => retryLimit(category, policy) > index);
-    return Math.max(0, ...allowing.map((category) => maxWait(category, index + 1, policy)));
-  });
+const toolWaits = (policy: RetryPolicy, categories: readonly FailureCategory[]): number[] => {
+  const waits = Array.from({ length: maxRetriesPerStep(policy, categories) }, () => 0);
+  for (const category of categories) {
+    const limit = retryLimit(category, policy);
+    for (let index = 0; index < limit && index < waits.length; index += 1) {
+      waits[index] = Math.max(waits[index] ?? 0, maxWait(category, index + 1, policy));
+    }
+  }
+  return waits;
+};
 
 const sum = (waits: readonly number[]): number => waits.reduce((total, wait) => total + wait, 0);
 
@@ -102,9 +107,12 @@ export const maxWaitPerCall = (policy: RetryPolicy): number => {
   const byTool = toolWaits(policy, TOOL_CATEGORIES);
   const byInfrastructure = infrastructureWaits(policy);
   let best = 0;
+  let toolWaited = 0;
   for (let tool = 0; tool <= byTool.length; tool += 1) {
+    if (tool > 0) toolWaited += byTool[tool - 1] ?? 0;
+    let waited = toolWaited;
     for (let lost = 0; lost <= byInfrastructure.length; lost += 1) {
-      const waited = sum(byTool.slice(0, tool)) + sum(byInfrastructure.slice(0, lost));
+      if (lost > 0) waited += byInfrastructure[lost - 1] ?? 0;
       best = Math.max(best, waited / (1 + tool + lost));
     }
   }

@@ -85,6 +85,8 @@ export interface Attempt {
   may_prove?: true;
 }
 
+export type FailedAttempt = Attempt & { outcome: CallFailed };
+
 /** A person's answer that lets a step run once more. */
 export interface Allowance {
   decision: Extract<Decision, 'retry' | 'correct' | 'not_done'>;

@@ -1,6 +1,6 @@
 import { enhancementArm } from '../retry/enhancement-arm.ts';
 import { CAP } from '../../protocol/caps.ts';
-import { defined, type Json } from '../../protocol/json.ts';
+import type { Json } from '../../protocol/json.ts';
 import type { CallFailed, CallOutcome, RetryContext, ToolCallRequest } from '../../protocol/tools.ts';
 import { type Attempt, buildRetryContext, type Step } from './attempts.ts';
 import { isEffectDone, isEffectUnknown, keyOf, nextFence } from './known-effects.ts';
@@ -91,7 +91,7 @@ function requestFor(
   const { step_id, call } = step;
   const constraints = attempt.constraints ?? {};
   const retry = retryContextFor(state, step);
-  return {
+  const request: ToolCallRequest = {
     run_id: run.run_id,
     agent: run.agent,
     loop_id: loop.loop_id,
@@ -100,17 +100,18 @@ function requestFor(
     phase: call.phase,
     tool: call.tool,
     input,
-    ...defined({ output_schema: call.output_schema }),
     guidance: attempt.guidance ?? { rows: [], text: '' },
-    ...(isLiteral(state, step.call) && { literal: true as const }),
     constraints,
-    ...defined({ retry_context: retry ?? undefined }),
     idempotency_key: keyOf(state, step),
     fence,
     timeout_ms: Math.min(toolTimeoutMs(state, step, constraints) ?? timeLeftMs, timeLeftMs),
     time_left_ms: timeLeftMs,
     waited_ms: attempt.waited_ms,
   };
+  if (call.output_schema !== undefined) request.output_schema = call.output_schema;
+  if (isLiteral(state, call)) request.literal = true;
+  if (retry !== null) request.retry_context = retry;
+  return request;
 }
 
 const toolTimeoutMs = (
@@ -121,7 +122,7 @@ const toolTimeoutMs = (
 
 /** The retry context for the prompt of this attempt. Null on a first attempt and when enhancement is off. */
 export function retryContextFor({ run }: RunState, step: Step): RetryContext | null {
-  return enhancementArm(run) === 'enhanced' && step.attempts.length > 1 ? buildRetryContext(step) : null;
+  return step.attempts.length > 1 && enhancementArm(run) === 'enhanced' ? buildRetryContext(step) : null;
 }
 
 const resolveInput = (state: RunState, step: Step): ResolvedPointers =>

@@ -1,4 +1,3 @@
-import { defined } from '../../protocol/json.ts';
 import type { UnknownEffect } from '../../protocol/effects.ts';
 import type { CallFailed } from '../../protocol/tools.ts';
 import { artifactOf, type Step } from './attempts.ts';
@@ -79,15 +78,8 @@ export function recordEffect(state: RunState, step: Step, bytes: number, known?:
   countDone(state, step);
   const mayComeAgain = state.run.plan !== null || state.run.planner === 'chooses';
   if (!mayComeAgain || !isSideEffect(state, step)) return;
-  keepEffects(state, [
-    {
-      call: identityOf(state, step),
-      told: describeCall(step),
-      artifact_id: artifactOf(step),
-      bytes,
-      ...defined({ known }),
-    },
-  ]);
+  const effect = { call: identityOf(state, step), told: describeCall(step), artifact_id: artifactOf(step), bytes };
+  keepEffects(state, [known === undefined ? effect : { ...effect, known }]);
 }
 
 /** Lets the effects that are done so far answer the calls of a new pass. */

@@ -39,13 +39,13 @@ const isEvaluated = ({ run }: RunState, { kind, call }: Step): boolean =>
 /** Adds the new attempts of a step that is not evaluated to the other work of the run. What evaluations cost is compared with it. */
 export function readOtherWork(state: RunState, step: Step): void {
   if (isEvaluated(state, step)) return;
-  const { ms, cost_micro_usd } = state.ledger.other_work ?? { ms: 0, cost_micro_usd: 0 };
-  const sum = { ms, cost_micro_usd };
-  for (const { waited_ms, outcome } of step.attempts.slice(step.attempts_read)) {
-    sum.ms += waited_ms + (outcome?.duration_ms ?? 0);
-    sum.cost_micro_usd += outcome?.cost_micro_usd ?? 0;
+  let { ms, cost_micro_usd } = state.ledger.other_work ?? { ms: 0, cost_micro_usd: 0 };
+  for (let index = step.attempts_read; index < step.attempts.length; index += 1) {
+    const { waited_ms = 0, outcome } = step.attempts[index] ?? {};
+    ms += waited_ms + (outcome?.duration_ms ?? 0);
+    cost_micro_usd += outcome?.cost_micro_usd ?? 0;
   }
-  if (sum.ms > 0 || sum.cost_micro_usd > 0) state.ledger.other_work = sum;
+  if (ms > 0 || cost_micro_usd > 0) state.ledger.other_work = { ms, cost_micro_usd };
 }
 
 /** Leaves out attempts whose worker was lost, because they say nothing about the quality of the work. */

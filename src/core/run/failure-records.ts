@@ -10,7 +10,7 @@ import type { CallFailed, Constraints, GuidanceRow, PromptUse, ToolManifestEntry
 import { recommendAdjustment } from '../failures/adjustment.ts';
 import { fingerprintOf } from '../failures/fingerprint.ts';
 import { defaultSeverity } from '../failures/severity.ts';
-import type { Attempt, Step, Subject } from './attempts.ts';
+import type { Attempt, FailedAttempt, Step, Subject } from './attempts.ts';
 import type { RunState } from './state.ts';
 
 /** Numbers the records that share a step and an attempt, so that no two records have the same id. */
@@ -34,7 +34,7 @@ export const turnOrdinal = (state: RunState, what: 'failure' | 'stall'): number 
 export function makeFailureRecord(
   state: RunState,
   step: Step,
-  attempt: Attempt & { outcome: CallFailed },
+  attempt: FailedAttempt,
   how: { effectUnknown: boolean; willRetry: boolean },
 ): FailureRecord {
   const { run } = state;
@@ -83,11 +83,7 @@ export function makeFailureRecord(
       denied: failure.denied,
       paths: failure.paths,
     }),
-    context_refs: {
-      manifest_id: sha256Hex(manifest),
-      ...artifactRefs(failure),
-      ...failure.refs,
-    },
+    context_refs: { ...artifactRefs(failure), manifest_id: sha256Hex(manifest), ...failure.refs },
     created_at: isoTime(attempt.at),
   };
   manifests.set(record, manifest);
@@ -187,6 +183,7 @@ function noticeOrdinal({ signal_type, index = 0, isFeedback, isOverride }: Notic
 
 /** Lists the artifacts that the attempt left in the store: its prompt and parts of its output. */
 function artifactRefs({ prompt, kept = [] }: CallFailed): { artifact_ids?: string[] } {
+  if (prompt === undefined && kept.length === 0) return {};
   const ids = [...(prompt === undefined ? [] : promptIds(prompt)), ...kept.map(({ artifact_id }) => artifact_id)];
   return ids.length === 0 ? {} : { artifact_ids: [...new Set(ids)].slice(0, MAX_REFS) };
 }
@@ -260,7 +257,8 @@ export function manifestText(state: RunState, step: Step, attempt: Attempt): str
 /** The manifest of a notice names the input of the step that it is about, where that step is known. */
 function noticeManifest(state: RunState, subject: Subject): TextArtifact {
   const { batch, steps } = state.loop;
-  const step = [...batch, ...steps].find(({ step_id }) => step_id === subject.step_id);
+  const isSubject = ({ step_id }: Step): boolean => step_id === subject.step_id;
+  const step = batch.find(isSubject) ?? steps.find(isSubject);
   const input = step === undefined || step.call.input === null ? null : hashCached(step.call.input);
   const text = renderManifest(state, { ...subject, input_hash: input, guidance: [], constraints: {}, prompt: null });
   return { id: sha256Hex(text), text };
@@ -275,22 +273,25 @@ interface Manifest extends Subject {
 
 function renderManifest({ run, loop }: RunState, manifest: Manifest): string {
   const { step_id, phase, tool, attempt, input_hash, guidance, constraints, prompt } = manifest;
+  const reflections: number[] = [];
+  for (const { reflection_id } of guidance) if (reflection_id !== undefined) reflections.push(reflection_id);
+  // The members are in canonical order, so that they need not be sorted.
   return canonicalJson({
-    run_id: run.run_id,
     agent: run.agent,
-    loop_id: loop.loop_id,
-    plan_version: run.plan === null ? null : hashCached(run.plan),
-    step_id,
-    phase,
-    tool,
-    tool_schema: run.manifest[tool]?.schema_hash ?? null,
-    tool_call_id: toolCallId(run.run_id, step_id, attempt),
     attempt,
-    input_hash,
-    guidance,
     constraints,
+    guidance,
+    input_hash,
+    loop_id: loop.loop_id,
+    phase,
+    plan_version: run.plan === null ? null : hashCached(run.plan),
     prompt,
-    reflections: guidance.flatMap(({ reflection_id }) => (reflection_id === undefined ? [] : [reflection_id])),
+    reflections,
+    run_id: run.run_id,
+    step_id,
+    tool,
+    tool_call_id: toolCallId(run.run_id, step_id, attempt),
+    tool_schema: run.manifest[tool]?.schema_hash ?? null,
   });
 }
 
@@ -298,7 +299,9 @@ function renderManifest({ run, loop }: RunState, manifest: Manifest): string {
 const hashes = new WeakMap<object, string>();
 export function hashCached(value: Json | Plan): string {
   if (typeof value !== 'object' || value === null) return hashOfJson(value);
-  const hash = hashes.get(value) ?? hashOfJson(value);
+  const known = hashes.get(value);
+  if (known !== undefined) return known;
+  const hash = hashOfJson(value);
   hashes.set(value, hash);
   return hash;
 }

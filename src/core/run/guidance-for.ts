@@ -44,11 +44,10 @@ export function guidanceFor(state: RunState, step: Step): AttemptGuidance {
   const own = withLessons(state, step, chosen, situation.fingerprint ?? null);
   const room = Math.max(0, k - corrections.length - pressure.length);
   const rows = fitting([...own.slice(0, room), ...hints], maxChars - (pressure[0]?.text.length ?? 0));
-  const constraints = step.kind === 'planner' ? {} : deriveConstraints(memory, step.call.tool);
-  return {
-    ...buildGuidance([...corrections, ...rows, ...pressure]),
-    ...(Object.keys(constraints).length > 0 && { constraints }),
-  };
+  const found: AttemptGuidance = buildGuidance([...corrections, ...rows, ...pressure]);
+  const constraints = step.kind === 'planner' ? null : deriveConstraints(memory, step.call.tool);
+  if (constraints !== null) found.constraints = constraints;
+  return found;
 }
 
 /**
@@ -114,6 +113,7 @@ const isCorrection = ({ signal_type }: FoldedFailure): boolean => signal_type ==
 /** Adds lessons of earlier runs: those about this failure come first, those about the tool after the run's own failures. */
 function withLessons(state: RunState, step: Step, own: GuidanceRow[], fingerprint: string | null): GuidanceRow[] {
   const { known } = state.lessons;
+  if (known.length === 0 && !step.attempts.some(({ recalled }) => recalled !== undefined)) return own;
   const ids = new Set(known.map((lesson) => lesson.reflection_id));
   const recalled = step.attempts.flatMap((attempt) => attempt.recalled ?? []);
   const lessons = [...known, ...recalled.filter((lesson) => !ids.has(lesson.reflection_id))].filter(

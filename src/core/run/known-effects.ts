@@ -124,7 +124,7 @@ export function keepEffects({ effects, loop }: RunState, done: SharedEffect[]): 
   for (const effect of done) kept.push({ ...effect, loop_id: loop.loop_id, answered_in: null });
   if (kept.length > MOST_KEPT) kept.splice(0, kept.length - MOST_KEPT);
   // A description is the largest part of an effect, and the state is small.
-  for (const old of kept.slice(-MOST_TOLD - done.length, -MOST_TOLD)) delete old.told;
+  for (const old of kept.slice(-MOST_TOLD - done.length, -MOST_TOLD)) if (old.told !== undefined) delete old.told;
 }
 
 /** The effect that is done and can answer this call: one of an earlier pass that has not answered a call of this pass. */
@@ -138,6 +138,7 @@ const toShared = ({ loop_id: _done, answered_in: _answered, ...effect }: DoneEff
 
 function dropOldest(done: Record<string, number>): void {
   const keys = Object.keys(done);
+  if (keys.length <= CAP.countedCalls) return;
   for (const key of keys.slice(0, Math.max(0, keys.length - CAP.countedCalls))) delete done[key];
 }
 

@@ -43,11 +43,12 @@ export async function recallLessons({ state, ports }: Story, attempt: Attempt, r
 
 /** Adds what a step has recalled to what the run knows. Lessons that the run started with are never dropped. */
 export function keepRecalled(state: RunState, step: Step): void {
-  const recalled = step.attempts.flatMap((attempt): RunLesson[] => {
-    const found = attempt.recalled ?? [];
+  const recalled: RunLesson[] = [];
+  for (const attempt of step.attempts) {
+    if (attempt.recalled === undefined) continue;
+    recalled.push(...attempt.recalled);
     delete attempt.recalled;
-    return found;
-  });
+  }
   if (recalled.length === 0) return;
   const { known } = state.lessons;
   const ids = new Set(known.map((lesson) => lesson.reflection_id));

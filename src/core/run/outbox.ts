@@ -3,7 +3,7 @@ import { defined } from '../../protocol/json.ts';
 import type { FailureRevision, RecordBatch, TextArtifact } from '../../protocol/records.ts';
 import type { Unsaved } from '../../protocol/run.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
-import type { CallSucceeded } from '../../protocol/tools.ts';
+import type { CallFailed, CallSucceeded } from '../../protocol/tools.ts';
 import { artifactOf, type Attempt, lastRecorded, type Step } from './attempts.ts';
 import { manifestText } from './failure-records.ts';
 import type { InHistory, RunState } from './state.ts';
@@ -29,7 +29,7 @@ export function keepUnsavedRecords(state: RunState, steps: readonly Step[]): voi
       const { record } = attempt;
       if (record === undefined || !outbox.unsaved.includes(record.failure_id)) continue;
       outbox.records.push(record);
-      outbox.artifacts.push(rebuildManifest(state, step, { ...attempt, record }));
+      outbox.artifacts.push(rebuildManifest(state, step, attempt, record));
     }
   }
 }
@@ -104,53 +104,57 @@ export const nothingToWrite = ({ outbox }: RunState): boolean =>
 export function collectWaiting(state: RunState, withOutputs: boolean): RecordBatch {
   const { outbox, run } = state;
   const outputs = withOutputs ? Object.entries(outbox.outputs).map(([id, { output }]) => ({ id, output })) : [];
-  return {
+  const { records, artifacts } = unsavedRecords(state);
+  const batch: RecordBatch = {
     run_id: run.run_id,
     agent: run.agent,
-    ...defined({ tenant: run.tenant }),
-    ...unsavedRecords(state),
+    records,
+    artifacts,
     revisions: [...outbox.revisions],
     outputs,
     lessons: [...outbox.lessons],
     lesson_uses: [...outbox.lesson_uses],
     evaluations: [...outbox.evaluations],
     feedback: [...outbox.feedback],
-    ...(outbox.decisions !== undefined && { decisions: [...outbox.decisions] }),
-    ...(outbox.in_history !== undefined && { from_history: true as const }),
   };
+  if (run.tenant !== undefined) batch.tenant = run.tenant;
+  if (outbox.decisions !== undefined) batch.decisions = [...outbox.decisions];
+  if (outbox.in_history !== undefined) batch.from_history = true;
+  return batch;
 }
 
 /** The records to write, in the order in which they were made, with the manifests that they point to. */
 function unsavedRecords(state: RunState): Pick<RecordBatch, 'records' | 'artifacts'> {
   const { outbox, loop } = state;
-  if (outbox.unsaved.length === 0) return { records: [], artifacts: [...outbox.artifacts] };
-  const due = outbox.unsaved.slice(0, CAP.outboxRecords);
-  const records = new Map(outbox.records.map((record) => [record.failure_id, record]));
   const artifacts = [...outbox.artifacts];
+  if (outbox.unsaved.length === 0) return { records: [], artifacts };
+  const due = outbox.unsaved.slice(0, CAP.outboxRecords);
+  const records: (FailureRecord | undefined)[] = due.map((id) =>
+    outbox.records.find(({ failure_id }) => failure_id === id),
+  );
+  let missing = records.filter((record) => record === undefined).length;
   const find = (step: Step): void => {
     for (const attempt of step.attempts) {
       const { record } = attempt;
-      if (record === undefined || records.has(record.failure_id)) continue;
-      if (!due.includes(record.failure_id)) continue;
-      records.set(record.failure_id, record);
-      artifacts.push(rebuildManifest(state, step, { ...attempt, record }));
+      const index = record === undefined ? -1 : due.indexOf(record.failure_id);
+      if (record === undefined || index === -1 || records[index] !== undefined) continue;
+      records[index] = record;
+      missing -= 1;
+      artifacts.push(rebuildManifest(state, step, attempt, record));
     }
   };
   for (const step of loop.batch) find(step);
   // Unsaved records are recent, so they are near the end.
-  for (let index = loop.steps.length - 1; index >= 0 && due.some((id) => !records.has(id)); index -= 1) {
+  for (let index = loop.steps.length - 1; index >= 0 && missing > 0; index -= 1) {
     const step = loop.steps[index];
     if (step !== undefined) find(step);
   }
-  const found = due.flatMap((id) => records.get(id) ?? []);
-  return { records: found, artifacts };
+  return { records: records.filter((record) => record !== undefined), artifacts };
 }
 
-type Recorded = Attempt & { record: FailureRecord };
-
 /** Computes the manifest again instead of keeping it, because everything in it is with the attempt. */
-const rebuildManifest = (state: RunState, step: Step, attempt: Recorded): TextArtifact => ({
-  id: attempt.record.context_refs.manifest_id ?? '',
+const rebuildManifest = (state: RunState, step: Step, attempt: Attempt, record: FailureRecord): TextArtifact => ({
+  id: record.context_refs.manifest_id ?? '',
   text: manifestText(state, step, attempt),
 });
 
@@ -165,6 +169,7 @@ export function dropWritten(state: RunState, batch: RecordBatch, fromHistory?: I
     const { writes, records, outputs } = fromHistory;
     addToHistory(outbox, { writes: -writes, records: -records, outputs: -outputs });
   }
+  if (batch.outputs.length === 0) return;
   const latest = loop.steps.findLast((step) => artifactOf(step) !== null);
   for (const { id } of batch.outputs) {
     if (latest !== undefined && id === artifactOf(latest)) continue;
@@ -186,26 +191,34 @@ export function leaveInHistory(state: RunState, batch: RecordBatch): void {
 
 function removeBatch(state: RunState, batch: RecordBatch): void {
   const { outbox, loop } = state;
-  const records = new Set(batch.records.map((record) => record.failure_id));
-  const revisions = new Set(batch.revisions.map((revision) => revision.revision_id));
-  const artifacts = new Set(batch.artifacts.map((artifact) => artifact.id));
-  const without = <T>(all: T[], written: T[]): T[] => all.filter((one) => !written.includes(one));
-  outbox.unsaved = outbox.unsaved.filter((id) => !records.has(id));
-  outbox.records = outbox.records.filter((record) => !records.has(record.failure_id));
-  outbox.revisions = outbox.revisions.filter((revision) => !revisions.has(revision.revision_id));
-  outbox.artifacts = outbox.artifacts.filter((artifact) => !artifacts.has(artifact.id));
+  const written = (id: string): boolean => batch.records.some(({ failure_id }) => failure_id === id);
+  outbox.unsaved = outbox.unsaved.filter((id) => !written(id));
+  outbox.records = outbox.records.filter(({ failure_id }) => !written(failure_id));
+  outbox.revisions = withoutIds(outbox.revisions, batch.revisions, ({ revision_id }) => revision_id);
+  outbox.artifacts = withoutIds(outbox.artifacts, batch.artifacts, ({ id }) => id);
   outbox.lessons = without(outbox.lessons, batch.lessons);
   outbox.lesson_uses = without(outbox.lesson_uses, batch.lesson_uses);
   outbox.evaluations = without(outbox.evaluations, batch.evaluations);
   outbox.feedback = without(outbox.feedback, batch.feedback);
-  const decisions = without(outbox.decisions ?? [], batch.decisions ?? []);
-  if (decisions.length > 0) outbox.decisions = decisions;
-  else delete outbox.decisions;
-  foldSteps(
-    state,
-    loop.steps.filter((step) => !loop.batch.includes(step) && step.attempts.some(({ record }) => record !== undefined)),
-  );
+  if (outbox.decisions !== undefined) {
+    const decisions = without(outbox.decisions, batch.decisions ?? []);
+    if (decisions.length > 0) outbox.decisions = decisions;
+    else delete outbox.decisions;
+  }
+  for (const step of loop.steps) {
+    if (step.attempts.some(({ record }) => record !== undefined) && !loop.batch.includes(step)) foldStep(state, step);
+  }
 }
+
+function withoutIds<T>(all: T[], written: T[], idOf: (one: T) => string): T[] {
+  if (all.length === 0 || written.length === 0) return all;
+  const ids = new Set(written.map(idOf));
+  return all.filter((one) => !ids.has(idOf(one)));
+}
+
+/** Most of the lists are empty in most writes, and then nothing is copied. */
+const without = <T>(all: T[], written: T[]): T[] =>
+  all.length === 0 || written.length === 0 ? all : all.filter((one) => !written.includes(one));
 
 /**
  * Folds finished steps into what later steps need: the last attempt without its output, guidance and constraints, and
@@ -225,13 +238,15 @@ function foldStep(state: RunState, step: Step): void {
   const isOpen = state.run.planner === 'chooses' && step.end?.kind === 'failed' && step.answered !== true;
   const learntFrom = isOpen ? lastRecorded(step) : undefined;
   const kept: Attempt[] = [];
-  for (const [index, attempt] of step.attempts.entries()) {
+  for (let index = 0; index <= last; index += 1) {
+    const attempt = step.attempts[index];
+    if (attempt === undefined) continue;
     const { record } = attempt;
     if (record !== undefined && state.outbox.unsaved.includes(record.failure_id)) kept.push(attempt);
     else if (index === last || attempt === learntFrom) kept.push(foldAttempt(attempt, attempt === learntFrom));
   }
   step.attempts = kept;
-  delete step.key;
+  if (step.key !== undefined) delete step.key;
   step.attempts_read = kept.length;
 }
 
@@ -243,8 +258,10 @@ function foldAttempt(attempt: Attempt, keepsRecord: boolean): Attempt {
   if (outcome?.class === 'failed') {
     const { class: failed, certainty, origin, category, error_code, message_preview, duration_ms } = outcome;
     const { output, result_hash } = outcome;
-    const kept = { class: failed, certainty, origin, category, error_code, message_preview, duration_ms };
-    return { n, at, waited_ms, outcome: { ...kept, ...defined({ output, result_hash }) } };
+    const kept: CallFailed = { class: failed, certainty, origin, category, error_code, message_preview, duration_ms };
+    if (output !== undefined) kept.output = output;
+    if (result_hash !== undefined) kept.result_hash = result_hash;
+    return { n, at, waited_ms, outcome: kept };
   }
   if (outcome?.class !== 'ok') return { n, at, waited_ms, outcome };
   const { artifact_id, bytes, inline, duration_ms, detected, unsaved } = outcome;

@@ -10,30 +10,21 @@ import { newPressure } from './ledger.ts';
 import { queueNotice, queueRevisions } from './outbox.ts';
 import type { RunState } from './state.ts';
 
-/**
- * The result of reading attempts into the failure memory: which failures there are, whether the guidance shown before
- * an attempt helped, and which failures a success has proved resolved.
- */
-interface ReadResult {
-  memory: FailureMemory;
-  revisions: FailureRevision[];
-}
-
 /** Adds the attempts of a step that have not been read yet to the run's failure memory. Called in step order. */
 export function readFailures(state: RunState, step: Step): void {
-  const { memory, revisions } = readAttempts(state, state.failures, step);
-  state.failures = memory;
-  queueRevisions(state, revisions);
+  const revisions: FailureRevision[] = [];
+  state.failures = readAttempts(state, state.failures, step, revisions);
+  if (revisions.length > 0) queueRevisions(state, revisions);
   step.attempts_read = step.attempts.length;
 }
 
 /** Returns the memory including the unread attempts of this step, without changing the state. */
 export const memoryWith = (state: RunState, step: Step): FailureMemory =>
-  readAttempts(state, state.failures, step).memory;
+  readAttempts(state, state.failures, step, null);
 
 /** Returns the memory including all steps under way, for a status in the middle of a batch. */
 export const memoryNow = (state: RunState): FailureMemory =>
-  state.loop.batch.reduce((memory, step) => readAttempts(state, memory, step).memory, state.failures);
+  state.loop.batch.reduce((memory, step) => readAttempts(state, memory, step, null), state.failures);
 
 /** Returns the failures of a run, one item per fingerprint, for the query `failures`. */
 export const failuresOf = (state: RunState): FoldedFailure[] =>
@@ -43,25 +34,28 @@ export const failuresOf = (state: RunState): FoldedFailure[] =>
 export const hasUnread = (step: Step): boolean =>
   step.attempts.some(({ record }, index) => index >= step.attempts_read && record !== undefined);
 
-function readAttempts(state: RunState, before: FailureMemory, step: Step): ReadResult {
+/**
+ * Reads the new attempts of a step into the failure memory: which failures there are, whether the guidance shown before
+ * an attempt helped, and which failures a success has proved resolved. The revisions are added to the list, if there is
+ * one.
+ */
+function readAttempts(
+  state: RunState,
+  before: FailureMemory,
+  step: Step,
+  revisions: FailureRevision[] | null,
+): FailureMemory {
   let memory = before;
-  const revisions: FailureRevision[] = [];
   for (let index = step.attempts_read; index < step.attempts.length; index += 1) {
     const attempt = step.attempts[index];
     if (attempt === undefined) continue;
     const read = readAttempt(state, memory, step, attempt);
     memory = read.memory;
-    for (const made of read.revisions) {
-      revisions.push({
-        ...made,
-        run_id: state.run.run_id,
-        step_id: step.step_id,
-        attempt: attempt.n,
-        created_at: isoTime(attempt.at),
-      });
-    }
+    if (revisions === null) continue;
+    const about = { run_id: state.run.run_id, step_id: step.step_id, attempt: attempt.n };
+    for (const made of read.revisions) revisions.push({ ...made, ...about, created_at: isoTime(attempt.at) });
   }
-  return { memory, revisions };
+  return memory;
 }
 
 function readAttempt(
@@ -98,13 +92,13 @@ function readAttempt(
  * turn, because only the attempt that follows shows whether it helped.
  */
 function shownFingerprints(state: RunState, step: Step, { guidance }: Attempt): string[] {
-  if (guidance === undefined) return [];
-  return guidance.rows
-    .filter(({ reflection_id, fingerprint }) => {
-      if (reflection_id !== undefined) return false;
-      return step.kind === 'tool' || findFailure(state.failures, fingerprint)?.tool_name === step.call.tool;
-    })
-    .map(({ fingerprint }) => fingerprint);
+  const shown: string[] = [];
+  for (const { reflection_id, fingerprint } of guidance?.rows ?? []) {
+    if (reflection_id !== undefined) continue;
+    const isAboutStep = step.kind === 'tool' || findFailure(state.failures, fingerprint)?.tool_name === step.call.tool;
+    if (isAboutStep) shown.push(fingerprint);
+  }
+  return shown;
 }
 
 export const occurrencesOf = (state: RunState, fingerprint: string): number =>

@@ -59,6 +59,7 @@ const LATEST_CHOICES = 10;
 /** An upper estimate of the size in bytes that needs no encoder: three bytes for each UTF-16 unit. */
 function sizeOf(state: RunState): number {
   const text = JSON.stringify(state);
+  if (3 * text.length <= CAP.stateBytes) return 3 * text.length;
   let beyondAscii = 0;
   for (let index = 0; index < text.length; index += 1) if (text.charCodeAt(index) > 0x7f) beyondAscii += 1;
   return text.length + 2 * beyondAscii;

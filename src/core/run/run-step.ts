@@ -1,4 +1,3 @@
-import { defined } from '../../protocol/json.ts';
 import type { Amounts } from '../../protocol/run.ts';
 import type { FailureRecord } from '../../protocol/schemas/failure-record.ts';
 import type { CallFailed, CallOutcome } from '../../protocol/tools.ts';
@@ -10,6 +9,7 @@ import {
   type Attempt,
   attemptCount,
   dropOutputText,
+  type FailedAttempt,
   isOneMoreAttempt,
   lastFailure,
   retriesUsed,
@@ -92,15 +92,12 @@ function beginAttempt({ state, ports }: Story, step: Step, waitMs: number, allow
   state.ledger.used[budgetOf(step)] += 1;
   // Only the output of the last attempt is shown to whoever chose the call.
   dropOutputText(step);
-  const attempt: Attempt = {
-    n: attemptCount(step) + 1,
-    at: ports.now(),
-    waited_ms: waitMs,
-    ...guidanceFor(state, step),
-    outcome: null,
-    ...defined({ answer: allowed }),
-    ...(state.failures.total > 0 && { may_prove: true as const }),
-  };
+  const { guidance, constraints } = guidanceFor(state, step);
+  const attempt: Attempt = { n: attemptCount(step) + 1, at: ports.now(), waited_ms: waitMs, outcome: null };
+  if (guidance !== undefined) attempt.guidance = guidance;
+  if (constraints !== undefined) attempt.constraints = constraints;
+  if (allowed !== undefined) attempt.answer = allowed;
+  if (state.failures.total > 0) attempt.may_prove = true;
   step.attempts.push(attempt);
   return attempt;
 }
@@ -170,27 +167,29 @@ function recordFailure(
   attempt: Attempt,
   willRetry: boolean,
 ): FailureRecord | null {
-  const failure = attempt.outcome;
-  if (failure?.class !== 'failed') return null;
-  const at = { step_id: step.step_id, attempt: attempt.n };
-  const effectUnknown = isEffectUnknown(state, step, failure);
-  if (isInfrastructure(failure.category) && !effectUnknown) {
-    ports.log({ event: 'worker_lost', ...at, code: failure.error_code });
+  if (!hasFailed(attempt)) return null;
+  const { category, error_code } = attempt.outcome;
+  const effectUnknown = isEffectUnknown(state, step, attempt.outcome);
+  if (isInfrastructure(category) && !effectUnknown) {
+    ports.log({ event: 'worker_lost', step_id: step.step_id, attempt: attempt.n, code: error_code });
     return null;
   }
-  const record = makeFailureRecord(state, step, { ...attempt, outcome: failure }, { effectUnknown, willRetry });
+  const record = makeFailureRecord(state, step, attempt, { effectUnknown, willRetry });
   attempt.record = record;
   queueRecord(state, record);
   ports.log({
     event: 'failure_recorded',
     failure_id: record.failure_id,
     fingerprint: record.fingerprint,
-    ...at,
-    category: failure.category,
+    step_id: step.step_id,
+    attempt: attempt.n,
+    category,
     will_retry: willRetry,
   });
   return record;
 }
+
+const hasFailed = (attempt: Attempt): attempt is FailedAttempt => attempt.outcome?.class === 'failed';
 
 function logRetry({ state, ports }: Story, step: Step, { category, retry_after_ms }: CallFailed, waitMs: number): void {
   const used = retriesUsed(step);

@@ -23,6 +23,7 @@ export function readTrials(state: RunState, step: Step): void {
   if (step.end?.kind !== 'ok' && step.end?.kind !== 'failed') return;
   const { lessons, outbox, run } = state;
   const tried = (lessons.tried ??= []);
+  if (lessons.known.length === 0 && !step.attempts.some(({ recalled }) => recalled !== undefined)) return;
   for (const { lesson, after } of knownLessons(state, step)) {
     const share = withheldShareOf(state, lesson);
     if (lesson.trial === undefined || share === 0 || tried.includes(lesson.reflection_id)) continue;
