@@ -80,27 +80,30 @@ export function prepareRun(request: unknown, registry: Registry, runId: string):
   if (problems.length > 0) return refused(problems);
   const given: Plan | null = chooses ? null : plan;
   const helpers = summariseHelpers(helping);
-  const run = {
+  const planner = chooses ? 'chooses' : 'given';
+  const reviewer = reviewerOf(agent);
+  const run: PreparedRun = {
     run_id: runId,
     agent: agent.name,
     goal: asked.goal,
     input: asked.input ?? null,
-    planner: chooses ? ('chooses' as const) : ('given' as const),
+    planner,
     plan: given,
     model: chooses && thinks(agent) ? modelNameOf(agent) : null,
-    ...(chooses && agent.output !== undefined && { typed_output: true as const }),
-    reviewer: reviewerOf(agent),
+    reviewer,
     policy,
     manifest: manifestOf(agent),
-    ...defined({ helpers }),
     loop_id: loopId,
     labels: asked.labels ?? [],
-    ...defined({ tenant: asked.tenant }),
     parent_run_id: asked.parent_run_id ?? null,
     memory: EMPTY_START_MEMORY,
     keeps_asked_inputs: true as const,
+    bound: computeRunBound({ policy, planner, plan: given, reviewer, ...defined({ helpers }) }),
   };
-  return { ok: true, prepared: { ...run, bound: computeRunBound(run) } };
+  if (chooses && agent.output !== undefined) run.typed_output = true;
+  if (helpers !== undefined) run.helpers = helpers;
+  if (asked.tenant !== undefined) run.tenant = asked.tenant;
+  return { ok: true, prepared: run };
 }
 
 export const reviewerOf = ({ review }: Agent): PreparedRun['reviewer'] =>

@@ -64,8 +64,9 @@ const stripGeneratedValue = (value: unknown, depth: number): unknown => {
  * ids.
  */
 export const callIdentity = ({ tool_name, args, loop_key }: CallToIdentify): string => {
-  const asked = typeof loop_key === 'string' ? { loop_key } : { args: stripGeneratedValue(args, 0) };
-  return sha256Hex(canonicalJson({ tool_name, ...asked })).slice(0, IDENTITY_CHARS);
+  const asked =
+    typeof loop_key === 'string' ? { loop_key, tool_name } : { args: stripGeneratedValue(args, 0), tool_name };
+  return sha256Hex(canonicalJson(asked)).slice(0, IDENTITY_CHARS);
 };
 
 /** Identifies an agent's message. It is only compared, never shown and never part of a name. */

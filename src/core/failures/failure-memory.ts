@@ -33,6 +33,7 @@ const ALWAYS_FITS = 25;
 
 const withinCap = (memory: FailureMemory, latest: FoldedFailure, max: number): FailureMemory => {
   const { by_fingerprint } = memory;
+  if (by_fingerprint.length <= Math.min(max, ALWAYS_FITS)) return memory;
   const measured = max === CAP.fingerprintsInState && by_fingerprint.length > ALWAYS_FITS;
   const chars = (failure: FoldedFailure): number => (measured ? JSON.stringify(failure).length : 0);
   let tooMany = by_fingerprint.length - max;
@@ -73,10 +74,12 @@ export const addFailure = (
     trigger_key: triggerKeys({ tool_name, input_hash, query: options.query })[0] ?? null,
     tool_schema_hash: options.tool_schema_hash ?? null,
   });
+  const by_signal = { ...memory.by_signal };
+  by_signal[record.signal_type] = (by_signal[record.signal_type] ?? 0) + 1;
   const next: FailureMemory = {
     by_fingerprint: replaced(memory, known, folded),
     total: memory.total + 1,
-    by_signal: { ...memory.by_signal, [record.signal_type]: (memory.by_signal[record.signal_type] ?? 0) + 1 },
+    by_signal,
     folded_away: memory.folded_away,
   };
   return withinCap(next, folded, options.max_fingerprints ?? CAP.fingerprintsInState);
@@ -89,7 +92,9 @@ export const changeFailures = (
 
 /** Notes that a step succeeded with a new artifact, which resets the counts "since progress". */
 export const noteProgress = (memory: FailureMemory): FailureMemory =>
-  changeFailures(memory, (failure) => (failure.since_progress === 0 ? failure : { ...failure, since_progress: 0 }));
+  memory.by_fingerprint.some(({ since_progress }) => since_progress > 0)
+    ? changeFailures(memory, (failure) => (failure.since_progress === 0 ? failure : { ...failure, since_progress: 0 }))
+    : memory;
 
 /**
  * Notes that a person answered about this failure. This counts as progress only once, so that answers cannot keep a

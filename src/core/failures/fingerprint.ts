@@ -54,12 +54,12 @@ const computed = (fields: FingerprintFields): string => {
   const code = fields.error_code || null;
   const hash = sha256Hex(
     canonicalJson({
+      chunk_ids: chunkSet(fields.chunk_ids ?? []),
+      error_code: code,
+      message: normaliseMessage(salientLine(fields.message ?? '')) || null,
+      query: normaliseQuery(fields.query ?? '') || null,
       signal_type: fields.signal_type,
       tool_name: tool,
-      error_code: code,
-      query: normaliseQuery(fields.query ?? '') || null,
-      chunk_ids: chunkSet(fields.chunk_ids ?? []),
-      message: normaliseMessage(salientLine(fields.message ?? '')) || null,
     }),
   ).slice(0, HASH_CHARS);
   const prefix = [fields.signal_type, cleanName(tool ?? '-', TOOL_CHARS), cleanName(code ?? '-', CODE_CHARS)].join(':');

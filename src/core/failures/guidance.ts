@@ -74,7 +74,8 @@ export const selectGuidance = (
     chars += text.length + (rows.length > 0 ? 1 : 0);
     if (chars > maxChars) break;
     const why = explainChoice(failure, relevance);
-    rows.push({ fingerprint: failure.fingerprint, failure_id: failure.last_failure_id, relevance, why, text });
+    // In canonical order, because rows are part of manifests, which are hashed.
+    rows.push({ failure_id: failure.last_failure_id, fingerprint: failure.fingerprint, relevance, text, why });
   }
   return { rows, text: rows.map((row) => row.text).join('\n') };
 };

@@ -25,7 +25,7 @@ export const creditGuidance = (
   shown: readonly string[],
   outcome: AttemptOutcome,
 ): RevisedMemory => {
-  if (shown.length === 0) return { memory, revisions: [] };
+  if (shown.length === 0 || (!outcome.ok && !shown.includes(outcome.fingerprint))) return { memory, revisions: [] };
   const revisions: NewRevision[] = [];
   const credited = changeFailures(memory, (failure) => {
     if (!shown.includes(failure.fingerprint)) return failure;

@@ -1,4 +1,4 @@
-import { defined, isRecord } from '../../protocol/json.ts';
+import { isRecord } from '../../protocol/json.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
 import type { Policy, PolicyPatch } from '../../protocol/schemas/policy.ts';
 
@@ -8,8 +8,14 @@ export function mergePolicy(...patches: (PolicyPatch | undefined)[]): Policy {
   for (const patch of patches) {
     for (const [part, value] of Object.entries(patch ?? {})) {
       if (value === undefined) continue;
-      merged[part] = isRecord(value) ? { ...(merged[part] as object), ...defined(value) } : value;
+      merged[part] = isRecord(value) ? mergeGroup(merged[part] as Record<string, unknown>, value) : value;
     }
   }
   return merged as Policy;
+}
+
+function mergeGroup(group: Record<string, unknown>, patch: Record<string, unknown>): Record<string, unknown> {
+  const merged = { ...group };
+  for (const key of Object.keys(patch)) if (patch[key] !== undefined) merged[key] = patch[key];
+  return merged;
 }

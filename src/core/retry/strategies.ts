@@ -118,4 +118,13 @@ export function maxRetriesPerStep(
 }
 
 /** The most attempts that a step can have by itself, without those that people allow. */
-export const maxAttemptsPerStep = (policy: RetryPolicy): number => 1 + maxRetriesPerStep(policy) + policy.worker_lost;
+export function maxAttemptsPerStep(policy: RetryPolicy): number {
+  const known = attemptsPerStep.get(policy);
+  if (known !== undefined) return known;
+  const attempts = 1 + maxRetriesPerStep(policy) + policy.worker_lost;
+  attemptsPerStep.set(policy, attempts);
+  return attempts;
+}
+
+/** Every batch asks, and a policy never changes. */
+const attemptsPerStep = new WeakMap<RetryPolicy, number>();

@@ -1,9 +1,11 @@
 import { CAP } from '../../protocol/caps.ts';
 import type { EffectsReport, InheritedEffects, SharedEffect, UnknownEffect } from '../../protocol/effects.ts';
-import { callId, hashOfJson, idempotencyKey } from '../../protocol/ids.ts';
+import { callId, idempotencyKey } from '../../protocol/ids.ts';
+import type { Json } from '../../protocol/json.ts';
 import type { PreparedRun } from '../../protocol/run.ts';
 import type { CallFailed, ToolEffect } from '../../protocol/tools.ts';
 import type { Call, Step } from './attempts.ts';
+import { hashCached } from './failure-records.ts';
 import { isLiteral, pinPointers } from './pointers.ts';
 import type { DoneEffect, KnownEffects, RunState } from './state.ts';
 
@@ -30,14 +32,14 @@ const identities = new WeakMap<Call, string>();
 export function identityOf(state: RunState, step: Step): string {
   const known = identities.get(step.call);
   if (known !== undefined) return known;
-  const input_hash = hashOfJson(identifyingInput(state, step));
+  const input_hash = hashCached(identifyingInput(state, step));
   const identity = callId(step.call.tool, input_hash);
   identities.set(step.call, identity);
   return identity;
 }
 
 /** A step of a user's own workflow may give no input. Nothing then tells its calls apart, so each is a call of its own. */
-function identifyingInput(state: RunState, { call, step_id }: Step): unknown {
+function identifyingInput(state: RunState, { call, step_id }: Step): Json {
   const { run } = state;
   const isGuarded = run.plan === null && run.planner === 'given';
   if (isGuarded && call.input === null) return { step_id, run_id: run.run_id };

@@ -12,19 +12,21 @@ import type { RunState } from './state.ts';
 
 /** Adds the attempts of a step that have not been read yet to the run's failure memory. Called in step order. */
 export function readFailures(state: RunState, step: Step): void {
-  const revisions: FailureRevision[] = [];
-  state.failures = readAttempts(state, state.failures, step, revisions);
+  const { memory, revisions } = readNew(state, step);
+  state.failures = memory;
   if (revisions.length > 0) queueRevisions(state, revisions);
   step.attempts_read = step.attempts.length;
 }
 
 /** Returns the memory including the unread attempts of this step, without changing the state. */
-export const memoryWith = (state: RunState, step: Step): FailureMemory =>
-  readAttempts(state, state.failures, step, null);
+export const memoryWith = (state: RunState, step: Step): FailureMemory => readNew(state, step).memory;
 
 /** Returns the memory including all steps under way, for a status in the middle of a batch. */
 export const memoryNow = (state: RunState): FailureMemory =>
-  state.loop.batch.reduce((memory, step) => readAttempts(state, memory, step, null), state.failures);
+  state.loop.batch.reduce(
+    (memory, step) => readAttempts(state, memory, step, step.attempts_read).memory,
+    state.failures,
+  );
 
 /** Returns the failures of a run, one item per fingerprint, for the query `failures`. */
 export const failuresOf = (state: RunState): FoldedFailure[] =>
@@ -35,27 +37,53 @@ export const hasUnread = (step: Step): boolean =>
   step.attempts.some(({ record }, index) => index >= step.attempts_read && record !== undefined);
 
 /**
- * Reads the new attempts of a step into the failure memory: which failures there are, whether the guidance shown before
- * an attempt helped, and which failures a success has proved resolved. The revisions are added to the list, if there is
- * one.
+ * The result of reading attempts into the failure memory: which failures there are, whether the guidance shown before
+ * an attempt helped, and which failures a success has proved resolved.
  */
-function readAttempts(
-  state: RunState,
-  before: FailureMemory,
-  step: Step,
-  revisions: FailureRevision[] | null,
-): FailureMemory {
+interface ReadResult {
+  memory: FailureMemory;
+  revisions: FailureRevision[];
+}
+
+/**
+ * What was read of a step so far. Each attempt is read once, although the memory is needed before every attempt. It holds
+ * while the run's memory is the same one: attempts that have ended do not change in what is read here.
+ */
+interface ReadSoFar extends ReadResult {
+  before: FailureMemory;
+  /** The attempts from `from` up to `to` are read. */
+  from: number;
+  to: number;
+}
+const reads = new WeakMap<Step, ReadSoFar>();
+
+/** Reads the attempts of a step that the run's failure memory has not read yet. */
+function readNew(state: RunState, step: Step): ReadResult {
+  const { failures: before } = state;
+  const { attempts, attempts_read: from } = step;
+  const known = reads.get(step);
+  const isValid = known !== undefined && known.before === before && known.from === from && known.to <= attempts.length;
+  const soFar = isValid ? known : { memory: before, revisions: [], to: from };
+  const { memory, revisions } = readAttempts(state, soFar.memory, step, soFar.to);
+  const all = revisions.length === 0 ? soFar.revisions : [...soFar.revisions, ...revisions];
+  // An attempt that is under way is read again when it has ended.
+  const isRunning = attempts.at(-1)?.outcome === null;
+  if (!isRunning) reads.set(step, { before, from, to: attempts.length, memory, revisions: all });
+  return { memory, revisions: all };
+}
+
+function readAttempts(state: RunState, before: FailureMemory, step: Step, from: number): ReadResult {
   let memory = before;
-  for (let index = step.attempts_read; index < step.attempts.length; index += 1) {
+  const revisions: FailureRevision[] = [];
+  for (let index = from; index < step.attempts.length; index += 1) {
     const attempt = step.attempts[index];
     if (attempt === undefined) continue;
     const read = readAttempt(state, memory, step, attempt);
     memory = read.memory;
-    if (revisions === null) continue;
     const about = { run_id: state.run.run_id, step_id: step.step_id, attempt: attempt.n };
     for (const made of read.revisions) revisions.push({ ...made, ...about, created_at: isoTime(attempt.at) });
   }
-  return memory;
+  return { memory, revisions };
 }
 
 function readAttempt(

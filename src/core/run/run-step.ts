@@ -196,7 +196,7 @@ function logRetry({ state, ports }: Story, step: Step, { category, retry_after_m
   const retry = 1 + (isInfrastructure(category) ? used.infrastructure : used.retries);
   const { retry: policy } = state.run.policy;
   const backoff = retryBackoff({ category, retry, policy, wait_ms: waitMs, retry_after_ms });
-  ports.log({ ...backoff, step_id: step.step_id, attempt: attemptCount(step) });
+  ports.log(Object.assign(backoff, { step_id: step.step_id, attempt: attemptCount(step) }));
 }
 
 async function backOff({ state, ports }: Story, step: Step, waitMs: number): Promise<void> {
