@@ -48,15 +48,14 @@ const stripGeneratedValue = (value: unknown, depth: number): unknown => {
   if (typeof value !== 'object' || value === null) return value;
   if (depth >= MAX_DEPTH) return '<deep>';
   if (Array.isArray(value)) return value.map((item) => stripGeneratedValue(item, depth + 1));
-  return Object.fromEntries(
-    Object.entries(value).map(([key, member]) => [
-      key,
-      // `null` and booleans are not nonces, whatever the name of the argument is.
-      NONCE_KEY.test(key) && (typeof member === 'string' || typeof member === 'number')
-        ? '<nonce>'
-        : stripGeneratedValue(member, depth + 1),
-    ]),
-  );
+  const stripped: [string, unknown][] = [];
+  for (const [key, member] of Object.entries(value)) {
+    // `null` and booleans are not nonces, whatever the name of the argument is.
+    const isNonce = (typeof member === 'string' || typeof member === 'number') && NONCE_KEY.test(key);
+    stripped.push([key, isNonce ? '<nonce>' : stripGeneratedValue(member, depth + 1)]);
+  }
+  // In order, so that they need not be sorted for the hash. `fromEntries` needs no special case for `__proto__`.
+  return Object.fromEntries(stripped.sort(([one], [other]) => (one < other ? -1 : 1)));
 };
 
 /**

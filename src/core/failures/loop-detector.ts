@@ -1,6 +1,6 @@
 import type { ToolEffect } from '../../protocol/tools.ts';
 import { type CallFeatures, describeCall, type ObservedCall } from '../stuck/call-features.ts';
-import { addCall, createSeenFeatures } from '../stuck/seen-features.ts';
+import { addCall, append, createSeenFeatures } from '../stuck/seen-features.ts';
 import { type Finding, findVaried, type Limits } from '../stuck/stuck-rules.ts';
 import { type Verdict, verdictOf } from '../stuck/verdict.ts';
 import type { CallToIdentify } from './call-identity.ts';
@@ -126,6 +126,7 @@ const countCall = (
 };
 
 const withoutOne = (underWay: Record<string, number>, identity: string): Record<string, number> => {
+  if (underWay[identity] === undefined) return underWay;
   const { [identity]: count, ...others } = underWay;
   return count === undefined || count <= 1 ? others : { ...others, [identity]: count - 1 };
 };
@@ -151,33 +152,35 @@ export const addOutcome = (
   limits?: Limits,
 ): AfterCall => {
   const identity = features.call;
-  const seen = state.seen_calls.find((one) => one.identity === identity);
+  const seenAt = state.seen_calls.findIndex((one) => one.identity === identity);
+  const seen = state.seen_calls[seenAt];
   const progress = madeProgress(state, call, outcome, seen);
   const stretch = state.stretch + (progress ? 1 : 0);
   const number = state.calls + 1;
   const counted = countCall(seen, { identity, stretch, number }, outcome);
-  const recent = [...state.recent, { identity, tool_name: call.tool_name, outcome: counted.outcome }];
   const result = resultKey(call, outcome);
-  const results = result === null || state.seen_results.includes(result) ? [] : [result];
-  const { suspicion: _before, ...kept } = state;
-  const next: LoopWatch = {
-    ...kept,
+  const isNewResult = result !== null && !state.seen_results.includes(result);
+  const seen_features = addCall(state.seen_features ?? createSeenFeatures(), features);
+  const now = seen_features.recent.at(-1);
+  const varied = now?.n === number ? findVaried(seen_features.recent, policy.same_error, limits) : null;
+  const open = stallsAfter(state.stalls, progress, now, varied);
+  // Lists are copied at most once here, because this runs for every call of every agent.
+  const settled: LoopWatch = {
     calls: number,
+    messages: state.messages,
     stretch,
-    seen_calls: [...state.seen_calls.filter((one) => one !== seen), counted].slice(-REMEMBERED),
-    seen_results: [...state.seen_results, ...results].slice(-REMEMBERED),
-    recent: recent.slice(-LONGEST_CYCLE),
+    seen_calls: append(seenAt === -1 ? state.seen_calls : state.seen_calls.toSpliced(seenAt, 1), counted, REMEMBERED),
+    seen_results: isNewResult ? append(state.seen_results, result, REMEMBERED) : state.seen_results,
+    seen_messages: state.seen_messages,
+    recent: append(state.recent, { identity, tool_name: call.tool_name, outcome: counted.outcome }, LONGEST_CYCLE),
     equal_run: state.equal_run.map((run, index) => {
-      const before = recent.at(-1 - (index + SHORTEST_CYCLE));
+      const before = state.recent.at(-(index + SHORTEST_CYCLE));
       return !progress && before?.identity === identity && before.outcome === counted.outcome ? run + 1 : 0;
     }),
     under_way: withoutOne(state.under_way, identity),
-    seen_features: addCall(state.seen_features ?? createSeenFeatures(), features),
+    stalls: open.stalls,
+    seen_features: open.lifted ? createSeenFeatures() : seen_features,
   };
-  const now = next.seen_features?.recent.at(-1);
-  const varied = now?.n === number ? findVaried(next.seen_features?.recent ?? [], policy.same_error, limits) : null;
-  const open = stallsAfter(state.stalls, progress, now, varied);
-  const settled = { ...next, stalls: open.stalls, ...(open.lifted && { seen_features: createSeenFeatures() }) };
   const exact = findStall(settled, counted, call.tool_name, policy);
   const found = exact ?? (varied?.level === 'stuck' ? varyingStall(settled, varied) : null);
   if (found === null) {
@@ -212,6 +215,7 @@ const stallsAfter = (
   now: CallFeatures | undefined,
   varied: Finding | null,
 ): { stalls: OpenStall[]; lifted: boolean } => {
+  if (stalls.length === 0) return { stalls, lifted: false };
   const isGood = varied === null && now?.kind === 'ok' && now.fresh;
   const endsWith = (open: OpenStall): boolean =>
     isGood && (now.tool === open.tool_name || (open.rule !== 'edit_run' && !now.writes));

@@ -26,10 +26,11 @@ const single = (
 const cycle = (state: LoopWatch, policy: LoopPolicy): OpenStall | null => {
   for (let length = SHORTEST_CYCLE; length <= LONGEST_CYCLE; length += 1) {
     const run = state.equal_run[length - SHORTEST_CYCLE] ?? 0;
+    if (run < length * (policy.cycle_rounds - 1)) continue;
     const calls = state.recent.slice(-length);
     const identities = [...new Set(calls.map((call) => call.identity))].sort();
     // The repetition of a single call has its own rules.
-    if (identities.length < 2 || run < length * (policy.cycle_rounds - 1)) continue;
+    if (identities.length < 2) continue;
     const tool_name = calls.map((call) => call.tool_name).sort()[0] ?? null;
     return {
       rule: 'cycle',

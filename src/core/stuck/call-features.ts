@@ -90,7 +90,7 @@ export const plainText = (value: unknown): string => {
 
 const memberOf = (input: unknown, names: readonly string[]): string | null => {
   if (typeof input !== 'object' || input === null) return null;
-  const values: Record<string, unknown> = { ...input };
+  const values = input as Record<string, unknown>;
   const name = names.find((key) => typeof values[key] === 'string');
   return name === undefined ? null : String(values[name]);
 };

@@ -17,25 +17,36 @@ const COMPARED = 8;
 
 export const createSeenFeatures = (): SeenFeatures => ({ recent: [], pairs: [] });
 
+/** A copy of the list with one item more, without its oldest items beyond `most`. */
+export function append<T>(list: readonly T[], item: T, most: number): T[] {
+  const longer = list.slice(Math.max(0, list.length + 1 - most));
+  longer.push(item);
+  return longer;
+}
+
 const noveltyOf = (said: string, earlier: readonly CallFeatures[]): number => {
   const words = decodeWords(said);
-  const known = decodeWords(earlier.map((call) => call.said).join(''));
-  const news = [...words].filter((word) => !known.has(word));
-  return words.size === 0 ? 0 : news.length / words.size;
+  const news = new Set(words);
+  for (const call of earlier) {
+    if (news.size === 0) break;
+    for (const word of decodeWords(call.said)) news.delete(word);
+  }
+  return words.length === 0 ? 0 : news.size / words.length;
 };
 
-const overlap = (one: ReadonlySet<string>, other: ReadonlySet<string>): number => {
-  const both = [...one].filter((word) => other.has(word)).length;
-  return both / Math.max(1, one.size + other.size - both);
+const overlap = (one: ReadonlySet<string>, other: readonly string[]): number => {
+  let both = 0;
+  for (const word of other) if (one.has(word)) both += 1;
+  return both / Math.max(1, one.size + other.length - both);
 };
 
 /** Compares words only where a rule asks for it: for searches, and for an answer that begins like an earlier one. */
 const compareWords = (recent: readonly CallFeatures[], now: CallFeatures): Pick<CallFeatures, 'novelty' | 'alike'> => {
   const isSearch = SEARCH_TOOL.test(now.tool);
-  const ofTool = recent.filter((one) => one.tool === now.tool);
-  if (!isSearch && !ofTool.some((one) => one.head !== null && one.head === now.head)) return { novelty: 1, alike: 0 };
-  const earlier = ofTool.slice(-COMPARED);
-  const asked = decodeWords(now.asked);
+  const isSameHead = (one: CallFeatures): boolean => one.tool === now.tool && one.head === now.head;
+  if (!isSearch && (now.head === null || !recent.some(isSameHead))) return { novelty: 1, alike: 0 };
+  const earlier = recent.filter((one) => one.tool === now.tool).slice(-COMPARED);
+  const asked = new Set(decodeWords(now.asked));
   return {
     novelty: noveltyOf(now.said, earlier),
     alike: isSearch ? Math.max(0, ...earlier.map((one) => overlap(asked, decodeWords(one.asked)))) : 0,
@@ -50,7 +61,7 @@ export const addCall = (seen: SeenFeatures, features: CallFeatures): SeenFeature
   const now: CallFeatures = { ...features, ...compareWords(seen.recent, features), fresh: !seen.pairs.includes(pair) };
   const pairs = isChange(now) ? [] : seen.pairs;
   return {
-    recent: [...seen.recent, now].slice(-RECENT),
-    pairs: now.fresh ? [...pairs, pair].slice(-PAIRS) : pairs,
+    recent: append(seen.recent, now, RECENT),
+    pairs: now.fresh ? append(pairs, pair, PAIRS) : pairs,
   };
 };

@@ -76,21 +76,26 @@ export const isChange = (call: CallFeatures): boolean =>
 const levelOf = (count: number, limits: Levels): StuckLevel | null =>
   count >= limits.stuck ? 'stuck' : count >= limits.suspect ? 'suspect' : null;
 
-const asFinding = (rule: Finding['rule'], level: StuckLevel | null, calls: readonly CallFeatures[]): Finding[] =>
-  level === null ? [] : [{ rule, level, calls }];
+const asFinding = (rule: Finding['rule'], level: StuckLevel | null, calls: readonly CallFeatures[]): Finding | null =>
+  level === null ? null : { rule, level, calls };
 
 /** The calls since the last one that meets the condition. */
 const since = (calls: readonly CallFeatures[], ends: (call: CallFeatures) => boolean): readonly CallFeatures[] =>
   calls.slice(calls.findLastIndex(ends) + 1);
 
-const equalFailures = (calls: readonly CallFeatures[], now: CallFeatures, limits: Limits): Finding[] => {
-  if (!isError(now)) return [];
+const equalFailures = (calls: readonly CallFeatures[], now: CallFeatures, limits: Limits): Finding | null => {
+  if (!isError(now)) return null;
   const same = calls.slice(-limits.window).filter((call) => call.call === now.call && call.outcome === now.outcome);
   return asFinding('same_call_failing', levelOf(same.length, limits.equalErrors), same);
 };
 
-const sameError = (calls: readonly CallFeatures[], now: CallFeatures, stuckAt: number, limits: Limits): Finding[] => {
-  if (now.kind !== 'failed') return [];
+const sameError = (
+  calls: readonly CallFeatures[],
+  now: CallFeatures,
+  stuckAt: number,
+  limits: Limits,
+): Finding | null => {
+  if (now.kind !== 'failed') return null;
   const isSame = (call: CallFeatures): boolean => call.tool === now.tool && call.outcome === now.outcome;
   const same = calls.slice(-limits.window).filter(isSame);
   if (same.length >= stuckAt) return asFinding('same_error', 'stuck', same);
@@ -100,8 +105,8 @@ const sameError = (calls: readonly CallFeatures[], now: CallFeatures, stuckAt: n
   return asFinding('same_error', inRow.length >= limits.errors.suspect ? 'suspect' : null, inRow);
 };
 
-const fruitless = (calls: readonly CallFeatures[], now: CallFeatures, limits: Limits): Finding[] => {
-  if (!foundNothing(now)) return [];
+const fruitless = (calls: readonly CallFeatures[], now: CallFeatures, limits: Limits): Finding | null => {
+  if (!foundNothing(now)) return null;
   const { suspect, stuck } = limits.fruitless;
   const barrenOf = (window: number): CallFeatures[] => calls.slice(-window).filter(isBarren);
   const swept = barrenOf(limits.sweep.window);
@@ -114,31 +119,31 @@ const fruitless = (calls: readonly CallFeatures[], now: CallFeatures, limits: Li
 };
 
 /** The same search in other words, whose answers have few words that earlier answers did not have. */
-const reworded = (calls: readonly CallFeatures[], now: CallFeatures, limits: Limits): Finding[] => {
+const reworded = (calls: readonly CallFeatures[], now: CallFeatures, limits: Limits): Finding | null => {
   const { window, alike, novelty } = limits.rewordings;
   const isReworded = (call: CallFeatures): boolean =>
     call.tool === now.tool && call.alike >= alike && call.novelty <= novelty;
-  if (now.writes || !SEARCH_TOOL.test(now.tool) || !isReworded(now)) return [];
+  if (now.writes || !SEARCH_TOOL.test(now.tool) || !isReworded(now)) return null;
   const same = calls.slice(-window).filter(isReworded);
   return asFinding('fruitless', levelOf(same.length, limits.rewordings), same);
 };
 
-const samePage = (calls: readonly CallFeatures[], now: CallFeatures, limits: Limits): Finding[] => {
-  if (now.head === null || now.writes || isError(now) || now.novelty > limits.page.novelty) return [];
+const samePage = (calls: readonly CallFeatures[], now: CallFeatures, limits: Limits): Finding | null => {
+  if (now.head === null || now.writes || isError(now) || now.novelty > limits.page.novelty) return null;
   const same = calls.slice(-limits.window).filter((call) => call.tool === now.tool && call.head === now.head);
   // Only one call, and its answer changes: a poll of something that moves.
-  if (new Set(same.map((call) => call.call)).size === 1) return [];
+  if (new Set(same.map((call) => call.call)).size === 1) return null;
   return asFinding('near_repeat', levelOf(same.length, limits.page), same);
 };
 
-const sameWrite = (recent: readonly CallFeatures[], now: CallFeatures, limits: Limits): Finding[] => {
-  if (!now.writes || isError(now)) return [];
+const sameWrite = (recent: readonly CallFeatures[], now: CallFeatures, limits: Limits): Finding | null => {
+  if (!now.writes || isError(now)) return null;
   const inRow = since(recent, (call) => call.call !== now.call);
   return asFinding('near_repeat', levelOf(inRow.length, limits.writes), inRow);
 };
 
-const longCycle = (calls: readonly CallFeatures[], now: CallFeatures, limits: Limits): Finding[] => {
-  if (now.fresh) return [];
+const longCycle = (calls: readonly CallFeatures[], now: CallFeatures, limits: Limits): Finding | null => {
+  if (now.fresh) return null;
   const repeatedIn = (window: number): CallFeatures[] => {
     const repeated = calls.slice(-window).filter((call) => !call.fresh);
     // A poll repeats one or two calls. Short cycles have a rule of their own.
@@ -151,8 +156,8 @@ const longCycle = (calls: readonly CallFeatures[], now: CallFeatures, limits: Li
 };
 
 /** Counts the rounds of a change and a run with the same error. Another outcome of the same tool ends the count. */
-const editRun = (recent: readonly CallFeatures[], now: CallFeatures, limits: Limits): Finding[] => {
-  if (now.kind !== 'failed' || now.writes) return [];
+const editRun = (recent: readonly CallFeatures[], now: CallFeatures, limits: Limits): Finding | null => {
+  if (now.kind !== 'failed' || now.writes) return null;
   const runs: CallFeatures[] = [now];
   let changed = false;
   for (const call of recent.slice(0, -1).toReversed()) {
@@ -181,14 +186,14 @@ export const findVaried = (
   if (now === undefined) return null;
   const calls = since(recent, (call) => isChange(call) && call.call !== now.call);
   const found = [
-    ...sameError(calls, now, Math.max(limits.errors.stuck, errorsUntilStuck + 1), limits),
-    ...equalFailures(calls, now, limits),
-    ...sameWrite(recent, now, limits),
-    ...samePage(calls, now, limits),
-    ...editRun(recent, now, limits),
-    ...longCycle(calls, now, limits),
-    ...fruitless(calls, now, limits),
-    ...reworded(calls, now, limits),
+    sameError(calls, now, Math.max(limits.errors.stuck, errorsUntilStuck + 1), limits),
+    equalFailures(calls, now, limits),
+    sameWrite(recent, now, limits),
+    samePage(calls, now, limits),
+    editRun(recent, now, limits),
+    longCycle(calls, now, limits),
+    fruitless(calls, now, limits),
+    reworded(calls, now, limits),
   ];
-  return found.find(({ level }) => level === 'stuck') ?? found[0] ?? null;
+  return found.find((one) => one?.level === 'stuck') ?? found.find((one) => one !== null) ?? null;
 };
