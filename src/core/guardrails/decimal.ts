@@ -12,6 +12,7 @@ export interface Decimal {
 
 /** Converts a number, which must be finite. Callers check values from outside first. */
 export function decimal(value: number): Decimal {
+  if (Number.isSafeInteger(value)) return { unscaled: BigInt(value), scale: 0 };
   const [mantissa = '0', exponent = '0'] = String(value).split('e');
   const [whole = '0', fraction = ''] = mantissa.split('.');
   const scale = fraction.length - Number(exponent);

@@ -132,20 +132,18 @@ function unsavedRecords(state: RunState): Pick<RecordBatch, 'records' | 'artifac
   const records: (FailureRecord | undefined)[] = due.map((id) =>
     outbox.records.find(({ failure_id }) => failure_id === id),
   );
-  let missing = records.filter((record) => record === undefined).length;
   const find = (step: Step): void => {
     for (const attempt of step.attempts) {
       const { record } = attempt;
       const index = record === undefined ? -1 : due.indexOf(record.failure_id);
       if (record === undefined || index === -1 || records[index] !== undefined) continue;
       records[index] = record;
-      missing -= 1;
       artifacts.push(rebuildManifest(state, step, attempt, record));
     }
   };
   for (const step of loop.batch) find(step);
   // Unsaved records are recent, so they are near the end.
-  for (let index = loop.steps.length - 1; index >= 0 && missing > 0; index -= 1) {
+  for (let index = loop.steps.length - 1; index >= 0 && records.includes(undefined); index -= 1) {
     const step = loop.steps[index];
     if (step !== undefined) find(step);
   }
