@@ -1,13 +1,13 @@
 import { isUtf8 } from 'node:buffer';
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
-import { randomUUID } from 'node:crypto';
+import { createHash, randomUUID } from 'node:crypto';
 import type { GuardSettings } from '../../core/guard/guard-state.ts';
 import { isFields } from '../../core/inspect/events.ts';
 import { makeFinalAnswer } from '../../core/proxy/final-answer.ts';
 import { insertGuidance } from '../../core/proxy/insert-guidance.ts';
-import { judgeConversation } from '../../core/proxy/judge-conversation.ts';
 import { type Conversation, findApi, type ModelApi, readConversation } from '../../core/proxy/read-conversation.ts';
 import { createUpstream, type RequestBody } from './forward.ts';
+import { JudgedConversations } from './judged-conversations.ts';
 import { readBody } from './read-body.ts';
 import { SeenConversations } from './seen-conversations.ts';
 
@@ -52,11 +52,12 @@ const parseBody = (
   }
 };
 
-/** What stays the same in all requests of a conversation. */
-const startOf = (body: Record<string, unknown>, { calls }: Conversation): string => {
+/** The hash of what stays the same in all requests of a conversation: its first message and its first call. */
+const hashStart = (body: Record<string, unknown>, { calls }: Conversation): string => {
   const first = calls[0];
   const list = Array.isArray(body['messages']) ? body['messages'] : body['input'];
-  return JSON.stringify([Array.isArray(list) ? list[0] : list, first?.tool, first?.input]);
+  const start = JSON.stringify([Array.isArray(list) ? list[0] : list, first?.tool, first?.input]);
+  return createHash('sha256').update(start).digest('hex');
 };
 
 /**
@@ -69,6 +70,7 @@ export function createProxy({ upstream: base, guard, say, bodyBytes = BODY_BYTES
   close: () => void;
 } {
   const seen = new SeenConversations();
+  const judged = new JudgedConversations(guard);
   const upstream = createUpstream(base, (response, error) => {
     const code = 'code' in error ? String(error.code) : error.name;
     say({ event: 'unreachable', path: base.host, why: code });
@@ -89,10 +91,11 @@ export function createProxy({ upstream: base, guard, say, bodyBytes = BODY_BYTES
     const parsed = parseBody(api, text);
     if (parsed === null || parsed.conversation.calls.length === 0) return body;
     const { conversation } = parsed;
-    const { guidance, stop, report } = judgeConversation(conversation, guard);
+    const start = hashStart(parsed.body, conversation);
+    const { guidance, stop, report } = judged.judge(start, conversation);
     const did = stop !== null ? 'stopped' : guidance.length > 0 ? 'guided' : null;
     const { model } = conversation;
-    const known = seen.note(startOf(parsed.body, conversation), { api, model }, report, did);
+    const known = seen.note(start, { api, model }, report, did);
     if (did === null) return body;
     const rule = report.loops.at(-1)?.rule ?? 'unknown';
     say({ event: did, path: pathOf(request), rule, conversation: known.conversation, calls: known.calls });

@@ -1,6 +1,5 @@
 import type { GuardReport } from '../../core/guard/guard-state.ts';
 import type { ModelApi } from '../../core/proxy/read-conversation.ts';
-import { sha256Hex } from '../../protocol/ids.ts';
 
 /** What the proxy knows about one conversation: counts and names of tools, and no text of it. */
 export interface ConversationReport {
@@ -21,14 +20,14 @@ const KEPT = 200;
 export class SeenConversations {
   readonly #kept = new Map<string, ConversationReport>();
 
-  /** `start` is what does not change while a conversation goes on: its beginning up to the first call. */
+  /** `start` is the hash of what does not change while a conversation goes on. */
   note(
     start: string,
     about: Pick<ConversationReport, 'api' | 'model'>,
     report: GuardReport,
     did: 'stopped' | 'guided' | null,
   ): ConversationReport {
-    const conversation = sha256Hex(start).slice(0, 12);
+    const conversation = start.slice(0, 12);
     const known = this.#kept.get(conversation);
     this.#kept.delete(conversation);
     const next = {

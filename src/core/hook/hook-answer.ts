@@ -24,9 +24,6 @@ const permission = (name: string, decision: 'ask' | 'deny', text: string): Answe
 
 const beforeCall = (agent: HookAgent, name: string, verdict: HookVerdict['verdict'], text: string): Answer | null => {
   switch (verdict) {
-    case 'guide':
-      // Gemini CLI has no place for a hint before a call. Its model gets the hint with the result.
-      return agent === 'gemini' ? null : context(name, text);
     case 'ask':
       // Only Claude Code can ask its user here. With the others the model is refused and tells its user why.
       if (agent === 'claude') return permission(name, 'ask', text);
@@ -34,6 +31,9 @@ const beforeCall = (agent: HookAgent, name: string, verdict: HookVerdict['verdic
     case 'deny':
     case 'stop':
       return agent === 'gemini' ? { decision: 'deny', reason: text } : permission(name, 'deny', text);
+    case 'guide':
+      // The model gets the hint with the result of the call, and one is enough.
+      return null;
     case 'allow':
     case 'continue':
       // No permission is granted either: that would skip the question that the agent asks its user.

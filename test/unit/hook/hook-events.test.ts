@@ -94,7 +94,8 @@ describe('answers', () => {
   it('answers Claude Code', () => {
     const specific = (more: object) => ({ hookSpecificOutput: { hookEventName: 'PreToolUse', ...more } });
     const answer = (verdict: HookVerdict['verdict']) => answerHook('claude', before('PreToolUse'), say(verdict));
-    expect(answer('guide')).toEqual(specific({ additionalContext: 'why' }));
+    // The hint comes with the result.
+    expect(answer('guide')).toBeNull();
     expect(answer('ask')).toEqual(specific({ permissionDecision: 'ask', permissionDecisionReason: 'why' }));
     expect(answer('deny')).toEqual(specific({ permissionDecision: 'deny', permissionDecisionReason: 'why' }));
     expect(answerHook('claude', after('PostToolUseFailure'), say('guide'))).toEqual({
@@ -108,7 +109,6 @@ describe('answers', () => {
       hookSpecificOutput: { permissionDecision: 'deny' },
     });
     expect(answerHook('gemini', before('BeforeTool'), say('deny'))).toEqual({ decision: 'deny', reason: 'why' });
-    expect(answerHook('gemini', before('BeforeTool'), say('guide'))).toBeNull();
     expect(answerHook('gemini', after('AfterTool'), say('guide'))).toMatchObject({
       hookSpecificOutput: { additionalContext: 'why' },
     });
