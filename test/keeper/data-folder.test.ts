@@ -1,6 +1,6 @@
 /** What a stack makes of its data folder, and what it says about a database that is damaged under it. Linux only. */
 import { Client, Connection } from '@temporalio/client';
-import { chmodSync, lstatSync, readdirSync, truncateSync, writeFileSync } from 'node:fs';
+import { chmodSync, lstatSync, readdirSync, rmSync, truncateSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, expect, it, onTestFinished } from 'vitest';
 import { checkTemporal } from '../../src/client/temporal/check-temporal.ts';
@@ -45,6 +45,32 @@ describe.skipIf(process.platform !== 'linux')('a damaged stack', () => {
     await parent.ready;
     expect(parent.progress).toContainEqual(expect.stringMatching(/stack\.json cannot be used.*It is written again\.$/));
   });
+
+  it.each([
+    ['is no database', 'x'.repeat(8_192), 'file is not a database'],
+    ['is empty', '', 'no such table'],
+  ])(
+    'a Temporal database that %s is named, with what to do, and a new one is made when it is moved away',
+    async (_what, text, why) => {
+      const dataDir = temporaryFolder('damaged');
+      const file = join(dataDir, 'temporal.db');
+      writeFileSync(file, text);
+      writeFileSync(`${file}.made`, '');
+      expect(await startParent({ dataDir }).exited).toMatchObject({
+        code: 'temporal_failed',
+        message: expect.stringMatching(`^The Temporal database ${file} is damaged \\(${why}`),
+        nextStep: expect.stringContaining('move every file temporal.db* out of the folder'),
+      });
+      for (const name of readdirSync(dataDir).filter(
+        (each) => each.startsWith('temporal.db') && !each.endsWith('.made'),
+      )) {
+        rmSync(join(dataDir, name));
+      }
+      const again = startParent({ dataDir });
+      expect((await again.ready).temporalAddress).toContain('127.0.0.1');
+      await again.stop();
+    },
+  );
 
   it('the check of Temporal tells that the database was cut off under the server', async () => {
     const dataDir = temporaryFolder('cut');

@@ -110,6 +110,8 @@ function devServerArguments(options: DevServerOptions, ports: DevServerPorts): s
  */
 async function discardIncompleteDatabase(dataDir: string): Promise<void> {
   const file = databaseFile(dataDir);
+  // The marker of a file that was moved away says nothing about the next one.
+  if (!existsSync(file)) await rm(completeMarker(dataDir), { force: true });
   if (!existsSync(file) || existsSync(completeMarker(dataDir))) return;
   await Promise.all(['', '-wal', '-shm'].map((suffix) => rm(`${file}${suffix}`, { force: true })));
 }
@@ -138,10 +140,21 @@ function cleanEnv(env: NodeJS.ProcessEnv): NodeJS.ProcessEnv {
   return Object.fromEntries(Object.entries(env).filter(([name]) => !name.startsWith('TEMPORAL_')));
 }
 
+/** What SQLite says about a file that is no database, or not all of one. */
+const DAMAGED = /file is not a database|database disk image is malformed|no such table: \w+/;
+
 function startFailure(outcome: 'exited' | 'timeout', log: string, dataDir: string): StackError {
   const nextStep = `Look at ${join(dataDir, 'logs', 'temporal.log')}, and start again.`;
   if (/address already in use/i.test(log)) {
     return new StackError('port_taken', 'A port for Temporal is taken by another program.', nextStep);
+  }
+  const damage = DAMAGED.exec(log)?.[0];
+  if (damage !== undefined) {
+    return new StackError(
+      'temporal_failed',
+      `The Temporal database ${databaseFile(dataDir)} is damaged (${damage}).`,
+      'Restore it from a backup, or move every file temporal.db* out of the folder: the next start makes a new one, open runs are lost, and ended runs stay in Postgres.',
+    );
   }
   const why = outcome === 'timeout' ? `does not answer after ${START_LIMIT_MS / 1000} s` : 'ended while starting';
   // The reason is at the end of a long chain of "could not build arguments for".
