@@ -27,6 +27,8 @@ export interface FoundText {
 
 /** How many texts are compared word by word. Those that share most come first. */
 const CANDIDATES = 200;
+/** How many of those that are the same error are compared by trigrams too, which is the most expensive part. */
+const SCORED = 50;
 /** A word that more texts have says little, so a search does not begin with it. */
 const FREQUENT = 4_000;
 
@@ -47,7 +49,8 @@ const ownerOf = ({ reflection_id, fingerprint }: Omit<FoundText, 'reason' | 'sco
 
 type Owner = Pick<FoundText, 'reflection_id' | 'fingerprint'>;
 
-async function findExact(
+/** Texts with the same fingerprint or the same message. */
+export async function findExact(
   trx: Transaction<Tables>,
   { scopes, text, fingerprint }: ErrorSearch,
   which: RawBuilder<unknown>,
@@ -69,7 +72,8 @@ async function findExact(
 
 const isFirst = ({ reason }: FoundText): boolean => reason === 'same_fingerprint';
 
-async function findSimilar(
+/** Texts about the same error in other words, the best first. */
+export async function findSimilar(
   trx: Transaction<Tables>,
   { scopes, text }: ErrorSearch,
   which: RawBuilder<unknown>,
@@ -86,12 +90,14 @@ async function findSimilar(
   if (begin.length === 0) return [];
   const score = createScore(asked);
   const texts = await findCandidates(trx, { scopes, asked, begin }, which);
-  const found = texts.flatMap(({ words, passing, ...owner }): FoundText[] => {
-    const candidate = { words, passing };
-    const shared = shareWords(asked, candidate);
-    if (!isSameError(shared, candidate)) return [];
-    return [{ ...owner, reason: 'similar', score: score(candidate, shared) }];
-  });
+  const found = texts
+    .map(({ words, passing, ...owner }) => {
+      const text = { words, passing };
+      return { owner, text, shared: shareWords(asked, text) };
+    })
+    .filter(({ text, shared }) => isSameError(shared, text))
+    .slice(0, SCORED)
+    .map(({ owner, text, shared }): FoundText => ({ ...owner, reason: 'similar', score: score(text, shared) }));
   return bestOfEach(found.sort((one, other) => other.score - one.score));
 }
 

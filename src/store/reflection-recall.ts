@@ -5,7 +5,7 @@ import type { Lesson } from '../core/lessons/rank-lessons.ts';
 import { signalTypeSchema } from '../protocol/schemas/failure-record.ts';
 import { cleanText } from './clean-text.ts';
 import { pageSize } from './cursor.ts';
-import { ERRORS_OF_LESSONS, findErrorTexts, findTyped, OF_LESSONS } from './recall-search.ts';
+import { ERRORS_OF_LESSONS, findErrorTexts, findExact, findSimilar, findTyped, OF_LESSONS } from './recall-search.ts';
 import type { FoundText, MatchReason } from './recall-search.ts';
 import { prepareSearch, readableScopes } from './reflection-scope.ts';
 import type { Reader } from './reflection-scope.ts';
@@ -119,17 +119,13 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
       const { tool_name: tool = null, fingerprint } = query;
       const search = { scopes: readableScopes(query), text: query.error_text || query.description, fingerprint };
       const ofTool = tool === null ? sql`` : sql`and (r.tools = '{}' or ${cleanText(tool)} = any(r.tools))`;
-      const found = rank(
-        await readFound(
-          trx,
-          await findErrorTexts(trx, search, ERRORS_OF_LESSONS),
-          sql`and ${NOT_QUARANTINED} ${ofTool}
+      const where = sql`and ${NOT_QUARANTINED} ${ofTool}
             and (r.error_type = ${cleanText(query.error_type)} or not r.error_type = any(${[...SIGNAL_TYPES]}::text[])
-              or r.fingerprint = ${cleanText(fingerprint)})`,
-        ),
-      );
-      const exact = found.filter(({ reason }) => reason !== 'similar');
-      return (exact.length > 0 ? exact : found).slice(0, query.limit ?? MAX_LESSONS);
+              or r.fingerprint = ${cleanText(fingerprint)})`;
+      const read = async (found: FoundText[]) => rank(await readFound(trx, found, where));
+      const exact = await read(await findExact(trx, search, ERRORS_OF_LESSONS));
+      const found = exact.length > 0 ? exact : await read(await findSimilar(trx, search, ERRORS_OF_LESSONS));
+      return found.slice(0, query.limit ?? MAX_LESSONS);
     });
 
   /** Searches the lessons of all agents for people: by words of the error or the lesson, by tool and by code. */
