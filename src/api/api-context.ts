@@ -2,6 +2,7 @@ import type { PayloadCodec } from '@temporalio/common';
 import type { Context } from 'hono';
 import type { TemporalClient } from '../client/temporal/temporal-client.ts';
 import type { TokenGrant, RateLimit } from './access.ts';
+import type { GuardPolicy } from '../core/guardrails/guard-state.ts';
 import type { LoopReport, ReviewReport } from '../core/guardrails/loop-report.ts';
 import type { Redact } from '../core/redaction/redact.ts';
 import type { Registry } from '../define/registry.ts';
@@ -28,6 +29,8 @@ export interface ApiDeps extends TemporalClient {
   };
   /** Reviews passes that are reported without a review. */
   reviewer?: (report: LoopReport) => Promise<ReviewReport>;
+  /** The policy for passes that run elsewhere. Default: the defaults. */
+  guardPolicy?: GuardPolicy;
   rateLimit?: RateLimit;
   /** How many streams of events may be open at a time. */
   streamCaps?: StreamCaps;

@@ -45,6 +45,8 @@ const PROBLEMS = {
   invalid_report: { status: 422, title: 'The report is invalid' },
   invalid_override: { status: 422, title: 'The override is invalid' },
   review_missing: { status: 422, title: 'A review is missing' },
+  invalid_policy: { status: 422, title: 'The policy is invalid' },
+  policy_fixed: { status: 409, title: 'The policy of the family is fixed' },
   max_reruns_fixed: { status: 422, title: 'max_reruns cannot be changed' },
   too_many: { status: 429, title: 'Too many requests' },
   large_head: { status: 431, title: 'The address or the headers are too large' },

@@ -25,6 +25,8 @@ export const GUARD_NEXT_STEP: Record<GuardProblem, string> = {
   invalid_report: CORRECT,
   invalid_override: CORRECT,
   review_missing: 'Send a reflection_result with the report.',
+  invalid_policy: CORRECT,
+  policy_fixed: 'Leave the policy out, or start a new family.',
   max_reruns_fixed: 'Leave max_reruns out.',
   unknown_loop: 'Check the loop id.',
   not_a_first_loop: 'Report the first loop of the family, the one without _r<n>.',

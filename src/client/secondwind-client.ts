@@ -1,6 +1,8 @@
 import type { GuardrailsStatus } from '../core/guardrails/guardrails-status.ts';
 import type { LoopAnswer } from '../core/guardrails/loop-answer.ts';
 import type { LoopReport } from '../core/guardrails/loop-report.ts';
+import type { FamilyPolicy, PolicyMessage } from '../core/guardrails/guard-policy.ts';
+import type { GuardTrace } from '../core/guardrails/loop-guard.ts';
 import type { OverrideEntry } from '../core/guardrails/overrides.ts';
 import type { ReasonedTraceItem } from '../core/guardrails/loop-trace.ts';
 import type { Agent } from '../define/define-agent.ts';
@@ -117,6 +119,12 @@ export interface Guards {
   status(loopId: string, options?: CallOptions): Promise<GuardrailsStatus>;
   /** Allows one more pass where the guard would end the family. */
   override(loopId: string, body: MessageBody<'override'>, options?: KeyedOptions): Promise<OverrideAnswer>;
+  /** Returns the passes of a family, oldest first, with the reason of each decision, and its overrides. */
+  trace(loopId: string, options?: CallOptions): Promise<GuardTrace>;
+  /** Returns the policy of a family that runs elsewhere. */
+  policy(loopId: string, options?: CallOptions): Promise<FamilyPolicy>;
+  /** Sets the policy of a family before its first pass is reported, which fixes it. */
+  setPolicy(loopId: string, body: PolicyMessage, options?: CallOptions): Promise<FamilyPolicy>;
 }
 
 /** The typed client: the same calls, types and errors over HTTP and over Temporal. */

@@ -22,7 +22,14 @@ export const MESSAGE = {
 export const BUDGET_MESSAGE = { lend: 'lend_budget', giveBack: 'give_back_budget' } as const;
 
 /** Messages to a guard of another orchestrator's loops. As with runs, each is both a signal and an update. */
-export const GUARD_MESSAGE = { loopComplete: 'loop_complete', override: MESSAGE.override } as const;
+export const GUARD_MESSAGE = {
+  loopComplete: 'loop_complete',
+  override: MESSAGE.override,
+  setPolicy: 'set_policy',
+} as const;
+
+/** A query that only guards have. */
+export const GUARD_QUERY = { policy: 'policy' } as const;
 
 export const QUERY = {
   status: 'status',

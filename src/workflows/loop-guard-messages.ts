@@ -2,6 +2,12 @@ import { ApplicationFailure } from '@temporalio/common';
 import { defineSignal, setHandler } from '@temporalio/workflow';
 import { applyOverride, listOverrides } from '../core/guardrails/family-overrides.ts';
 import { completeLoop } from '../core/guardrails/guard-family.ts';
+import {
+  checkPolicyMessage,
+  type FamilyPolicy,
+  mergeGuardPolicy,
+  type PolicyMessage,
+} from '../core/guardrails/guard-policy.ts';
 import { checkReport } from '../core/guardrails/loop-report.ts';
 import { familyOf } from '../core/guardrails/loop-ids.ts';
 import { buildGuardrailsStatus } from '../core/guardrails/guardrails-status.ts';
@@ -15,7 +21,7 @@ import type { OverrideAnswer } from '../core/guardrails/family-overrides.ts';
 import { defined, isRecord } from '../protocol/json.ts';
 import { CAP } from '../protocol/caps.ts';
 import { parseMessage } from '../protocol/messages.ts';
-import { GUARD_MESSAGE, QUERY } from '../protocol/names.ts';
+import { GUARD_MESSAGE, GUARD_QUERY, QUERY } from '../protocol/names.ts';
 import type { RequestProblem } from '../protocol/run.ts';
 import type { GuardTrace, IgnoredSignal, ReportExtras } from '../core/guardrails/loop-guard.ts';
 import { answerQuery, handleUpdate } from './readable.ts';
@@ -24,6 +30,8 @@ import { answerQuery, handleUpdate } from './readable.ts';
 export interface Guard {
   family: string;
   policy: GuardPolicy;
+  /** Who set the policy before the first report; null if it is that of the server or of the report. */
+  policySet: { by: string; at: string } | null;
   /** Null until the first loop is reported. */
   state: GuardState | null;
   /** True after Temporal has cancelled the workflow. */
@@ -31,7 +39,8 @@ export interface Guard {
   ignored: IgnoredSignal[];
 }
 
-type Applied<Answer> = { ok: true; state: GuardState; answer: Answer } | Refusal;
+type Changes = Partial<Pick<Guard, 'state' | 'policy' | 'policySet'>>;
+type Applied<Answer> = { ok: true; changes: Changes; answer: Answer } | Refusal;
 type ApplyMessage<Answer> = (body: unknown, extras: unknown) => Applied<Answer>;
 
 /**
@@ -42,6 +51,7 @@ type ApplyMessage<Answer> = (body: unknown, extras: unknown) => Applied<Answer>;
  */
 export function acceptGuardMessages(guard: Guard, at: () => string): void {
   accept<LoopAnswer>(guard, at, GUARD_MESSAGE.loopComplete, (body, extras) => applyReport(guard, body, extras, at()));
+  accept<FamilyPolicy>(guard, at, GUARD_MESSAGE.setPolicy, (body) => setPolicy(guard, body, at()));
   accept<OverrideAnswer>(guard, at, GUARD_MESSAGE.override, (body) => overrideLoop(guard, body, at()));
 }
 
@@ -49,7 +59,7 @@ function accept<Answer>(guard: Guard, at: () => string, name: string, applyMessa
   const handle = (body: unknown, extras: unknown): Answer => {
     const applied = applyMessage(body, extras);
     if (!applied.ok) throw toFailure(applied);
-    guard.state = applied.state;
+    Object.assign(guard, applied.changes);
     return applied.answer;
   };
   const validate = (body: unknown, extras: unknown): void => {
@@ -59,7 +69,7 @@ function accept<Answer>(guard: Guard, at: () => string, name: string, applyMessa
   handleUpdate<Answer>(name, { handle, validate });
   setHandler(defineSignal<[unknown, unknown]>(name), (body, extras) => {
     const applied = applyMessage(body, extras);
-    if (applied.ok) guard.state = applied.state;
+    if (applied.ok) Object.assign(guard, applied.changes);
     else ignore(guard, { name, reason: describeRefusal(applied).slice(0, CAP.messagePreviewChars), at: at() });
   });
 }
@@ -73,9 +83,13 @@ function applyReport(guard: Guard, body: unknown, extras: unknown, at: string): 
     return refuse('other_family', `${report.loop_id} belongs to another family than ${guard.family}.`);
   }
   if (guard.cancelled && guard.state === null) return refuse('ended', `The family ${guard.family} was cancelled.`);
-  return completeLoop(guard.state, report, guard.policy, at, {
+  const completed = completeLoop(guard.state, report, guard.policy, at, {
     ...defined({ bodyHash, biasElsewhere }),
   });
+  if (!completed.ok) return completed;
+  // The first report may bring the policy of its family.
+  const policy = guard.state === null ? mergeGuardPolicy(guard.policy, report.policy) : guard.policy;
+  return { ok: true, changes: { state: completed.state, policy }, answer: completed.answer };
 }
 
 /** Applies an override to the loop that the body names, or to the current loop if it names none. */
@@ -86,11 +100,32 @@ function overrideLoop(guard: Guard, body: unknown, at: string): Applied<Override
     return refuse('invalid_override', 'Correct the named fields and override again.', parsed.problems);
   }
   if (guard.state === null) return refuse('unknown_loop', `No loop of the family ${guard.family} was reported yet.`);
-  if (loopId === undefined) return applyOverride(guard.state, parsed.message, at);
-  return typeof loopId === 'string'
-    ? applyOverride(guard.state, parsed.message, at, loopId)
-    : refuse('unknown_loop', 'loop_id has to be a string.');
+  if (loopId !== undefined && typeof loopId !== 'string') return refuse('unknown_loop', 'loop_id has to be a string.');
+  const overridden = applyOverride(guard.state, parsed.message, at, loopId);
+  return overridden.ok ? { ok: true, changes: { state: overridden.state }, answer: overridden.answer } : overridden;
 }
+
+/** Sets the policy of a family whose first pass is not reported yet. The same policy again changes nothing. */
+function setPolicy(guard: Guard, body: unknown, at: string): Applied<FamilyPolicy> {
+  const errors = checkPolicyMessage(body);
+  if (errors.length > 0) return refuse('invalid_policy', 'Correct the named fields and set it again.', errors);
+  if (guard.cancelled) return refuse('ended', `The family ${guard.family} was cancelled.`);
+  const { policy: patch, by } = body as PolicyMessage;
+  const policy = mergeGuardPolicy(guard.policy, patch);
+  const isSame = JSON.stringify(policy) === JSON.stringify(mergeGuardPolicy(guard.policy, {}));
+  if (guard.state !== null && !isSame) {
+    return refuse('policy_fixed', `The first report of ${guard.family} has fixed its policy.`);
+  }
+  const changes: Changes = guard.state === null ? { policy, policySet: { by, at } } : {};
+  return { ok: true, changes, answer: describePolicy({ ...guard, ...changes }) };
+}
+
+export const describePolicy = ({ policy, policySet, state }: Guard): FamilyPolicy => ({
+  policy,
+  set_by: policySet?.by ?? null,
+  set_at: policySet?.at ?? null,
+  fixed: state !== null,
+});
 
 function withoutLoopId(body: unknown): { loopId?: unknown; override: unknown } {
   if (!isRecord(body)) return { override: body };
@@ -139,6 +174,7 @@ export function answerGuardQueries(guard: Guard): void {
     if (guard.state === null) return null;
     return buildGuardrailsStatus(guard.state, typeof loopId === 'string' ? loopId : undefined);
   });
+  answerQuery(GUARD_QUERY.policy, (): FamilyPolicy => describePolicy(guard));
   answerQuery(QUERY.trace, (): GuardTrace & { ignored: IgnoredSignal[] } => ({
     trace: guard.state === null ? [] : buildLoopTrace(guard.state),
     overrides: guard.state === null ? [] : listOverrides(guard.state),

@@ -5,7 +5,7 @@ import { checkPolicy } from '../core/policy/check-policy.ts';
 import { mergePolicy } from '../core/policy/merge-policy.ts';
 import { familyOfGuardWorkflow } from '../protocol/ids.ts';
 import { archiveGuard } from './activity-proxies.ts';
-import { acceptGuardMessages, answerGuardQueries, type Guard } from './loop-guard-messages.ts';
+import { acceptGuardMessages, answerGuardQueries, describePolicy, type Guard } from './loop-guard-messages.ts';
 import type { GuardEnding, LoopGuardInput } from '../core/guardrails/loop-guard.ts';
 
 // oxlint-disable-next-line no-restricted-globals -- in a workflow the SDK's Date is the deterministic clock
@@ -20,7 +20,7 @@ export async function loopGuard(given?: LoopGuardInput | null): Promise<GuardEnd
   const { workflowId, startTime } = workflowInfo();
   const policy = resolveGuardPolicy(given ?? {});
   const family = familyOfGuardWorkflow(workflowId) ?? workflowId;
-  const guard: Guard = { family, policy, state: null, cancelled: false, ignored: [] };
+  const guard: Guard = { family, policy, policySet: null, state: null, cancelled: false, ignored: [] };
   acceptGuardMessages(guard, now);
   answerGuardQueries(guard);
 
@@ -28,7 +28,12 @@ export async function loopGuard(given?: LoopGuardInput | null): Promise<GuardEnd
   return CancellationScope.nonCancellable(async () => {
     endWhenCancelled(guard);
     await condition(() => guard.cancelled || (guard.state !== null && guard.state.ended !== null));
-    const ending: GuardEnding = { version: 1, state: guard.state, ignored: guard.ignored };
+    const ending: GuardEnding = {
+      version: 1,
+      state: guard.state,
+      ignored: guard.ignored,
+      policy: describePolicy(guard),
+    };
     const ended_at = guard.state?.ended?.at ?? now();
     // The archive is written before the workflow ends: after Temporal has deleted the workflow, only this row keeps its
     // name from being used again. Messages that arrive in the meantime cannot change the ending.

@@ -64,6 +64,7 @@ const BODIES: Record<string, () => object> = {
   'POST /v1/runs/{run_id}/cancel': () => ({ by: 'mallory' }),
   'POST /v1/runs/{run_id}/rerun': () => ({ by: 'mallory' }),
   'POST /orchestrator/loop-complete': () => report(`${there.loop_id}_r1`),
+  'PUT /orchestrator/policy/{loop_id}': () => ({ policy: { mode: 'enforce' }, by: 'mallory' }),
   'POST /orchestrator/override-guardrails/{loop_id}': () => ({ override_fatigue: true, override_by: 'mallory' }),
   'POST /v1/guard/before': () => ({ agent: 'coder', session: 's', tool: 'look', input: {} }),
   'POST /v1/guard/after': () => ({ agent: 'coder', session: 's', tool: 'look', input: {}, output: 'x' }),
@@ -121,7 +122,7 @@ async function send(
   options: { host?: string; body?: Body } = {},
 ): Promise<number> {
   const { host = 'localhost', body } = options;
-  const sample = operation.method === 'POST' ? JSON.stringify(BODIES[operation.name]?.()) : undefined;
+  const sample = operation.method !== 'GET' ? JSON.stringify(BODIES[operation.name]?.()) : undefined;
   const sent = body ?? sample;
   const request = { method: operation.method, headers, ...(sent === undefined ? {} : { body: sent }) };
   const answer = await world.app.request(`http://${host}${addressOf(operation)}`, request);
@@ -166,7 +167,7 @@ describe('the description', () => {
   it('the description has a role or no authentication for every operation, and this file has an example of every write', () => {
     expect(OPERATIONS.length).toBe(ROUTES.length);
     expect(OPERATIONS.filter(({ role }) => role !== null && !ROLES.includes(role))).toEqual([]);
-    const writes = OPERATIONS.filter(({ method }) => method === 'POST').map(({ name }) => name);
+    const writes = OPERATIONS.filter(({ method }) => method !== 'GET').map(({ name }) => name);
     expect(writes.sort()).toEqual(Object.keys(BODIES).sort());
   });
 });

@@ -24,6 +24,12 @@ function reviewerFile(name: string, text: string): string {
   return file;
 }
 
+function policyFile(policy: object): string {
+  const file = join(temporaryFolder('policy'), 'policy.json');
+  writeFileSync(file, JSON.stringify(policy));
+  return file;
+}
+
 describe('the reviewer of a server', () => {
   it(
     'the reviewer of a server judges a report without a review once, with its model',
@@ -40,6 +46,7 @@ describe('the reviewer of a server', () => {
         SECONDWIND_DATA_DIR: temporaryFolder('reviewer-data'),
         SECONDWIND_TOKEN: 'reviewer-token',
         SECONDWIND_REVIEWER: reviewerFile('reviewer', REVIEWER),
+        SECONDWIND_POLICY: policyFile({ reruns: { max_reruns: 2, alignment_threshold: 0.78 } }),
       };
       const worker = startCommand(['worker'], env);
       const api = startCommand(['api', '--port', '0'], env);
@@ -63,6 +70,8 @@ describe('the reviewer of a server', () => {
           decision_result: { decision: 'finalize', finalize_reason: 'thresholds_met' },
         },
       });
+      // The server's own policy applies to loops that run elsewhere.
+      expect(first.body['decision_result']).toMatchObject({ max_reruns: 2 });
       expect(await report(`work-${id}`)).toEqual(first);
       expect(model.exchanges).toHaveLength(2);
       expect(JSON.stringify(model.exchanges[0])).toContain(`The price of work-${id}`);
@@ -79,6 +88,16 @@ describe('the reviewer of a server', () => {
       }
     },
   );
+
+  it('an unusable policy is reported at the start, with the path of each problem', { timeout: 60_000 }, async () => {
+    const { code, stderr } = await runCommand(['dev', '--data-dir', temporaryFolder('bad-policy'), '--port', '0'], {
+      SECONDWIND_POLICY: policyFile({ reruns: { max_rerun: 1 }, retry: { enhance: false } }),
+    });
+    expect(code).toBe(2);
+    expect(stderr).toContain('$.reruns.max_rerun: ');
+    expect(stderr).toContain('$.retry: has no effect on loops that run elsewhere');
+    expect(stderr).toContain('SECONDWIND_POLICY must name a JSON file');
+  });
 
   it('an unusable reviewer is reported at the start, with the next step', { timeout: 60_000 }, async () => {
     const dataDir = temporaryFolder('bad-reviewer-data');

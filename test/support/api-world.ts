@@ -27,7 +27,7 @@ export interface Asked<T> {
   headers: Headers;
 }
 export type Ask = <T = Record<string, unknown>>(
-  method: 'GET' | 'POST',
+  method: 'GET' | 'POST' | 'PUT',
   path: string,
   options?: AskOptions,
 ) => Promise<Asked<T>>;

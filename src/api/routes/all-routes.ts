@@ -11,7 +11,15 @@ import { failureSamples, knownFailures } from './known-failures.ts';
 import { previewReflections, reflection } from './lessons.ts';
 import { metrics } from './metrics.ts';
 import { monitors, switchEnhancement } from './monitors.ts';
-import { guardrailsStatus, loopComplete, overrideGuardrails } from './orchestrator.ts';
+import {
+  guardrailsStatus,
+  loopComplete,
+  loopOverrides,
+  loopPolicy,
+  loopTrace,
+  overrideGuardrails,
+  setLoopPolicy,
+} from './orchestrator.ts';
 import { agents, bound, policy } from './policy.ts';
 import { questions } from './questions.ts';
 import { postReflection, reflections, reflectionSeen, reviseReflection } from './reflections.ts';
@@ -44,6 +52,10 @@ const WORK: Route[] = [
   overrideGuardrails,
   guardBefore,
   guardAfter,
+  loopTrace,
+  loopOverrides,
+  loopPolicy,
+  setLoopPolicy,
   postFailure,
   reviseFailure,
   fingerprints,

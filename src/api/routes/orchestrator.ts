@@ -3,6 +3,7 @@ import { GuardRefusedError } from '../../client/guard-errors.ts';
 import { DECISION_DEADLINE_MS } from '../../client/temporal/temporal-guards.ts';
 import { mayAct } from '../access.ts';
 import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
+import { checkPolicyMessage } from '../../core/guardrails/guard-policy.ts';
 import { checkReport, type LoopReport } from '../../core/guardrails/loop-report.ts';
 import { hashOfJson } from '../../protocol/ids.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
@@ -42,21 +43,23 @@ export const loopComplete: Route = {
     const errors = checkReport(body);
     if (errors.length > 0)
       throw new Problem('invalid_report', 'Correct the named fields and report again.', { errors });
-    needOperator(c, report);
+    needOperator(c, deps, report);
     return answerJson(c, await decide(c, deps, report, hashOfJson(body)));
   },
 };
 
 /** A reporter must not lift its own limits, so overrides need the role operator. */
-function needOperator(c: ApiContext, report: LoopReport): void {
+function needOperator(c: ApiContext, { guardPolicy = DEFAULT_POLICY }: ApiDeps, report: LoopReport): void {
+  const { max_reruns: most } = guardPolicy.reruns;
   const { max_reruns: wanted = 0 } = report;
   const lifts =
     report.override_fatigue === true ||
     report.override_max_reruns === true ||
-    wanted > DEFAULT_POLICY.reruns.max_reruns;
+    report.policy !== undefined ||
+    wanted > most;
   const { role } = c.get('grant');
   if (!lifts || mayAct(role, 'operator')) return;
-  const what = `Override flags and a max_reruns above ${DEFAULT_POLICY.reruns.max_reruns} need the role operator`;
+  const what = `Override flags, a policy, and a max_reruns above ${most} need the role operator`;
   throw new Problem('weaker_role', `${what}; the token has the role ${role}. Leave them out or use another token.`);
 }
 
@@ -103,6 +106,57 @@ export const guardrailsStatus: Route = {
   problems: ['unknown_loop'],
   handle: async (c, { guards }) =>
     answerJson(c, { status: 'success', guardrails_status: await guards.status(readLoopId(c)) }),
+};
+
+export const loopTrace: Route = {
+  method: 'get',
+  path: '/orchestrator/loop-trace/{loop_id}',
+  role: 'viewer',
+  summary: 'The passes (loops) of a family, and why each was followed by another or was the last',
+  answer: { status: 200, description: 'Oldest first', schema: 'Trace' },
+  problems: ['unknown_loop'],
+  handle: async (c, { guards }) => answerJson(c, { trace: (await guards.trace(readLoopId(c))).trace }),
+};
+
+export const loopOverrides: Route = {
+  method: 'get',
+  path: '/orchestrator/overrides/{loop_id}',
+  role: 'viewer',
+  summary: 'The overrides of a family: who, why, when, and the decision that used each',
+  answer: { status: 200, description: 'Oldest first', schema: 'Overrides' },
+  problems: ['unknown_loop'],
+  handle: async (c, { guards }) => answerJson(c, { overrides: (await guards.trace(readLoopId(c))).overrides }),
+};
+
+export const loopPolicy: Route = {
+  method: 'get',
+  path: '/orchestrator/policy/{loop_id}',
+  role: 'viewer',
+  summary: 'The policy of a family of loops that run elsewhere',
+  answer: { status: 200, description: 'The policy, and who set it', schema: 'GuardPolicy' },
+  problems: ['unknown_loop', 'ended'],
+  handle: async (c, { guards }) => answerJson(c, await guards.policy(readLoopId(c))),
+};
+
+export const setLoopPolicy: Route = {
+  method: 'put',
+  path: '/orchestrator/policy/{loop_id}',
+  role: 'operator',
+  summary: 'Set the policy of a family of loops that run elsewhere, before its first report',
+  body: 'GuardPolicyRequest',
+  answer: { status: 200, description: 'The policy of the family', schema: 'GuardPolicy' },
+  problems: ['unknown_loop', 'policy_fixed', 'not_a_first_loop'],
+  deadlineMs: DEADLINE_MS,
+  handle: async (c, { guards }) => {
+    const loopId = readLoopId(c);
+    const body = await readJson(c, MESSAGE_BYTES);
+    // The guard checks the same again, because messages also reach it without the API.
+    const errors = checkPolicyMessage(body);
+    if (errors.length > 0)
+      throw new Problem('invalid_policy', 'Correct the named fields and set it again.', { errors });
+    const { policy, by } = checked(SCHEMAS.GuardPolicyRequest, body);
+    return answerJson(c, await guards.setPolicy(loopId, { policy, by: c.get('redact')(by) }));
+  },
 };
 
 export const overrideGuardrails: Route = {

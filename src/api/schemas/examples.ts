@@ -50,6 +50,7 @@ export const EXAMPLES: Partial<Record<SchemaName, Json>> = {
   ReflectionRevisionRequest: { action: 'pin', by: 'ann' },
   DetectRequest: { text: 'FAIL a.test.ts > adds\nAssertionError: expected 3 to equal 4' },
   RefineRequest: { prompt: 'Write the parser', feedback: 'TypeError: x is not a function' },
+  GuardPolicyRequest: { policy: { reruns: { max_reruns: 1 } }, by: 'ann' },
   VerdictRequest: { wrong: true, by: 'ann', reason: 'it polled a queue' },
   SwitchRequest: { agent: 'demo', enhancement: 'on', by: 'ann', reason: 'another model since today' },
   BoundRequest: { agent: 'demo', policy: { reruns: { max_reruns: 0 } } },

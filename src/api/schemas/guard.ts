@@ -6,7 +6,7 @@ import { CAP } from '../../protocol/caps.ts';
 import { OVERRIDE_FIELDS_OF_REPORT } from '../../protocol/messages.ts';
 import { POLICY_TABLE } from '../../protocol/policy-table.ts';
 import { idSchema } from '../../protocol/schemas/failure-record.ts';
-import { settingSchema } from '../../protocol/schemas/policy.ts';
+import { policyPatchSchema, policySchema, settingSchema } from '../../protocol/schemas/policy.ts';
 import { fieldSchemas } from './messages.ts';
 import { finalizeReason, rerunReason, rerunTrigger } from './shared-schemas.ts';
 
@@ -14,11 +14,19 @@ import { finalizeReason, rerunReason, rerunTrigger } from './shared-schemas.ts';
 const name = z.string().max(CAP.nameChars);
 const score = z.number().min(0).max(1);
 
+/** The parts of a policy that apply to loops which run elsewhere. */
+const GUARD_PARTS = { mode: true, reruns: true, fatigue: true, bias: true, humans: true } as const;
+// The shape of a policy is computed from its table, so its type does not say that it is an object.
+const partsOf = (schema: z.ZodType) => (schema as unknown as z.ZodObject).pick(GUARD_PARTS);
+const guardPolicyPatch = partsOf(policyPatchSchema);
+
 const loopReport = z.strictObject({
   loop_id: idSchema,
   reflection_status: z.literal('done'),
   orchestrator_persona: name.nullish(),
   ...fieldSchemas(OVERRIDE_FIELDS_OF_REPORT),
+  /** Only in the first report of a family, and only with the role operator. */
+  policy: guardPolicyPatch.optional(),
   max_reruns: settingSchema(POLICY_TABLE.reruns.settings.max_reruns).optional(),
   reflection_result: z
     .strictObject({
@@ -109,4 +117,12 @@ export const GUARD_SCHEMAS = {
   LoopAnswer: loopAnswer,
   GuardrailsStatus: z.strictObject({ status: z.literal('success'), guardrails_status: guardrailsStatus }),
   OverrideAnswer: overrideAnswer,
+  GuardPolicyRequest: z.strictObject({ policy: guardPolicyPatch, by: z.string().min(1).max(CAP.nameChars) }),
+  GuardPolicy: z.strictObject({
+    policy: partsOf(policySchema),
+    set_by: z.string().nullable(),
+    set_at: z.string().nullable(),
+    /** True after the first report. */
+    fixed: z.boolean(),
+  }),
 } as const;

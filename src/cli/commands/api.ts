@@ -50,6 +50,7 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
     { serveApp, openApi },
     { registryWith },
     { loadReviewer },
+    { loadGuardPolicy },
     { createLog },
     { addTelemetry },
     { serveApi },
@@ -61,6 +62,7 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
     import('../serve/open-api.ts'),
     import('../serve/built-in-agents.ts'),
     import('../serve/load-reviewer.ts'),
+    import('../serve/load-policy.ts'),
     import('../serve/log.ts'),
     import('../serve/server-telemetry.ts'),
     import('../../api/serve.ts'),
@@ -70,6 +72,7 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
   ]);
   const registry = await registryWith(flags.agents);
   const reviewer = await loadReviewer(config.reviewer, process.env);
+  const guardPolicy = await loadGuardPolicy(config.policyFile);
   const grants = await grantsFor(config);
   const encryption = encryptionFrom(process.env);
   const store = createStore({ databaseUrl: outside.databaseUrl, encryption });
@@ -90,6 +93,7 @@ async function start(config: Config, parts: Parts, flags: ApiFlags): Promise<{ f
     rateLimit,
     encryption,
     reviewer,
+    guardPolicy,
     log,
     env: process.env,
     telemetry,

@@ -30,15 +30,21 @@ export function addDev(program: Command): void {
 
 async function runDev(flags: DevFlags): Promise<number> {
   const config = readConfig(process.env, flags);
-  const [{ runParts }, { startDev }, { readyJson, readyLines }, { registryWith }, { loadReviewer }] = await Promise.all(
-    [
-      import('../serve/run-parts.ts'),
-      import('../dev/start-dev.ts'),
-      import('../dev/announce.ts'),
-      import('../serve/built-in-agents.ts'),
-      import('../serve/load-reviewer.ts'),
-    ],
-  );
+  const [
+    { runParts },
+    { startDev },
+    { readyJson, readyLines },
+    { registryWith },
+    { loadReviewer },
+    { loadGuardPolicy },
+  ] = await Promise.all([
+    import('../serve/run-parts.ts'),
+    import('../dev/start-dev.ts'),
+    import('../dev/announce.ts'),
+    import('../serve/built-in-agents.ts'),
+    import('../serve/load-reviewer.ts'),
+    import('../serve/load-policy.ts'),
+  ]);
   const say = (line: string): void => void process.stderr.write(`${line}\n`);
   return runParts({
     say,
@@ -47,7 +53,16 @@ async function runDev(flags: DevFlags): Promise<number> {
       // Agents are loaded before anything starts, so that an invalid file is reported at once.
       const registry = await registryWith(flags.agents);
       const reviewer = await loadReviewer(config.reviewer, process.env);
-      const { news, failed } = await startDev({ config, parts, registry, reviewer, ui: flags.ui === true, say });
+      const guardPolicy = await loadGuardPolicy(config.policyFile);
+      const { news, failed } = await startDev({
+        config,
+        parts,
+        registry,
+        reviewer,
+        guardPolicy,
+        ui: flags.ui === true,
+        say,
+      });
       // Measured from the start of the process, because a person waits for the imports too.
       const ms = performance.now();
       const lines = flags.json ? [readyJson(news, ms)] : readyLines(news, ms, flags.demo);

@@ -22,6 +22,7 @@ const KNOWN = [
   'SECONDWIND_TOKENS',
   'SECONDWIND_RATE_LIMIT',
   'SECONDWIND_REVIEWER',
+  'SECONDWIND_POLICY',
   'SECONDWIND_PUBLIC_URL',
   'SECONDWIND_WEBHOOK_SECRET',
   'SECONDWIND_WEBHOOK_ALLOW_PRIVATE',
@@ -51,6 +52,8 @@ export interface Config {
   rateLimit: number;
   /** A file whose default export reviews passes that are reported without a review. */
   reviewer: string | undefined;
+  /** A JSON file with the policy for passes that run elsewhere. */
+  policyFile: string | undefined;
   /** What protects data in Temporal and in the store. */
   encryption: EncryptionSetting;
   /** Pages of Temporal's UI that may ask for `/codec`, as `https://host:port`. */
@@ -82,6 +85,7 @@ export function readConfig(env: NodeJS.ProcessEnv, flags: ConfigFlags = {}): Con
     tokens: readTokens(set('SECONDWIND_TOKEN'), set('SECONDWIND_TOKENS')),
     rateLimit: readRateLimit(set('SECONDWIND_RATE_LIMIT')),
     reviewer: set('SECONDWIND_REVIEWER'),
+    policyFile: set('SECONDWIND_POLICY'),
     encryption: readEncryptionSetting(env),
     codecOrigins: listOf(set('SECONDWIND_CODEC_ORIGINS')).map(readOrigin),
     streaming: readStreaming(set('SECONDWIND_STREAMING')),
@@ -118,6 +122,7 @@ export function describeConfig(config: Config): Record<string, string | number |
     tokens: config.tokens.map((grant) => `${grant.role}: set`),
     rate_limit: config.rateLimit,
     reviewer: config.reviewer ?? 'none',
+    policy: config.policyFile ?? 'default',
     encryption: [config.encryption.state, ...config.encryption.keys.map(({ id }) => id)].join(' '),
     codec_origins: config.codecOrigins,
     streaming: config.streaming ? 'on' : 'off',

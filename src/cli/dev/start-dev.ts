@@ -23,6 +23,7 @@ export interface StartDevOptions {
   parts: Parts;
   registry: Registry;
   reviewer?: ApiDeps['reviewer'];
+  guardPolicy?: ApiDeps['guardPolicy'] | undefined;
   ui: boolean;
   say: (line: string) => void;
 }
@@ -70,6 +71,7 @@ export async function startDev(options: StartDevOptions): Promise<{ news: ReadyN
     ownTemporal,
     grants,
     reviewer: options.reviewer,
+    guardPolicy: options.guardPolicy,
     log,
     env,
     dashboard,

@@ -9,6 +9,7 @@ import { createCodec } from '../../client/payload-codec.ts';
 import type { DashboardFiles } from '../../api/dashboard/dashboard-files.ts';
 import type { TokenGrant } from '../../api/access.ts';
 import type { Encryption } from '../../encryption/encryption.ts';
+import type { GuardPolicy } from '../../core/guardrails/guard-state.ts';
 import { createRedactor, secretsOf } from '../../core/redaction/redact.ts';
 import { findRegistrySecrets } from '../../define/registry-secrets.ts';
 import type { Registry } from '../../define/registry.ts';
@@ -30,6 +31,8 @@ export interface OpenApiOptions {
   rateLimit: number;
   /** Reviews passes that are reported without a review. */
   reviewer: ApiDeps['reviewer'];
+  /** The policy for passes that run elsewhere. Default: the defaults. */
+  guardPolicy?: GuardPolicy | undefined;
   log: ApiLog;
   /** The environment to read the keys of an external Temporal from; `{}` for the dev server. */
   env: NodeJS.ProcessEnv;
@@ -54,7 +57,15 @@ export async function openApi(parts: Parts, options: OpenApiOptions): Promise<Ho
   const tokens = options.grants.map(({ token }) => token);
   const redact = createRedactor([...secretsOf(process.env), ...findRegistrySecrets(registry), ...tokens]);
   return createApi({
-    ...createClient({ temporal: client, registry, store, searchAttributes, redact }),
+    ...createClient({
+      temporal: client,
+      registry,
+      store,
+      searchAttributes,
+      redact,
+      guards: { ...defined({ policy: options.guardPolicy }) },
+    }),
+    ...defined({ guardPolicy: options.guardPolicy }),
     redact,
     store,
     registry,

@@ -29,7 +29,7 @@ export interface Answered<T> {
 /** Sends every request to one API with one token. */
 export interface ApiConnection {
   url: string;
-  ask<T>(method: 'GET' | 'POST', path: string, options?: RequestOptions): Promise<Answered<T>>;
+  ask<T>(method: 'GET' | 'POST' | 'PUT', path: string, options?: RequestOptions): Promise<Answered<T>>;
   /** Opens a stream and returns once its headers have arrived; `null` if the stream has nothing more to send. */
   open(path: string, headers: Record<string, string>, options: RequestOptions): Promise<Response | null>;
 }

@@ -3,6 +3,8 @@ import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
 import type { AnsweredCall, GuardedCall } from '../../core/guard/decide.ts';
 import type { InspectedLoop } from '../../core/inspect/inspected-loop.ts';
 import { defined, type Json } from '../../protocol/json.ts';
+import type { FamilyPolicy } from '../../core/guardrails/guard-policy.ts';
+import type { GuardTrace } from '../../core/guardrails/loop-guard.ts';
 import type { RunResult, RunStatus } from '../../protocol/run.ts';
 import type { RunEvent } from '../history/run-event.ts';
 import type { CallOptions, FollowOptions, Guards, Runs, SecondwindClient, TypedOptions } from '../secondwind-client.ts';
@@ -96,6 +98,21 @@ function guardsOverHttp(api: ApiConnection): Guards {
       const path = `/orchestrator/override-guardrails/${encodeURIComponent(loopId)}`;
       const about = { loopId, refusedAs: 'invalid_override' } as const;
       return (await api.ask<OverrideAnswer>('POST', path, { ...options, body, about })).body;
+    },
+    trace: async (loopId, options = {}) => {
+      const id = encodeURIComponent(loopId);
+      const [{ body: passes }, { body: audit }] = await Promise.all([
+        api.ask<Pick<GuardTrace, 'trace'>>('GET', `/orchestrator/loop-trace/${id}`, options),
+        api.ask<Pick<GuardTrace, 'overrides'>>('GET', `/orchestrator/overrides/${id}`, options),
+      ]);
+      return { ...passes, ...audit };
+    },
+    policy: async (loopId, options = {}) =>
+      (await api.ask<FamilyPolicy>('GET', `/orchestrator/policy/${encodeURIComponent(loopId)}`, options)).body,
+    setPolicy: async (loopId, body, options = {}) => {
+      const path = `/orchestrator/policy/${encodeURIComponent(loopId)}`;
+      const about = { loopId, refusedAs: 'invalid_policy' } as const;
+      return (await api.ask<FamilyPolicy>('PUT', path, { ...options, body, about })).body;
     },
   };
 }

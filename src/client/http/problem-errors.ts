@@ -19,7 +19,7 @@ export interface ProblemSubject {
   /** True for a message to a run: an invalid one is then a `MessageRefusedError`, as it is over Temporal. */
   isMessage?: boolean;
   /** For a message to a guard: an invalid one is then a `GuardRefusedError` with this problem, as it is over Temporal. */
-  refusedAs?: 'invalid_report' | 'invalid_override';
+  refusedAs?: 'invalid_report' | 'invalid_override' | 'invalid_policy';
 }
 
 /** A problem document (RFC 9457), as the API sends it. */

@@ -1,6 +1,7 @@
 import type { OverrideAnswer } from '../../core/guardrails/family-overrides.ts';
 import type { GuardrailsStatus } from '../../core/guardrails/guardrails-status.ts';
 import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
+import type { GuardTrace } from '../../core/guardrails/loop-guard.ts';
 import type { LoopReport } from '../../core/guardrails/loop-report.ts';
 import type { ReasonedTraceItem } from '../../core/guardrails/loop-trace.ts';
 import type { OverrideRequest } from '../../core/guardrails/overrides.ts';
@@ -9,7 +10,7 @@ import { GuardRefusedError } from '../guard-errors.ts';
 import type { Runs } from '../secondwind-client.ts';
 
 /** A run decides about its own passes. Callers can read its decisions and override them. */
-export type OwnLoops = Pick<Runs, 'trace' | 'override'>;
+export type OwnLoops = Pick<Runs, 'trace' | 'override' | 'overrides'>;
 
 const ASK_AGAIN_MS = 250;
 
@@ -76,6 +77,11 @@ export async function readOwnStatus(runs: OwnLoops, runId: string, loopId: strin
   const status = statusFromTrace(await runs.trace(runId), loopId);
   if (status === null) throw unknownLoop(loopId, runId);
   return status;
+}
+
+export async function readOwnTrace(runs: OwnLoops, runId: string): Promise<GuardTrace> {
+  const [trace, overrides] = await Promise.all([runs.trace(runId), runs.overrides(runId)]);
+  return { trace, overrides };
 }
 
 export async function overrideOwnLoop(

@@ -73,7 +73,7 @@ function answerFromEnding({ state }: GuardEnding, loopId: string, family: string
   throw new GuardRefusedError(given ?? stopped);
 }
 
-/** Reads the bias counts of other families, only if the policy counts over all families. */
+/** Reads the bias counts of other families. Without the store, a policy that counts within one family still works. */
 async function readBiasCounts(
   { policy, store }: ReportDeps,
   report: LoopReport,
@@ -81,8 +81,15 @@ async function readBiasCounts(
   bodyHash: string,
 ): Promise<ReportExtras> {
   const tags = distinctTags(report.reflection_result?.bias_tags);
-  if (policy.bias.scope !== 'global' || store === undefined || tags.length === 0) return { body_hash: bodyHash };
-  const [all, own] = await Promise.all([store.biasCounts.acrossFamilies(tags), store.biasCounts.ofFamily(family)]);
+  if (store === undefined || tags.length === 0) return { body_hash: bodyHash };
+  // A family may have a policy of its own, so the counts are read for every policy. The guard leaves out what it does not count.
+  const counts = Promise.all([store.biasCounts.acrossFamilies(tags), store.biasCounts.ofFamily(family)]);
+  const read = await counts.catch((error: unknown) => {
+    if (policy.bias.scope === 'global') throw error;
+    return null;
+  });
+  if (read === null) return { body_hash: bodyHash };
+  const [all, own] = read;
   const elsewhere = tags.map((tag): [string, number] => [tag, (all[tag] ?? 0) - (own[tag] ?? 0)]);
   return { body_hash: bodyHash, bias_elsewhere: Object.fromEntries(elsewhere) };
 }

@@ -43,6 +43,7 @@ import {
   overrideLoop,
   type TemporalGuards,
 } from './temporal-guards.ts';
+import { guardPolicy, setGuardPolicy } from './guard-policy.ts';
 import { countRuns, IS_OPEN, visibleRuns } from './visibility.ts';
 
 /** Options of `createClient` over Temporal. */
@@ -106,7 +107,9 @@ function guardsOverTemporal(
     completeLoop: (report, called) => call(called, () => completeLoop(deps, report, called?.bodyHash)),
     status: (loopId, called) => call(called, () => guardStatus(deps, loopId)),
     override: (loopId, body, called) => call(called, () => overrideLoop(deps, loopId, body, called?.idempotencyKey)),
-    trace: (loopId) => call({}, () => guardTrace(deps, loopId)),
+    trace: (loopId, called) => call(called, () => guardTrace(deps, loopId)),
+    policy: (loopId, called) => call(called, () => guardPolicy(deps, loopId)),
+    setPolicy: (loopId, body, called) => call(called, () => setGuardPolicy(deps, loopId, body)),
   };
 }
 

@@ -3,7 +3,7 @@ import { applyOverride, listOverrides, type OverrideAnswer } from '../../core/gu
 import type { GuardState } from '../../core/guardrails/guard-state.ts';
 import { buildGuardrailsStatus, type GuardrailsStatus } from '../../core/guardrails/guardrails-status.ts';
 import type { LoopAnswer } from '../../core/guardrails/loop-answer.ts';
-import type { GuardTrace } from '../../core/guardrails/loop-guard.ts';
+import type { GuardEnding, GuardTrace } from '../../core/guardrails/loop-guard.ts';
 import { familyOf } from '../../core/guardrails/loop-ids.ts';
 import { checkReport, type LoopReport } from '../../core/guardrails/loop-report.ts';
 import { buildLoopTrace } from '../../core/guardrails/loop-trace.ts';
@@ -15,7 +15,7 @@ import { GuardRefusedError } from '../guard-errors.ts';
 import type { CallOptions, Guards } from '../secondwind-client.ts';
 import { isDeadline } from './grpc-errors.ts';
 import { findEnding, NOT_OPEN, noAnswer, updateGuard } from './guard-updates.ts';
-import { awaitOwnDecision, type OwnLoops, overrideOwnLoop, readOwnStatus } from './own-loops.ts';
+import { awaitOwnDecision, type OwnLoops, overrideOwnLoop, readOwnStatus, readOwnTrace } from './own-loops.ts';
 import { isEnding, type ReportDeps, reportLoop } from './report-loop.ts';
 import { isKnownRun } from './run-views.ts';
 
@@ -30,11 +30,9 @@ export interface ReportOptions extends CallOptions {
   bodyHash?: string;
 }
 
-/** The guards over Temporal, which also offer the trace of a family. */
+/** The guards over Temporal. */
 export interface TemporalGuards extends Guards {
   completeLoop(report: LoopReport, options?: ReportOptions): Promise<LoopAnswer>;
-  /** Returns the passes of a family that runs elsewhere, and its overrides. */
-  trace(loopId: string): Promise<GuardTrace>;
 }
 
 export interface GuardDeps extends ReportDeps {
@@ -58,13 +56,25 @@ export async function completeLoop(deps: GuardDeps, report: LoopReport, reported
 export async function guardStatus(deps: GuardDeps, loopId: string): Promise<GuardrailsStatus> {
   const owner = await findOwner(deps, loopId);
   if (owner.kind === 'run') return readOwnStatus(deps.runs, owner.runId, loopId);
-  const status = await askGuard(deps, loopId, QUERY.guardrails, buildGuardrailsStatus);
+  const status = await askGuard(deps, loopId, QUERY.guardrails, ({ state }) =>
+    state === null ? null : buildGuardrailsStatus(state, loopId),
+  );
   if (status === null) throw unknownLoop(loopId);
   return status;
 }
 
-export const guardTrace = (deps: GuardDeps, loopId: string): Promise<GuardTrace> =>
-  askGuard(deps, loopId, QUERY.trace, (state) => ({ trace: buildLoopTrace(state), overrides: listOverrides(state) }));
+export async function guardTrace(deps: GuardDeps, loopId: string): Promise<GuardTrace> {
+  const owner = await findOwner(deps, loopId);
+  const { trace, overrides } =
+    owner.kind === 'run'
+      ? await readOwnTrace(deps.runs, owner.runId)
+      : await askGuard(deps, loopId, QUERY.trace, ({ state }) => traceOf(state));
+  if (!trace.some((item) => item.loop_id === loopId)) throw unknownLoop(loopId);
+  return { trace, overrides };
+}
+
+const traceOf = (state: GuardState | null): GuardTrace =>
+  state === null ? { trace: [], overrides: [] } : { trace: buildLoopTrace(state), overrides: listOverrides(state) };
 
 export async function overrideLoop(
   deps: GuardDeps,
@@ -83,7 +93,7 @@ type Owner = { kind: 'run'; runId: string } | { kind: 'guard' | 'nobody' | 'unkn
  * Finds the owner of a loop. A run that was started with the `temporal` command has no reservation until a worker prepares it, but
  * its loops contain its run id by default. Without a store the owner is unknown, and an open guard can still answer.
  */
-async function findOwner({ client, store }: GuardDeps, loopId: string): Promise<Owner> {
+export async function findOwner({ client, store }: GuardDeps, loopId: string): Promise<Owner> {
   if (!isId(loopId)) throw unknownLoop(loopId);
   const family = familyOf(loopId);
   const found = await store?.reservations.ownerOf(family).catch(() => undefined);
@@ -94,7 +104,11 @@ async function findOwner({ client, store }: GuardDeps, loopId: string): Promise<
   return { kind: found === null ? 'nobody' : 'unknown' };
 }
 
-async function withDeadline<T>({ client, deadlineMs }: GuardDeps, loopId: string, work: () => Promise<T>): Promise<T> {
+export async function withDeadline<T>(
+  { client, deadlineMs }: GuardDeps,
+  loopId: string,
+  work: () => Promise<T>,
+): Promise<T> {
   try {
     return await client.withDeadline(Date.now() + deadlineMs, work);
   } catch (error) {
@@ -123,11 +137,11 @@ async function overrideGuard(
 }
 
 /** Queries the open guard, or computes the same view from the state that an ended guard left. */
-async function askGuard<T>(
+export async function askGuard<T>(
   { client, store }: GuardDeps,
   loopId: string,
   query: string,
-  view: (state: GuardState, loopId: string) => T,
+  view: (ending: GuardEnding) => T,
 ): Promise<T> {
   if (!isId(loopId)) throw unknownLoop(loopId);
   const family = familyOf(loopId);
@@ -137,7 +151,7 @@ async function askGuard<T>(
   } catch (error) {
     const found = await findEnding(client, store, family);
     if (found === 'open') throw noAnswer(family, error);
-    if (found === 'unknown' || found.state === null) throw unknownLoop(loopId);
-    return view(found.state, loopId);
+    if (found === 'unknown') throw unknownLoop(loopId);
+    return view(found);
   }
 }

@@ -3,6 +3,7 @@ import { detectBiasEcho, distinctTags } from './bias-echo.ts';
 import type { BiasCounts } from './bias-echo.ts';
 import { decideAfterReview } from './decision.ts';
 import { scoreFatigue } from './fatigue.ts';
+import { isSamePolicy, mergeGuardPolicy } from './guard-policy.ts';
 import { announced, currentLoop, openFamily, rerunCount, withCurrentLoop } from './guard-state.ts';
 import type { GuardPolicy, GuardState, Review, Ruling, LoopVerdict } from './guard-state.ts';
 import { buildLoopAnswer } from './loop-answer.ts';
@@ -62,7 +63,7 @@ export function findEarlierAnswer(
 export function completeLoop(
   state: GuardState | null,
   report: LoopReport,
-  policy: GuardPolicy,
+  familyPolicy: GuardPolicy,
   at: string,
   options: CompleteOptions = {},
 ): Completed | Refusal {
@@ -72,6 +73,10 @@ export function completeLoop(
   const before = findEarlierAnswer(state, report.loop_id, bodyHash);
   if (before?.ok === false) return before;
   if (before !== null && state !== null) return { ok: true, state, answer: before.answer, repeated: true };
+  if (state !== null && report.policy !== undefined && !isSamePolicy(familyPolicy, report.policy)) {
+    return refuse('policy_fixed', 'The first report has fixed the policy of the family; leave it out.');
+  }
+  const policy = mergeGuardPolicy(familyPolicy, report.policy);
   const { max_reruns: maxReruns = policy.reruns.max_reruns, reflection_result: reviewed } = report;
   if (state !== null && report.max_reruns !== undefined && report.max_reruns !== state.max_reruns) {
     return refuse(

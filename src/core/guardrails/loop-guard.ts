@@ -1,4 +1,5 @@
 import type { BiasCounts } from './bias-echo.ts';
+import type { FamilyPolicy } from './guard-policy.ts';
 import type { GuardPolicy, GuardState } from './guard-state.ts';
 import type { OverrideEntry } from './overrides.ts';
 import type { ReasonedTraceItem } from './loop-trace.ts';
@@ -33,6 +34,8 @@ export interface GuardEnding {
   /** Null if the guard was cancelled before any loop was reported. */
   state: GuardState | null;
   ignored: IgnoredSignal[];
+  /** Absent in endings of older builds. */
+  policy?: FamilyPolicy;
 }
 
 export interface GuardArchive {

@@ -4,6 +4,7 @@ import { OVERRIDE_FIELDS_OF_REPORT, checkFields } from '../../protocol/messages.
 import { POLICY_TABLE } from '../../protocol/policy-table.ts';
 import type { RequestProblem } from '../../protocol/run.ts';
 import { checkSetting } from '../policy/check-policy.ts';
+import { checkGuardPolicy, type GuardPolicyPatch } from './guard-policy.ts';
 import type { BiasTag } from './bias-echo.ts';
 
 /** A reviewer's judgement of a finished loop. */
@@ -27,6 +28,8 @@ export interface LoopReport {
   override_by?: string | null;
   override_reason?: string | null;
   max_reruns?: number;
+  /** Only in the first report of a family, which fixes it. */
+  policy?: GuardPolicyPatch;
   reflection_result?: ReviewReport;
 }
 
@@ -77,6 +80,7 @@ export function checkReport(body: unknown): RequestProblem[] {
     ...errors,
     ...checkFields(OVERRIDE_FIELDS_OF_REPORT, body),
     ...(maxReruns === undefined ? [] : checkSetting(MAX_RERUNS, maxReruns, '$.max_reruns')),
+    ...checkGuardPolicy(body['policy']),
     ...(review === undefined ? [] : checkReview(review, '$.reflection_result')),
   ];
 }

@@ -6,6 +6,8 @@ export type GuardProblem =
   | 'invalid_report'
   | 'review_missing'
   | 'max_reruns_fixed'
+  | 'invalid_policy'
+  | 'policy_fixed'
   | 'invalid_override'
   | 'unknown_loop'
   | 'not_a_first_loop'
