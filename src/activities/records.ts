@@ -2,8 +2,10 @@ import { log as activityLog } from '@temporalio/activity';
 import { familyOf } from '../core/guardrails/loop-ids.ts';
 import type { Redact } from '../core/redaction/redact.ts';
 import { redactShown } from '../core/redaction/shown.ts';
+import { CAP } from '../protocol/caps.ts';
 import { canonicalJson, sha256Hex } from '../protocol/ids.ts';
 import { defined, type Json } from '../protocol/json.ts';
+import type { FeedbackEntry } from '../protocol/lessons.ts';
 import type { Execution, RecordBatch, RunArchive, TextArtifact } from '../protocol/records.ts';
 import type { EndedRun } from '../store/run-metrics.ts';
 import { lessonToKeep } from './lesson-to-keep.ts';
@@ -86,7 +88,8 @@ export function createRecordActivities(
       'feedback',
       batch.feedback,
       (entry) => entry.entry_id,
-      feedbackLog && ((entries) => feedbackLog.append(redactShown(entries, redact))),
+      feedbackLog &&
+        (async (entries) => feedbackLog.append(redactShown(await withPrompts(entries, store.artifacts), redact))),
     );
     await parts.write(
       'decisions',
@@ -150,6 +153,25 @@ const figuresToKeep = ({ run_id, agent, result, figures }: RunArchive): EndedRun
   figures === undefined
     ? []
     : [{ run_id, agent, outcome: result.outcome, ended_at: result.ended_at, used: result.used, figures }];
+
+/** Fills in the prompts of entries that only name the artifacts of them. */
+async function withPrompts(
+  entries: readonly FeedbackEntry[],
+  artifacts: ActivityStore['artifacts'],
+): Promise<FeedbackEntry[]> {
+  const ids = entries.flatMap(({ prompts }) =>
+    prompts === undefined ? [] : [prompts.original_id, prompts.refined_id],
+  );
+  const found = ids.length === 0 ? [] : await artifacts.getMany([...new Set(ids)]);
+  const texts = new Map(found.map(({ id, bytes }) => [id, new TextDecoder().decode(bytes).slice(0, CAP.textChars)]));
+  return entries.map(({ prompts, ...entry }) => ({
+    ...entry,
+    ...(prompts !== undefined && {
+      original_prompt: texts.get(prompts.original_id) ?? '',
+      refined_prompt: texts.get(prompts.refined_id) ?? '',
+    }),
+  }));
+}
 
 /** Loops that were flagged with a bias, with the family they belong to. */
 function flaggedLoops(trace: readonly Json[]): { family: string; loop_id: string; tags: string[] }[] {

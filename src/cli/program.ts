@@ -23,6 +23,7 @@ import { addPolicy } from './commands/policy.ts';
 import { addProxy } from './commands/proxy.ts';
 import { addQuestions } from './commands/questions.ts';
 import { addRefine } from './commands/refine.ts';
+import { addRefinements } from './commands/refinements.ts';
 import { addReflections } from './commands/reflections.ts';
 import { addRerun, addRun } from './commands/run.ts';
 import { addRuns } from './commands/runs.ts';
@@ -49,6 +50,7 @@ const GROUPS: [heading: string, commands: ((program: Command) => void)[]][] = [
       addGuidance,
       addLessons,
       addReflections,
+      addRefinements,
       addQuestions,
     ],
   ],

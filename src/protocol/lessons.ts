@@ -152,8 +152,14 @@ export interface FeedbackEntry {
   actions_applied: string[];
   refined_prompt: string;
   iteration: number;
+  /** For feedback of a person, whether the prompt reached the target score; for a tool's output, whether the attempt succeeded. */
   success: boolean;
+  /** Where the feedback came from. Absent in entries of an older build, which came from people. */
+  source?: FeedbackSource;
+  /** The artifacts of both prompts. The store reads the texts from them, so that they do not travel. */
+  prompts?: { original_id: string; refined_id: string };
 }
+export type FeedbackSource = 'person' | 'tool_output';
 
 /** The contribution of earlier runs to a run that starts. A start does not depend on it. */
 export interface StartMemory {

@@ -84,6 +84,8 @@ export interface PromptUse {
   /** null if nothing was added. */
   diff_id: string | null;
   enhancement: string;
+  /** The refinement actions that were applied because of feedback in the output of the attempt before. Absent if there were none. */
+  actions?: string[];
 }
 
 export interface KeptArtifact {

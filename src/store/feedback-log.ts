@@ -1,6 +1,7 @@
 import { randomUUID } from 'node:crypto';
+import { sql } from 'kysely';
 import type { Kysely } from 'kysely';
-import type { FeedbackEntry } from '../protocol/lessons.ts';
+import type { FeedbackEntry, FeedbackSource } from '../protocol/lessons.ts';
 import { cleanText } from './clean-text.ts';
 import { decodeCursor, buildPage, pageSize } from './cursor.ts';
 import type { Page } from './cursor.ts';
@@ -9,9 +10,22 @@ import type { Tables } from './tables.ts';
 import { isoMillis } from './validation.ts';
 
 /** An entry as it is read. An imported entry has no run. */
-export type StoredFeedbackEntry = Omit<FeedbackEntry, 'entry_id' | 'run_id'> & { run_id: string | null };
+export type StoredFeedbackEntry = Omit<FeedbackEntry, 'entry_id' | 'run_id' | 'source' | 'prompts'> & {
+  run_id: string | null;
+  source: FeedbackSource;
+};
 
-export interface NewFeedbackLogEntry extends StoredFeedbackEntry {
+/** How often an action was applied, and how often success followed: the attempt succeeded, or the person's run completed. */
+export interface ActionEffect {
+  source: FeedbackSource;
+  feedback_type: string;
+  action: string;
+  n: number;
+  succeeded: number;
+}
+
+export interface NewFeedbackLogEntry extends Omit<StoredFeedbackEntry, 'source'> {
+  source?: FeedbackSource;
   /** Writing an entry with the same id again has no effect. Without an id, every call adds an entry. */
   entry_id?: string;
 }
@@ -25,6 +39,27 @@ export const createFeedbackLog = (db: Kysely<Tables>) => ({
       .onConflict((conflict) => conflict.column('entry_id').doNothing())
       .executeTakeFirst();
     return { written: Number(result.numInsertedOrUpdatedRows ?? 0) };
+  },
+
+  /**
+   * Which actions were followed by success, by source and type, the most frequent first. An action after a person's feedback counts
+   * once its run has ended. Prompts that were refined outside of runs are left out, because nothing is known of what followed.
+   */
+  effectiveness: async ({ since }: { since?: string } = {}): Promise<ActionEffect[]> => {
+    const from = since === undefined ? null : isoMillis(since);
+    const { rows } = await sql<ActionEffect>`
+      select source, feedback_type, action, count(*)::int as n,
+        (count(*) filter (where followed))::int as succeeded
+      from (
+        select l.source, l.feedback_type, unnest(l.actions_applied) as action,
+          case when l.source = 'tool_output' then l.success else r.outcome = 'completed' end as followed
+        from feedback_log as l left join archived_runs as r on l.source = 'person' and r.run_id = l.run_id
+        where l.run_id is not null and (l.source = 'tool_output' or r.run_id is not null)
+          and (${from}::timestamptz is null or l.timestamp >= ${from}::timestamptz)
+      ) as applied
+      group by source, feedback_type, action
+      order by n desc, source, feedback_type, action`.execute(db);
+    return rows;
   },
 
   /** Latest first. */
@@ -60,6 +95,7 @@ const toRow = (entry: NewFeedbackLogEntry) => ({
   refined_prompt: cleanText(entry.refined_prompt),
   iteration: entry.iteration,
   success: entry.success,
+  source: entry.source ?? 'person',
 });
 
 const idOfCursor = (cursor: string): number => {

@@ -1,7 +1,7 @@
 import type { ColumnType, Generated } from 'kysely';
 import type { EnhancementJudgement, SwitchOffReason } from '../core/retry/switch-off.ts';
 import type { DecisionAction, DecisionKind } from '../protocol/guard-decisions.ts';
-import type { EnhancementArm, StepEvaluation, ToolSchemas } from '../protocol/lessons.ts';
+import type { EnhancementArm, FeedbackSource, StepEvaluation, ToolSchemas } from '../protocol/lessons.ts';
 import type { FailureRecord, FailureStatus } from '../protocol/schemas/failure-record.ts';
 
 /** Read as parsed JSON, written as text (see `jsonParameter`). */
@@ -253,6 +253,7 @@ interface FeedbackLogTable {
   refined_prompt: string;
   iteration: number;
   success: boolean;
+  source: FeedbackSource;
 }
 
 interface BiasCountsTable {

@@ -117,7 +117,7 @@ describe('what a run writes', () => {
       { attempts: 2, final_ok: true },
     ]);
     const { entry_id: _id, ...entry } = feedback('whole');
-    expect((await test.store.feedbackLog.list({ run_id: 'whole' })).items).toEqual([entry]);
+    expect((await test.store.feedbackLog.list({ run_id: 'whole' })).items).toEqual([{ ...entry, source: 'person' }]);
     expect(await test.store.failureStatus.forRun('whole')).toMatchObject([{ status: 'resolved' }]);
     expect(lines).toEqual([]);
   });

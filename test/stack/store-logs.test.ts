@@ -19,6 +19,7 @@ const entry = (over: Partial<StoredFeedbackEntry> = {}): StoredFeedbackEntry => 
   iteration: 1,
   success: true,
   run_id: null,
+  source: 'person',
   ...over,
 });
 

@@ -34,6 +34,21 @@ const search = defineTool({
   }),
 });
 
+/** Its first attempt reports failed tests. The prompt of each later one is told. */
+const prompts: string[] = [];
+const mend = defineTool({
+  name: 'mend',
+  effect: 'read',
+  detect: true,
+  input: z.object({}),
+  output: z.json(),
+  run: async (_input, ctx) => {
+    prompts.push(await ctx.enhance('Mend the parser.'));
+    if (ctx.attempt > 1) return { mended: true };
+    throw new ToolError('FAIL parser.test.ts > reads a date\n2 tests failed', { category: 'validation_unknown' });
+  },
+});
+
 /** Refuses more than 100 pieces. A new version of it has another schema. */
 const stock = (schema: z.ZodType<{ limit: number }>) =>
   defineTool({
@@ -69,6 +84,7 @@ beforeAll(async () => {
   world = await openApiWorld([
     defineAgent({ name: 'lister', instructions: 'List.', model: endpoint, tools: [list] }),
     defineAgent({ name: 'searcher', tools: [search] }),
+    defineAgent({ name: 'mender', tools: [mend] }),
     clerkWith(z.object({ limit: z.int() })),
   ]);
   await world.startWorker();
@@ -125,6 +141,44 @@ describe('the record of a failure', () => {
     const printed = (await cli('failures', run_id)).replaceAll(/\s+/g, ' ');
     expect(printed).toContain('(query q-17; chunks doc-7, doc-9; evidence ev-1)');
   });
+});
+
+describe('a prompt that was refined because of the output of a tool', () => {
+  it(
+    'is in the feedback log, and the report says which action was followed by success',
+    { timeout: 60_000 },
+    async () => {
+      const run_id = world.newRunId('mender');
+      await world.runs.start({
+        agent: 'mender',
+        goal: 'Mend it.',
+        run_id,
+        plan: { steps: [{ phase: 'mend', tool: 'mend', input: {} }] },
+        policy: { retry: { base_ms: 1, enhance_holdout: 0 } },
+      });
+      expect(await world.runs.result(run_id)).toMatchObject({ outcome: 'completed' });
+      const { body } = await world.ask('GET', `/v1/feedback/log?run_id=${run_id}`);
+      expect(body['log']).toMatchObject([
+        {
+          source: 'tool_output',
+          feedback_type: 'verification_failure',
+          feedback_signal: expect.stringContaining('reads a date'),
+          original_prompt: 'Mend the parser.',
+          refined_prompt: prompts[1],
+          actions_applied: expect.arrayContaining(['add_test_context']),
+          iteration: 1,
+          success: true,
+        },
+      ]);
+      const found = await world.ask<{ effectiveness: object[] }>('GET', '/v1/feedback/effectiveness');
+      const row = { source: 'tool_output', action: 'add_test_context', n: 1, succeeded: 1, success_rate: 1 };
+      expect(found.body.effectiveness).toContainEqual(expect.objectContaining(row));
+      expect(await cli('refinements')).toMatch(/add_test_context +verification_failure +tool output +1 +1 \(100 %\)/);
+      expect(await (await world.fetch('/metrics')).text()).toMatch(
+        /secondwind_refinements_succeeded\{source="tool_output",feedback_type="verification_failure",action="add_test_context"\} 1/,
+      );
+    },
+  );
 });
 
 describe('a lesson about a tool', () => {

@@ -11,6 +11,7 @@ interface UsedPrompt {
   original: string;
   used: string;
   enhancement: string;
+  actions: string[];
 }
 
 /** Builds the prompts of one attempt: enhances them on a retry and stores the prompt that was really used. */
@@ -54,16 +55,17 @@ function enhanceForRetry(
   env: ToolEnvironment,
   log: (event: LogEvent) => void,
 ): UsedPrompt {
-  if (retryContext === undefined || retryContext.retry < 1) return { original, used: original, enhancement: 'none' };
+  if (retryContext === undefined || retryContext.retry < 1)
+    return { original, used: original, enhancement: 'none', actions: [] };
   const { category, retry, missed } = retryContext;
-  const refined = refineByFeedback(original, retryContext, env, log);
+  const { prompt: refined, actions } = refineByFeedback(original, retryContext, env, log);
   const enhanced = enhancePrompt({ prompt: refined, category, retry, missed, provider: provider?.toLowerCase() });
   log(promptEnhanced({ category, retry, ...enhanced }));
   const parts = [
     ...(enhanced.enhancement === 'none' ? [] : [enhanced.enhancement]),
     ...(refined === original ? [] : ['feedback']),
   ];
-  return { original, used: enhanced.prompt, enhancement: parts.join('+') || 'none' };
+  return { original, used: enhanced.prompt, enhancement: parts.join('+') || 'none', actions };
 }
 
 function refineByFeedback(
@@ -71,20 +73,21 @@ function refineByFeedback(
   { feedback }: RetryContext,
   env: ToolEnvironment,
   log: (event: LogEvent) => void,
-): string {
-  if (feedback === undefined) return prompt;
+): { prompt: string; actions: string[] } {
+  if (feedback === undefined) return { prompt, actions: [] };
   try {
     const { refined_prompt, iterations } = refinePrompt(prompt, feedback.signal, { timestamp: isoTime(env.now()) });
     for (const { feedback_type, actions_applied, iteration, success } of iterations) {
       log({ event: 'prompt_refined', feedback_type, actions_applied, iteration, success });
     }
-    return refined_prompt;
+    return { prompt: refined_prompt, actions: [...new Set(iterations.flatMap((entry) => entry.actions_applied))] };
   } catch {
-    return prompt;
+    return { prompt, actions: [] };
   }
 }
 
-async function keep({ original, used, enhancement }: UsedPrompt, env: ToolEnvironment): Promise<PromptUse | undefined> {
+async function keep(prompt: UsedPrompt, env: ToolEnvironment): Promise<PromptUse | undefined> {
+  const { original, used, enhancement, actions } = prompt;
   const patch = original === used ? null : createTwoFilesPatch('original', 'enhanced', original, used);
   const save = (text: string, mediaType: string) => saveOnce(env, text, mediaType);
   const [original_id, enhanced_id, diff_id] = await Promise.all([
@@ -93,5 +96,6 @@ async function keep({ original, used, enhancement }: UsedPrompt, env: ToolEnviro
     patch === null ? null : save(patch, 'text/x-diff'),
   ]);
   const complete = original_id !== null && enhanced_id !== null && (patch === null || diff_id !== null);
-  return complete ? { original_id, enhanced_id, diff_id, enhancement } : undefined;
+  if (!complete) return undefined;
+  return { original_id, enhanced_id, diff_id, enhancement, ...(actions.length > 0 && { actions }) };
 }

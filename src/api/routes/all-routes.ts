@@ -4,7 +4,7 @@ import { artifact } from './artifacts.ts';
 import { decodePayloads, encodePayloads } from './codec.ts';
 import { decisions, judgeDecision } from './decisions.ts';
 import { fingerprints, postFailure, reviseFailure } from './failures.ts';
-import { detect, feedbackLog, refine } from './feedback.ts';
+import { detect, feedbackEffectiveness, feedbackLog, refine } from './feedback.ts';
 import { guardAfter, guardBefore } from './guard.ts';
 import { alive, ready } from './health.ts';
 import { failureSamples, knownFailures } from './known-failures.ts';
@@ -65,6 +65,7 @@ const WORK: Route[] = [
   detect,
   refine,
   feedbackLog,
+  feedbackEffectiveness,
   postReflection,
   reflections,
   reflectionSeen,

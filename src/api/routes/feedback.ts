@@ -82,3 +82,19 @@ export const feedbackLog: Route = {
     return answerJson(c, { log: found.items, ...page(found.next_cursor) });
   },
 };
+
+const effectivenessQuery = z.strictObject({ since: z.iso.datetime({ offset: true }).or(z.iso.date()).optional() });
+
+export const feedbackEffectiveness: Route = {
+  method: 'get',
+  path: '/v1/feedback/effectiveness',
+  role: 'viewer',
+  summary: 'Which refinement actions were followed by success, with the number of times each was applied',
+  query: effectivenessQuery,
+  answer: { status: 200, description: 'The most frequent action first', schema: 'FeedbackEffectiveness' },
+  handle: async (c, { store }) => {
+    const { since } = readQuery(c, effectivenessQuery);
+    const found = await store.feedbackLog.effectiveness(defined({ since }));
+    return answerJson(c, { effectiveness: found.map((row) => ({ ...row, success_rate: row.succeeded / row.n })) });
+  },
+};

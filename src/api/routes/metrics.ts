@@ -3,7 +3,7 @@ import type { Route } from '../route.ts';
 import { type Gauge, gauge } from '../watch/request-metrics.ts';
 import { readMonitors } from '../../store/monitor-figures.ts';
 import { monthAgo } from './monitors.ts';
-import { monitorLines } from '../watch/monitor-metrics.ts';
+import { monitorLines, refinementLines } from '../watch/monitor-metrics.ts';
 import { within } from '../../protocol/within.ts';
 
 /** A scrape must not wait for a Temporal that does not answer. */
@@ -26,8 +26,11 @@ export const metrics: Route = {
 async function retryLines({ store }: ApiDeps): Promise<string[]> {
   const since = monthAgo();
   const asked = (): Promise<string[]> =>
-    readMonitors(store, { since, limit: 1 })
-      .then(monitorLines)
+    Promise.all([
+      readMonitors(store, { since, limit: 1 }).then(monitorLines),
+      store.feedbackLog.effectiveness({ since }).then(refinementLines),
+    ])
+      .then((lines) => lines.flat())
       .catch(() => []);
   return within(COUNT_MS, asked, () => []);
 }

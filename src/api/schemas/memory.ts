@@ -105,6 +105,8 @@ const logEntry = {
   success: z.boolean(),
 };
 
+const feedbackSource = z.enum(['person', 'tool_output']);
+
 const knownFailure: z.ZodType<KnownFailure> = z.strictObject({
   fingerprint: z.string(),
   signal_type: z.string(),
@@ -278,7 +280,21 @@ export const MEMORY_SCHEMAS = {
     iterations: z.array(z.strictObject({ ...logEntry, feedback_type: feedbackType })),
   }),
   FeedbackLog: z.strictObject({
-    log: z.array(z.strictObject({ ...logEntry, run_id: z.string().nullable() })),
+    log: z.array(z.strictObject({ ...logEntry, run_id: z.string().nullable(), source: feedbackSource })),
     next_cursor: nextCursor,
+  }),
+  FeedbackEffectiveness: z.strictObject({
+    effectiveness: z.array(
+      z.strictObject({
+        source: feedbackSource,
+        feedback_type: z.string(),
+        action: z.string(),
+        /** How often the action was applied. */
+        n: z.int(),
+        /** How often success followed: the next attempt succeeded, or the run that a person gave feedback to completed. */
+        succeeded: z.int(),
+        success_rate: z.number(),
+      }),
+    ),
   }),
 } as const;

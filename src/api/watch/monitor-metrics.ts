@@ -1,4 +1,5 @@
 import type { RunMetrics } from '../../protocol/run-metrics.ts';
+import type { ActionEffect } from '../../store/feedback-log.ts';
 import type { Monitors } from '../../store/monitor-figures.ts';
 
 /** The figures of the retry monitors for charts and alerts, by their names in the answer of /v1/monitors. */
@@ -85,6 +86,19 @@ function retryLines({ overall, switches }: Pick<Monitors, 'overall' | 'switches'
   });
   if (states.length === 0) return figures;
   return [...figures, ...head('secondwind_enhancement_on', 'Whether prompts of retries are enhanced.'), ...states];
+}
+
+/** Writes how often each refinement action was applied in the last 30 days, and how often success followed. */
+export function refinementLines(rows: readonly ActionEffect[]): string[] {
+  if (rows.length === 0) return [];
+  const line = (name: string, read: (row: ActionEffect) => number) => (row: ActionEffect) =>
+    `secondwind_${name}{source="${row.source}",feedback_type="${escaped(row.feedback_type)}",action="${escaped(row.action)}"} ${read(row)}`;
+  return [
+    ...head('secondwind_refinements', 'Refinement actions that were applied in the last 30 days.'),
+    ...rows.map(line('refinements', ({ n }) => n)),
+    ...head('secondwind_refinements_succeeded', 'Refinement actions that were followed by success.'),
+    ...rows.map(line('refinements_succeeded', ({ succeeded }) => succeeded)),
+  ];
 }
 
 const head = (name: string, help: string): string[] => [`# HELP ${name} ${help}`, `# TYPE ${name} gauge`];

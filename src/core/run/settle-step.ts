@@ -26,6 +26,7 @@ import { endForBudget, type Ending, endWith, isOver } from './life.ts';
 import { holdOutput, noteCarriedOutput } from './outbox.ts';
 import { type QuestionOutcome, askHuman, describeLeaving } from './questions.ts';
 import { recordHumanAnswer, occurrencesOf, recordProgress, readFailures } from './read-failures.ts';
+import { readRefinements } from './refinements.ts';
 import { type Perform, runStep } from './run-step.ts';
 import { leaveOpen, settleEffect } from './settle-effect.ts';
 import { allowStalledCall, forgetStalls, recordStallEscalation, stallEscalation } from './stalls.ts';
@@ -106,6 +107,7 @@ function readStep(state: RunState, step: Step): void {
   readOtherWork(state, step);
   countCost(state, step);
   if (step.end?.kind === 'ok' || step.end?.kind === 'failed') readEvaluation(state, step);
+  readRefinements(state, step);
   readTrials(state, step);
   keepRecalled(state, step);
   readLessonUses(state, step);

@@ -15,6 +15,7 @@ import { enhancementArms } from './0013-enhancement-arms.ts';
 import { runFigures } from './0014-run-figures.ts';
 import { recallTexts } from './0015-recall-texts.ts';
 import { lessonSchemas } from './0016-lesson-schemas.ts';
+import { feedbackSources } from './0017-feedback-sources.ts';
 import { biasTenants } from './0018-bias-tenants.ts';
 
 /** Listed in code and in order, so that a bundle contains them. After the first release, only append. */
@@ -35,5 +36,6 @@ export const migrations: Record<string, Migration> = {
   '0014_run_figures': runFigures,
   '0015_recall_texts': recallTexts,
   '0016_lesson_schemas': lessonSchemas,
+  '0017_feedback_sources': feedbackSources,
   '0018_bias_tenants': biasTenants,
 };
