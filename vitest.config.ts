@@ -16,6 +16,7 @@ const SLOW = [
   'stack/encryption',
   'stack/exact-runs',
   'stack/guarded-without-memory',
+  'stack/history-deleted',
   'stack/hostile-on-temporal',
   'stack/long-conversation',
   'stack/loop-guard-killed',

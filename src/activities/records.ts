@@ -137,7 +137,7 @@ export function createRecordActivities(
         agent: archive.agent,
         goal,
         outcome: result.outcome,
-        summary: { result, steps, ...defined({ tenant: archive.tenant }) },
+        summary: { result, steps, ...defined({ tenant: archive.tenant, request: archive.request }) },
         trace,
         labels: archive.labels,
         started_at: result.started_at,

@@ -84,13 +84,28 @@ export interface ProjectedStep {
   step_id: number;
   phase: string;
   tool: string;
-  /** The input of the latest attempt; null if Temporal has deleted the run's history. */
+  /**
+   * The input of the latest attempt. Once Temporal has deleted the run's history, the input as the plan or the planner gave it, with
+   * its pointers; null if the store does not have it.
+   */
   input: Json;
   /** The artifact with the whole input, if the store has it: an input that its preview shows whole is not stored. */
   input_artifact_id?: string;
   /** Set if a person changed the input before the call ran. */
   edited?: EditedInput;
   attempts: ProjectedAttempt[];
+}
+
+/** What a run was started with, redacted. The artifacts have the exact values; they exist once the run has ended. */
+export interface GivenRequest {
+  run_id: string;
+  agent: string;
+  goal: string;
+  /** Null if the agent plans itself. */
+  plan: Json;
+  input: Json;
+  plan_artifact_id: string | null;
+  input_artifact_id: string | null;
 }
 
 /** One message of a conversation with a model, redacted. */

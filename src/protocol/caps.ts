@@ -38,6 +38,8 @@ export const CAP = {
   refinedGoalChars: 8_000,
   /** Steps of earlier passes that the archive lists. */
   pastSteps: 200,
+  /** Plan and inputs of steps that one archive carries to the store. Inputs beyond that stay in the history only. */
+  archivedInputBytes: 512 * 1024,
   goalChars: 4_000,
   planSteps: 250,
   messagePreviewChars: 300,

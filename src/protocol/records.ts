@@ -59,6 +59,8 @@ export interface ArchivedStep {
   status: string;
   attempts: number;
   artifact_id: string | null;
+  /** The artifact of its input, as the plan or the planner gave it. Absent if the state no longer had it. */
+  input_id?: string;
 }
 
 /** One execution of a workflow, as Temporal names it. */
@@ -77,6 +79,8 @@ export interface RunArchive {
   tenant?: string;
   result: RunResult;
   steps: ArchivedStep[];
+  /** The artifacts of the plan and the input that the run was started with. Absent for a run of an older build. */
+  request?: { plan_id: string | null; input_id: string | null };
   trace: Json[];
   /** Absent in archives of runs that ended before there were figures. */
   figures?: RunFigures;

@@ -25,7 +25,7 @@ import { questions } from './questions.ts';
 import { postReflection, reflections, reflectionSeen, reviseReflection } from './reflections.ts';
 import { allEvents, runEvents } from './run-events.ts';
 import { answerRun, cancelRun, feedbackRun, overrideRun, rerunRun } from './run-messages.ts';
-import { runFailures, runGuidance, runOverrides, runSteps, runTrace, runTranscript } from './run-views.ts';
+import { runFailures, runGuidance, runOverrides, runRequest, runSteps, runTrace, runTranscript } from './run-views.ts';
 import { listRuns, runStatus, startRun } from './runs.ts';
 import { session } from './session.ts';
 
@@ -36,6 +36,7 @@ const WORK: Route[] = [
   runEvents,
   allEvents,
   runSteps,
+  runRequest,
   runTranscript,
   runFailures,
   runTrace,

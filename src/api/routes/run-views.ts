@@ -16,6 +16,15 @@ export const runSteps: Route = {
   handle: async (c, { runs }) => answerJson(c, { steps: await runs.steps(readRunId(c)) }),
 };
 
+export const runRequest: Route = {
+  ...view,
+  problems: ['run_not_found', 'not_repeatable'],
+  path: '/v1/runs/{run_id}/request',
+  summary: 'What a run was started with: goal, plan and input, redacted, also when its history is gone',
+  answer: { status: 200, description: 'The request', schema: 'GivenRequest' },
+  handle: async (c, { inspector }) => answerJson(c, await inspector.request(readRunId(c))),
+};
+
 const transcriptQuery = z.strictObject({ cursor: cursor.optional(), limit: limit.optional() });
 
 export const runTranscript: Route = {

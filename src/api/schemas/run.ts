@@ -261,6 +261,17 @@ export const RUN_SCHEMAS = {
   Runs: z.strictObject({ runs: z.array(listedRun), next_cursor: nextCursor }),
   Questions: z.strictObject({ questions: z.array(askedQuestion), next_cursor: nextCursor }),
   Steps: z.strictObject({ steps: z.array(step) }),
+  GivenRequest: z.strictObject({
+    run_id: z.string(),
+    agent: z.string(),
+    goal: z.string(),
+    /** Null if the agent plans itself. */
+    plan: z.json(),
+    input: z.json(),
+    /** The artifacts with the exact values. They exist once the run has ended. */
+    plan_artifact_id: z.string().nullable(),
+    input_artifact_id: z.string().nullable(),
+  }),
   Transcript: z.strictObject({ transcript: z.array(transcriptMessage), next_cursor: nextCursor }),
   Failures: z.strictObject({ failures: z.array(failureItem) }),
   Trace: z.strictObject({ trace: z.array(traceItem) }),

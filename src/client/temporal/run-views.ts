@@ -5,6 +5,7 @@ import { workflowIdOfRun } from '../../protocol/ids.ts';
 import { QUERY } from '../../protocol/names.ts';
 import type { ArchivedStep } from '../../protocol/records.ts';
 import type { RunResult } from '../../protocol/run.ts';
+import { previewJson } from '../../core/redaction/preview.ts';
 import type { Redact } from '../../core/redaction/redact.ts';
 import type { Store } from '../../store/store.ts';
 import { fetchHistory } from '../history/read-history.ts';
@@ -12,6 +13,7 @@ import { projectHistory } from '../history/project-history.ts';
 import type { RecordedStep } from '../history/steps.ts';
 import type { RunEvent } from '../history/run-event.ts';
 import type { ProjectedStep, ShownGuidance } from '../views.ts';
+import { readJsonArtifacts } from './json-artifacts.ts';
 import { previewSteps } from './step-previews.ts';
 import { stillUnsaved } from './unsaved.ts';
 
@@ -86,8 +88,8 @@ export const runEvents = async (client: Client, runId: string): Promise<RunEvent
   projectHistory(await fetchHistory(client, runId), { runId }).events;
 
 /**
- * Reads the steps from history, with previews of their values. Once history is deleted, the archive still has the steps, but not their
- * times and values.
+ * Reads the steps from history, with previews of their values. Once history is deleted, the archive still has the steps with their
+ * inputs, but not their attempts.
  */
 export async function runSteps(
   client: Client,
@@ -101,12 +103,17 @@ export async function runSteps(
     const kept = error instanceof RunNotFoundError ? await store?.archivedRuns.get(runId) : null;
     if (!kept) throw error;
     const { steps = [] } = kept.summary as { steps?: ArchivedStep[] };
-    return steps.map(({ loop_id, step_id, phase, tool }) => ({
+    const inputs = await readJsonArtifacts(
+      store,
+      steps.flatMap(({ input_id }) => input_id ?? []),
+    );
+    return steps.map(({ loop_id, step_id, phase, tool, input_id = '' }) => ({
       loop_id,
       step_id,
       phase,
       tool,
-      input: null,
+      input: previewJson(inputs.get(input_id) ?? null, redact),
+      ...(inputs.has(input_id) && { input_artifact_id: input_id }),
       attempts: [],
     }));
   }

@@ -23,10 +23,11 @@ import {
   type TypedOptions,
 } from '../secondwind-client.ts';
 import { typedResult } from '../typed-result.ts';
-import type { AnswerTaken, RunEnd } from '../views.ts';
+import type { AnswerTaken, GivenRequest, RunEnd } from '../views.ts';
 import { toSecondwindError } from './grpc-errors.ts';
 import { listRuns, openQuestions } from './list-runs.ts';
 import { previewAnswer, previewEvent, previewEvents, previewRuns, previewStatus } from './preview-questions.ts';
+import { readGivenRequest } from './given-request.ts';
 import { readRequest, readUnknownEffects } from './rerun.ts';
 import { runFailures } from './run-failures.ts';
 import { cancelRun, sendMessage, signalSuperseded } from './run-messages.ts';
@@ -82,6 +83,8 @@ export interface RunsInspector {
   exists(runId: string): Promise<boolean>;
   /** Returns the events of a run so far, oldest first. */
   events(runId: string): Promise<RunEvent[]>;
+  /** Reads what a run was started with, also when its history is gone. */
+  request(runId: string): Promise<GivenRequest>;
   /** Tells an open run that a person superseded one of its failures. */
   supersede(runId: string, body: MessageBody<'supersede'>): Promise<void>;
   /** Counts the open runs and those that wait for a person (null if the server has no search attributes). */
@@ -201,6 +204,7 @@ function createInspector({
     exists: (runId) =>
       call({}, async () => (await isKnownRun(client, runId)) || Boolean(await store?.archivedRuns.get(runId))),
     events,
+    request: (runId) => call({}, () => readGivenRequest(client, store, runId, redact)),
     supersede: (runId, body) => call({}, () => signalSuperseded(client, runId, body)),
     counts: () => call({}, () => countRuns(client, searchAttributes)),
     feed: createRunFeed({

@@ -10,7 +10,7 @@ const IDENTIFIERS = new Set(
   (
     'id run_id loop_id step_id parent_run_id root_run_id original_loop_id new_loop_id rerun_of workflow_id workflowId runId ' +
     'question_id failure_id last_failure_id decision_id reflection_id duplicate_of action_id call_id tool_call_id query_id chunk_id chunk_ids ' +
-    'evidence_id evidence_ids artifact_id artifact_ids input_artifact_id from_artifact_id output_artifact_id manifest_id original_id enhanced_id diff_id ' +
+    'evidence_id evidence_ids artifact_id artifact_ids input_id plan_id input_artifact_id plan_artifact_id from_artifact_id output_artifact_id manifest_id original_id enhanced_id diff_id ' +
     'idempotency_key request_id trace_id span_id delivery_id next_cursor cursor task_queue taskQueue activityType activityId ' +
     'workflowType agent tool tool_name tools phase signal_type error_type error_code error_signature severity fingerprint kind ' +
     'category certainty origin state outcome event feedback_type labels tags input_hash model scope type media_type version'

@@ -230,8 +230,9 @@ function foldStep(state: RunState, step: Step): void {
   const { call } = step;
   const last = step.attempts.length - 1;
   if (call.plan_index !== null && call.input !== null) {
-    const { edited: _told, ...kept } = call;
-    step.call = { ...kept, input: null };
+    // The plan has the input, unless a person has changed it.
+    const { edited, ...kept } = call;
+    step.call = { ...kept, input: edited === undefined ? null : call.input };
   }
   const isOpen = state.run.planner === 'chooses' && step.end?.kind === 'failed' && step.answered !== true;
   const learntFrom = isOpen ? lastRecorded(step) : undefined;

@@ -6,6 +6,7 @@ import { countFailures } from '../failures/failure-memory.ts';
 import { buildLoopTrace } from '../guardrails/loop-trace.ts';
 import { rerunCount } from '../guardrails/guard-state.ts';
 import { artifactOf, attemptCount, statusOfStep } from './attempts.ts';
+import { inputIdOf, withInputs } from './kept-inputs.ts';
 import { reportEffects } from './known-effects.ts';
 import { figuresAtEnd } from './figures.ts';
 import type { RunState } from './state.ts';
@@ -51,15 +52,16 @@ export function resultOfLoop({ run, loop, outbox }: RunState): RunResult['result
 }
 
 /** Lists the steps of the current pass for the archive. */
-export const archivedSteps = ({ loop }: RunState): ArchivedStep[] =>
-  loop.steps.map((step) => ({
-    loop_id: loop.loop_id,
+export const archivedSteps = (state: RunState): ArchivedStep[] =>
+  state.loop.steps.map((step) => ({
+    loop_id: state.loop.loop_id,
     step_id: step.step_id,
     phase: step.call.phase,
     tool: step.call.tool,
     status: statusOfStep(step),
     attempts: attemptCount(step),
     artifact_id: artifactOf(step),
+    ...inputIdOf(state, step),
   }));
 
 export const archiveOf = (state: RunState, result: RunResult, pending: RecordBatch, now: number): RunArchive => ({
@@ -72,5 +74,5 @@ export const archiveOf = (state: RunState, result: RunResult, pending: RecordBat
   steps: [...state.earlier.steps, ...archivedSteps(state)],
   trace: buildLoopTrace(state.guard) as unknown as Json[],
   figures: figuresAtEnd(state, result.outcome, now),
-  pending,
+  ...withInputs(state, pending),
 });
