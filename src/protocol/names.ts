@@ -69,6 +69,9 @@ export const toolOfActivity = (activityType: string): string | null =>
 /** The tool name in the failure records of a planner's own turns. */
 export const PLANNER = 'planner';
 
+/** Stands for the review of a pass where a lesson names its tools. No tool can have this name. */
+export const REVIEW = ':review';
+
 /** SQL visibility has 10 Keyword and 3 Int attributes for a whole namespace. We use four and one. */
 export const SEARCH_ATTRIBUTE = {
   agent: 'SecondwindAgent',

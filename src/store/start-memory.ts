@@ -9,6 +9,7 @@ import { defined } from '../protocol/json.ts';
 import { EMPTY_START_MEMORY } from '../protocol/lessons.ts';
 import type { RunLesson, StartMemory, ToolSchemas } from '../protocol/lessons.ts';
 import { CAP } from '../protocol/caps.ts';
+import { REVIEW } from '../protocol/names.ts';
 import type { PreparedRun } from '../protocol/run.ts';
 import { within } from '../protocol/within.ts';
 import { createBiasCounts } from './bias-counts.ts';
@@ -52,7 +53,7 @@ export interface LessonsQuery {
   limit?: number;
 }
 
-export type StartingRun = Pick<PreparedRun, 'run_id' | 'agent' | 'tenant' | 'policy' | 'manifest'>;
+export type StartingRun = Pick<PreparedRun, 'run_id' | 'agent' | 'tenant' | 'policy' | 'manifest' | 'planner'>;
 
 export interface KnownLesson {
   id: number;
@@ -71,10 +72,11 @@ export interface StartLesson extends KnownLesson {
 
 export const createStartMemory = (db: Kysely<Tables>): StartMemoryReader => {
   const lessons: StartMemoryReader['lessons'] = (query) => bestLessons(db, readableScopes(query), query);
-  const lessonsFor: StartMemoryReader['lessonsFor'] = async ({ run_id, agent, tenant, policy, manifest }) => {
+  const lessonsFor: StartMemoryReader['lessonsFor'] = async ({ run_id, agent, tenant, policy, manifest, planner }) => {
     const { scope, holdout } = policy.memory;
     if (scope === 'run') return [];
-    const tools = Object.keys(manifest);
+    // Only a planner can act on what a review found.
+    const tools = [...Object.keys(manifest), ...(planner === 'chooses' ? [REVIEW] : [])];
     const schemas = schemasOfTools(manifest, tools);
     const found = await lessons({ scope, agent, tenant, tools, schemas, limit: 2 * MAX_LESSONS });
     const sorted = found.map((lesson) => {

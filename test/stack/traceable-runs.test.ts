@@ -6,6 +6,7 @@ import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
 import { type ServedApi, serveApi } from '../../src/api/serve.ts';
 import type { FailureItem } from '../../src/client/views.ts';
+import { isWithheld } from '../../src/core/lessons/assignment.ts';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
 import type { Json } from '../../src/protocol/json.ts';
@@ -74,6 +75,7 @@ let model: ScriptedServer;
 let api: ServedApi;
 beforeAll(async () => {
   model = await serveScriptedModel(({ messages }) => {
+    if (JSON.stringify(messages).includes('Write about')) return { text: 'An answer.' };
     const results = messages.filter(({ role }) => role === 'tool').length;
     if (results > 1) return { text: 'done' };
     const tool = JSON.stringify(messages).includes('List all rows.') ? 'list' : 'stock';
@@ -86,6 +88,16 @@ beforeAll(async () => {
     defineAgent({ name: 'searcher', tools: [search] }),
     defineAgent({ name: 'mender', tools: [mend] }),
     clerkWith(z.object({ limit: z.int() })),
+    defineAgent({
+      name: 'writer',
+      instructions: 'Write.',
+      model: endpoint,
+      tools: [],
+      review: ({ loop_id }) =>
+        loop_id.endsWith('_r1')
+          ? { alignment_score: 0.9, drift_score: 0 }
+          : { alignment_score: 0.3, drift_score: 0, missed: ['the answer to Ada does not name its 3 sources'] },
+    }),
   ]);
   await world.startWorker();
   api = await serveApi(world.app, { host: '127.0.0.1', port: 0 });
@@ -231,4 +243,35 @@ describe('a lesson about a tool', () => {
       }
     },
   );
+});
+
+describe('a review whose findings the next pass mended', () => {
+  interface Learnt {
+    id: number;
+    status: string;
+    content: string;
+    context: { quality_improvement: number };
+  }
+  const FINDING = 'does not name its … sources';
+  const firstRequest = async (run_id: string, policy: object): Promise<string> => {
+    const before = model.exchanges.length;
+    await world.runs.start({ agent: 'writer', goal: 'Write about it.', run_id, policy });
+    expect(await world.runs.result(run_id)).toMatchObject({ outcome: 'completed', loops: 2 });
+    return JSON.stringify(model.exchanges[before]?.request.messages);
+  };
+
+  it('is a candidate lesson with the measured gain that later runs see, and its trial counts first passes', async () => {
+    expect(await firstRequest(world.newRunId('writer'), {})).not.toContain(FINDING);
+    const found = await world.ask<{ reflections: Learnt[] }>('GET', '/v1/reflections?agent=writer');
+    const [lesson] = found.body.reflections;
+    expect(lesson).toMatchObject({ status: 'candidate', context: { quality_improvement: 0.6 } });
+    expect(lesson?.content).toContain(FINDING);
+    expect(lesson?.content).not.toContain('Ada');
+    const id = lesson?.id ?? 0;
+    let seen = world.newRunId('writer');
+    while (isWithheld(seen, id, 0.5)) seen = world.newRunId('writer');
+    expect(await firstRequest(seen, {})).toContain(FINDING);
+    const { body } = await world.ask('GET', `/v1/reflections/${id}`);
+    expect(body['trial']).toMatchObject({ shown: { n: 1, ok: 0 }, withheld: { n: 0, ok: 0 } });
+  });
 });

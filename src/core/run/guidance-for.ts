@@ -1,5 +1,6 @@
 import { CAP } from '../../protocol/caps.ts';
 import type { RunLesson } from '../../protocol/lessons.ts';
+import { REVIEW } from '../../protocol/names.ts';
 import type { Constraints, Guidance, GuidanceRow } from '../../protocol/tools.ts';
 import { collapseSpaces } from '../failures/clean-text.ts';
 import { quoteFrom } from '../failures/quote.ts';
@@ -128,7 +129,7 @@ function withLessons(state: RunState, step: Step, own: GuidanceRow[], fingerprin
   return [
     ...same.map((lesson) => lessonRow(lesson, 4, whyAbout(lesson, fingerprint))),
     ...own,
-    ...others.map((lesson) => lessonRow(lesson, 2, 'learnt with the same tool in an earlier run')),
+    ...others.map((lesson) => lessonRow(lesson, 2, whereLearnt(lesson))),
   ];
 }
 
@@ -136,6 +137,11 @@ const whyAbout = ({ similar, fingerprint: learntFrom }: RunLesson, fingerprint: 
   similar === true && learntFrom !== fingerprint
     ? 'the same error was seen in other words in an earlier run, and this worked'
     : 'the same failure was seen in an earlier run, and this worked';
+
+const whereLearnt = ({ tools }: RunLesson): string =>
+  tools.includes(REVIEW)
+    ? 'a review of an earlier run found it missing'
+    : 'learnt with the same tool in an earlier run';
 
 /** Leaves out rows that do not fit; a row is never cut. */
 function fitting(rows: GuidanceRow[], maxChars: number): GuidanceRow[] {

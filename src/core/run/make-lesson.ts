@@ -87,9 +87,12 @@ function describeRemedy(
 }
 
 /** The run's own texts: goal, input, plan, what people wrote, and outputs that the state still has. The others by their ids. */
-function ownTexts({ run, loop, earlier, outbox, people }: RunState, last: Step): { texts: string[]; unread: string[] } {
+export function ownTexts(
+  { run, loop, earlier, outbox, people }: RunState,
+  last: Step | null,
+): { texts: string[]; unread: string[] } {
   const before = [...earlier.steps.map(({ artifact_id }) => artifact_id), ...loop.steps.map(artifactOf)];
-  const own = artifactOf(last);
+  const own = last === null ? null : artifactOf(last);
   const ids = [...new Set(before)].filter((id): id is string => id !== null && id !== own);
   const held = ids.flatMap((id) => outbox.outputs[id]?.output ?? []);
   return {

@@ -18,12 +18,14 @@ import { openNextPass, summarizeEffects, summarizeUnknown } from './effects.ts';
 import { noteProgressAt } from './figures.ts';
 import { recordDecision } from './guard-decisions.ts';
 import { leftOf, limitsOf, millisecondsLeft } from './ledger.ts';
+import { holdInputs } from './kept-inputs.ts';
 import { endWith, isCancelled, isOver } from './life.ts';
 import { keepUnsavedRecords } from './outbox.ts';
 import { charge } from './planner.ts';
 import type { ReviewUse, ReviewView } from './ports.ts';
 import { type QuestionOutcome, askHuman, publish } from './questions.ts';
 import { archivedSteps, resultOfLoop } from './result.ts';
+import { learnFromReview, readReviewTrials } from './review-lessons.ts';
 import { openLoop, type RunState } from './state.ts';
 import { stepsToJudge } from './steps-to-judge.ts';
 import type { Story } from './story.ts';
@@ -43,6 +45,9 @@ export async function reviewLoop(story: Story): Promise<void> {
   const answer = await decide(story, review, missed);
   if (answer === null) return;
   const decision = answer.decision_result;
+  const isGoodEnough = decision.decision === 'finalize' && decision.finalize_reason === 'thresholds_met';
+  readReviewTrials(state, isGoodEnough);
+  if (isGoodEnough) learnFromReview(state, review.alignment_score);
   ports.log({ event: 'decision', loop_id: answer.loop_id, decision: decision.decision, ...scores(review) });
   if (decision.decision === 'rerun') {
     startNextLoop(state, decision, missed);
@@ -60,6 +65,7 @@ function startNextLoop(
   const { loop, earlier } = state;
   earlier.steps = [...earlier.steps, ...archivedSteps(state)].slice(-CAP.pastSteps);
   keepUnsavedRecords(state, loop.steps);
+  holdInputs(state);
   const done = summarizeEffects(state);
   const unknown = summarizeUnknown(state);
   const rerun = {

@@ -6,7 +6,7 @@ import type { Attempt, Step } from './attempts.ts';
 import { keepLatest } from './outbox.ts';
 import type { RunState } from './state.ts';
 
-const withheldShareOf = ({ run }: RunState, lesson: RunLesson): number =>
+export const withheldShareOf = ({ run }: RunState, lesson: RunLesson): number =>
   shareWithheld(lesson.trial, run.policy.memory.holdout);
 
 /** Whether this run does not see a lesson that it knows, so that the effect of the lesson can be measured. */
