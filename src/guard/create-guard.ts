@@ -120,6 +120,7 @@ class InProcessGuard implements Guard {
     const decision = this.#decide(() => decideBefore(this.#state, call, this.#settings), { verdict: 'allow' } as const);
     if (this.#memory === null || this.mode === 'observe' || decision.verdict !== 'allow') return decision;
     const lessons = this.#state.lessons ?? (await this.#memory.lessons());
+    if (lessons === null) return decision;
     const tool = cleanName(call.tool, 80);
     const about = lessons.filter((lesson) => lesson.tool === tool).slice(0, SHOWN_LESSONS);
     this.#state = { ...this.#state, lessons: lessons.filter((lesson) => lesson.tool !== tool) };

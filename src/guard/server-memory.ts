@@ -53,12 +53,13 @@ export class ServerMemory {
     this.#onProblem = onProblem;
   }
 
-  /** Returns the lessons of the agent that are about a tool. */
-  async lessons(): Promise<ToolLesson[]> {
+  /** Returns the lessons of the agent that are about a tool, or null if the server did not answer. */
+  async lessons(): Promise<ToolLesson[] | null> {
     const found = await this.#ask(async () => {
       const query = { agent: this.#agent, limit: LESSONS };
       return (await this.#api.ask('GET', '/v1/reflections', { query })).body;
     });
+    if (found === null) return null;
     return rowsOf(found, 'reflections').flatMap(({ fingerprint, content }) => {
       // A fingerprint names its tool: fp1:tool_error:<tool>:<code>:<hash>.
       const tool = typeof fingerprint === 'string' ? fingerprint.split(':')[2] : undefined;
@@ -77,8 +78,13 @@ export class ServerMemory {
       message: message.slice(0, MESSAGE_CHARS),
     };
     const query = { agent: this.#agent, similar_to: message.slice(0, QUERY_CHARS), limit: SHOWN };
-    const known = recalls && message !== '' ? this.#api.ask('GET', '/v1/reflections', { query }) : null;
-    const answers = await this.#ask(() => Promise.all([this.#api.ask('POST', '/v1/failures', { body }), known]));
+    // Both requests start here, so that an error of either is caught here. One that nobody awaits would end the process.
+    const answers = await this.#ask(() =>
+      Promise.all([
+        this.#api.ask('POST', '/v1/failures', { body }),
+        recalls && message !== '' ? this.#api.ask('GET', '/v1/reflections', { query }) : null,
+      ]),
+    );
     return rowsOf(answers?.[1]?.body, 'reflections').flatMap(({ content }) =>
       typeof content === 'string' ? [content.slice(0, TEXT_CHARS)] : [],
     );

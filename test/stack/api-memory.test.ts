@@ -4,6 +4,8 @@ import { boundSentence } from '../../src/core/bound/sentence.ts';
 import { computeBound } from '../../src/core/bound/compute-bound.ts';
 import { DEFAULT_POLICY } from '../../src/protocol/policy.ts';
 import type { FailureRecord } from '../../src/protocol/schemas/failure-record.ts';
+import { createGuard } from '../../src/guard.ts';
+import { serveApi } from '../../src/api/serve.ts';
 import { apiAgents } from '../support/api-agents.ts';
 import { type ApiWorld, openApiWorld, tokenOf } from '../support/api-world.ts';
 
@@ -531,5 +533,59 @@ describe('the server', () => {
     const text = await (await world.fetch('/metrics')).text();
     expect(text).toMatch(/^secondwind_runs_open \d+$/m);
     expect(text).toMatch(/^secondwind_questions_open \d+$/m);
+  });
+});
+
+describe('a guard that shares the memory of a server', () => {
+  it('reports failures and loops, shows what is known, and goes on when the server is gone', async () => {
+    const agent = world.newRunId('clerk');
+    const content = 'The ledger refuses a month that is closed; open the month first.';
+    const error_signature = 'a'.repeat(16);
+    await world.store.reflections.persist({
+      scope: 'agent',
+      agent,
+      error_type: 'tool_error',
+      error_signature,
+      content,
+      fingerprint: 'fp1:tool_error:ledger:-:0123456789abcdef',
+      rationale: '',
+      tags: [],
+      tools: ['ledger'],
+      context: {
+        error_signature,
+        original_query: '',
+        iteration_count: 1,
+        quality_improvement: 1,
+        reflection_context: '',
+      },
+      similarity_threshold: 1,
+    });
+    const served = await serveApi(world.app, { host: '127.0.0.1', port: 0 });
+    const lines: string[] = [];
+    const server = { url: served.url, token: tokenOf('reporter'), timeoutMs: 10_000 };
+    const guard = createGuard({ agent, server, log: (line) => lines.push(line) });
+    const call = { tool: 'ledger', input: { month: 3 } };
+    expect(await guard.before(call)).toMatchObject({
+      verdict: 'guide',
+      text: expect.stringContaining(content) as string,
+    });
+    expect((await guard.before(call)).verdict).toBe('allow');
+    for (const verdict of ['continue', 'continue', 'stop']) {
+      expect((await guard.after({ ...call, error: 'HTTP 409 from the bookkeeping host' })).verdict).toBe(verdict);
+    }
+    const { session } = guard.state();
+    const { body } = await world.ask<{ failures: FailureRecord[] }>('GET', `/v1/runs/${session}/failures`);
+    expect(body.failures.map(({ signal_type }) => signal_type).sort()).toEqual([
+      'loop_stall',
+      'tool_error',
+      'tool_error',
+      'tool_error',
+    ]);
+    expect(lines).toEqual([]);
+    await served.close();
+    guard.userMessage();
+    for (let n = 0; n < 3; n += 1) await guard.after({ ...call, error: 'HTTP 409 from the bookkeeping host' });
+    expect(guard.stopped).toMatchObject({ rule: 'same_call_failing' });
+    expect(lines).toEqual([expect.stringContaining('goes on without its memory')]);
   });
 });
