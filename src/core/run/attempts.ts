@@ -220,8 +220,16 @@ export function dropOutputText({ attempts }: Step): void {
 }
 
 /** The last attempt that left a failure record. */
-export const lastRecorded = (step: Step): (Attempt & { record: FailureRecord }) | undefined =>
-  step.attempts.findLast((attempt): attempt is Attempt & { record: FailureRecord } => attempt.record !== undefined);
+export function lastRecorded({ attempts }: Step): RecordedAttempt | undefined {
+  for (let index = attempts.length - 1; index >= 0; index -= 1) {
+    const attempt = attempts[index];
+    if (attempt !== undefined && hasRecord(attempt)) return attempt;
+  }
+  return undefined;
+}
+
+type RecordedAttempt = Attempt & { record: FailureRecord };
+const hasRecord = (attempt: Attempt): attempt is RecordedAttempt => attempt.record !== undefined;
 
 /** Describes the failure of a step for the planner, the reviewer and the archive. */
 export function summarizeFailure(step: Step): { error_code?: string; message_preview?: string } {
@@ -279,8 +287,10 @@ export function retriesUsed(step: Step, n = attemptCount(step)): RetriesUsed {
 }
 
 /** True when a person allowed one more attempt after the step had failed. That attempt gets no retries of its own. */
-export const isOneMoreAttempt = (step: Step): boolean =>
-  step.attempts.some(({ n, answer }) => n > 1 && answer !== undefined);
+export function isOneMoreAttempt({ attempts }: Step): boolean {
+  for (const { n, answer } of attempts) if (n > 1 && answer !== undefined) return true;
+  return false;
+}
 
 /** Describes the last failure for the prompt of the next attempt. Null before the first failure. */
 export function buildRetryContext(step: Step): RetryContext | null {
