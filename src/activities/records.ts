@@ -137,7 +137,11 @@ export function createRecordActivities(
         agent: archive.agent,
         goal,
         outcome: result.outcome,
-        summary: { result, steps, ...defined({ tenant: archive.tenant, request: archive.request }) },
+        summary: {
+          result,
+          steps,
+          ...defined({ tenant: archive.tenant, request: archive.request, facts: archive.facts, final: archive.final }),
+        },
         trace,
         labels: archive.labels,
         started_at: result.started_at,

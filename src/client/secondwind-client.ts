@@ -16,6 +16,7 @@ import type {
   FeedbackTaken,
   OverrideAnswer,
   ProjectedStep,
+  Prompt,
   QuestionPage,
   RunEnd,
   RunFilter,
@@ -99,6 +100,11 @@ export interface Runs {
    * `no_transcript` if the agent has no model.
    */
   transcript(runId: string, page?: { cursor?: string; limit?: number }, options?: CallOptions): Promise<TranscriptPage>;
+  /**
+   * Lists the requests to the model, oldest first. With `request`, returns only that one and the one before it, with all their messages as
+   * they were sent, redacted. Throws `SecondwindError` with the code `no_transcript` if the agent has no model.
+   */
+  prompts(runId: string, asked?: { request?: number }, options?: CallOptions): Promise<Prompt[]>;
   /** Returns every failure record of a run, oldest first, with the current status of its fingerprint. */
   failures(runId: string, options?: CallOptions): Promise<FailureItem[]>;
   /** Returns the passes of a run, oldest first, with the reason why another pass followed or not. */

@@ -126,6 +126,18 @@ export interface TranscriptPage {
   next_cursor: string | null;
 }
 
+/** One request to a model, as it was sent. */
+export interface Prompt {
+  /** Counted from 1 over the whole run. */
+  request: number;
+  turn: number;
+  /** Counted from 1 in its turn. A later one is a retry. */
+  attempt: number;
+  at: string;
+  /** All messages of the request, redacted. Present only if this request was asked for. */
+  messages?: TranscriptMessage[];
+}
+
 /** The current status of a fingerprint. */
 export type Standing = Pick<
   FailureStanding,

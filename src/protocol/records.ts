@@ -2,7 +2,7 @@ import type { Json } from './json.ts';
 import type { GuardDecision } from './guard-decisions.ts';
 import type { FeedbackEntry, LearntLesson, LessonUse, StepEvaluation } from './lessons.ts';
 import type { FailureRecord } from './schemas/failure-record.ts';
-import type { RunResult } from './run.ts';
+import type { FinalStatus, RunFacts, RunResult } from './run.ts';
 import type { RunFigures } from './run-metrics.ts';
 
 /** A text that a record or a manifest refers to. Its id is the sha256 of the text. */
@@ -77,6 +77,9 @@ export interface RunArchive {
   labels: string[];
   /** Absent for a run without a tenant. */
   tenant?: string;
+  /** Absent in the history of an older build. */
+  facts?: RunFacts;
+  final?: FinalStatus;
   result: RunResult;
   steps: ArchivedStep[];
   /** The artifacts of the plan and the input that the run was started with. Absent for a run of an older build. */

@@ -140,8 +140,22 @@ export interface RunResult<Output = Json> {
   ended_at: string;
 }
 
-/** The answer of GET /v1/runs/{run_id} and of the query `status`. */
-export interface RunStatus {
+/** What was decided about a run before it started. */
+export interface RunFacts {
+  labels: string[];
+  /** Absent for a run without a tenant. */
+  tenant?: string;
+  /** The run that this one works for. */
+  parent_run_id?: string;
+  /** What its passes are judged by: alignment must reach its threshold, drift must not exceed it, and fatigue must stay below it. */
+  thresholds: { alignment: number; drift: number; fatigue: number };
+}
+
+/**
+ * The answer of GET /v1/runs/{run_id} and of the query `status`. The facts are absent if nobody knows them: an older build archived the
+ * run, or no worker answers for it.
+ */
+export interface RunStatus extends Partial<RunFacts> {
   run_id: string;
   agent: string;
   goal: string;
@@ -168,3 +182,9 @@ export interface RunStatus {
   started_at: string;
   updated_at: string;
 }
+
+/** What the archive keeps of the last status of a run, so that nobody has to replay a run that has ended to answer for it. */
+export type FinalStatus = Pick<
+  RunStatus,
+  'loop_id' | 'step_id' | 'phase' | 'attempt' | 'guardrails' | 'budget' | 'enhancement'
+>;

@@ -109,7 +109,7 @@ const ITEM_COLUMNS = [
 // oxlint-disable-next-line no-control-regex -- the range of ASCII
 const isAscii = (word: string): boolean => /^[\u0000-\u007f]*$/.test(word);
 const containsWord = (word: string) => sql<boolean>`(
-  strpos(lower(concat_ws(' ', run_id, agent, goal, array_to_string(labels, ' '), summary ->> 'tenant')), ${cleanText(word)}) > 0
+  strpos(lower(concat_ws(' ', run_id, agent, goal, array_to_string(labels, ' '), summary #>> '{facts,tenant}')), ${cleanText(word)}) > 0
   or summary -> ${SEALED_MEMBER} is not null)`;
 
 type ItemRow = Pick<Selectable<Tables['archived_runs']>, (typeof ITEM_COLUMNS)[number]>;

@@ -4,7 +4,8 @@ import { compareLessons, MAX_LESSONS } from '../core/lessons/rank-lessons.ts';
 import type { Lesson } from '../core/lessons/rank-lessons.ts';
 import { signalTypeSchema } from '../protocol/schemas/failure-record.ts';
 import { cleanText } from './clean-text.ts';
-import { pageSize } from './cursor.ts';
+import { buildPage, decodeCursor, pageSize } from './cursor.ts';
+import type { Page } from './cursor.ts';
 import { ERRORS_OF_LESSONS, findErrorTexts, findExact, findSimilar, findTyped, OF_LESSONS } from './recall-search.ts';
 import type { FoundText, MatchReason } from './recall-search.ts';
 import { prepareSearch, readableScopes } from './reflection-scope.ts';
@@ -189,8 +190,49 @@ export const createReflectionRecall = (db: Kysely<Tables>) => {
         where reflection_id = ${reflectionId}::bigint and part = 'error' order by id desc`.execute(db);
       return rows;
     },
+
+    /** Lessons for people who maintain them, the latest first. Runs do not use it. */
+    listAll: async (query: ListedLessons = {}): Promise<Page<RecalledReflection>> => {
+      const size = pageSize(query.limit);
+      const equals = (column: string, value: string | undefined) =>
+        value === undefined ? [] : [sql`${sql.ref(column)} = ${cleanText(value)}`];
+      const where = [
+        sql`r.retired = ${query.retired === true}`,
+        ...equals('r.error_type', query.error_type),
+        ...equals('r.tenant', query.tenant),
+        ...(query.agent === undefined ? [] : [sql`(r.agent = ${cleanText(query.agent)} or r.scope = 'global')`]),
+        ...(query.cursor === undefined ? [] : [sql`r.id < ${Number(decodeCursor(query.cursor)[0]) || 0}`]),
+        ...(query.words ?? []).map(
+          (word) => sql`strpos(lower(concat_ws(' ', r.content, r.agent, r.tenant)), ${cleanText(word)}) > 0`,
+        ),
+      ];
+      const { rows } = await sql<Scored>`
+        select r.*, 0 as score from reflection_current as r
+        where ${sql.join(where, sql` and `)}
+        order by r.id desc
+        limit ${size + 1}`.execute(db);
+      return buildPage(
+        rows,
+        size,
+        (row) => toRecalled(row, 'recent'),
+        (row) => [row.id],
+      );
+    },
   };
 };
+
+/** Which lessons `listAll` returns. */
+export interface ListedLessons {
+  error_type?: string;
+  tenant?: string;
+  agent?: string;
+  /** True lists the retired lessons, and otherwise the others are listed. */
+  retired?: boolean;
+  /** Words in lower case that text, agent and tenant together contain. */
+  words?: string[];
+  cursor?: string;
+  limit?: number;
+}
 
 /** An error that a lesson was learnt from, without secrets. */
 export interface LessonError {

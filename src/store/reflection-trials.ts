@@ -26,6 +26,16 @@ export interface StoredVerdict {
   created_at: string;
 }
 
+/** A run for which a lesson was chosen. */
+export interface LessonRun {
+  run_id: string;
+  /** False if the lesson was withheld from the run, so that its effect can be measured. */
+  shown: boolean;
+  /** Whether the step that the lesson is about succeeded: for a trial, at its first attempt. */
+  ok: boolean;
+  at: string;
+}
+
 export const createReflectionTrials = (db: Kysely<Tables>) => ({
   /** The figures of the current phase of a lesson's trial. */
   trialOf: async (reflectionId: number): Promise<TrialReport | null> => {
@@ -38,6 +48,21 @@ export const createReflectionTrials = (db: Kysely<Tables>) => ({
       attempts: bySide(rows, ({ attempts }) => attempts),
       same_again: bySide(rows, ({ same_again }) => (same_again ? 1 : 0)),
     };
+  },
+
+  /** The latest runs that saw a lesson or from which it was withheld, latest first. */
+  runsOf: async (reflectionId: number, limit = 50): Promise<LessonRun[]> => {
+    const { rows } = await sql<Omit<LessonRun, 'at'> & { at: Date }>`
+      select run_id, bool_or(shown) as shown, bool_or(ok) as ok, max(created_at) as at
+      from (
+        select run_id, true as shown, succeeded as ok, created_at from reflection_uses where reflection_id = ${reflectionId}
+        union all
+        select run_id, shown, first_ok, created_at from reflection_trials where reflection_id = ${reflectionId}
+      ) as observed
+      group by run_id
+      order by max(created_at) desc, run_id
+      limit ${limit}`.execute(db);
+    return rows.map(({ at, ...run }) => ({ ...run, at: at.toISOString() }));
   },
 
   /** Every verdict about a lesson, oldest first. */

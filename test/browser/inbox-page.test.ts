@@ -38,6 +38,7 @@ describe('the inbox', () => {
     await page.getByRole('heading', { name: 'Inbox' }).waitFor();
     const { runId, questionId } = await ask('T-1', 4_500);
     await page.getByRole('list', { name: 'Questions' }).getByText('refund T-1').waitFor();
+    await page.getByRole('link', { name: /^Inbox \d+ open question/ }).waitFor();
     await page.goto(`${world.served.url}/ui/inbox?question=${encodeURIComponent(questionId)}`);
     await page.getByRole('article', { name: 'Question' }).waitFor();
     await page.keyboard.press('a');
@@ -101,5 +102,21 @@ describe('the inbox', () => {
     await page.getByLabel('Your name, for the audit').fill('ann');
     await page.getByRole('button', { name: 'Approve: send' }).click();
     expect((await world.runs.result(runId)).outcome).toBe('completed');
+  });
+
+  it('every page counts the open questions in the navigation, as they are asked and answered', async () => {
+    const { page } = await world.open('/failures');
+    await page.getByRole('heading', { name: 'Known failures' }).waitFor();
+    const count = async (): Promise<number> =>
+      Number(/\d+/.exec((await page.getByRole('link', { name: 'Inbox' }).textContent()) ?? '')?.[0] ?? 0);
+    const { runId } = await ask('T-7', 1);
+    // Other files ask questions meanwhile, so the count is compared with what the API lists now.
+    const isCounted = async (isOpen: boolean): Promise<boolean> => {
+      const { questions } = await world.runs.questions({ limit: 200 });
+      return questions.some((question) => question.run_id === runId) === isOpen && questions.length === (await count());
+    };
+    await expect.poll(() => isCounted(true), { timeout: 20_000 }).toBe(true);
+    await world.runs.cancel(runId, { by: 'the test' });
+    await expect.poll(() => isCounted(false), { timeout: 20_000 }).toBe(true);
   });
 });

@@ -114,10 +114,26 @@ describe('lessons', () => {
     await act('Pin', 'Pin');
     await card.getByRole('button', { name: 'Unpin' }).waitFor();
     await act('Retire', 'Retire');
-    await act('Restore', 'Restore');
+    await page.getByLabel('Which lessons').selectOption('retired');
+    const retired = page.getByRole('region', { name: 'Retired' }).getByRole('listitem').filter({ hasText: 'LOCKED' });
+    await retired.getByRole('button', { name: 'Restore' }).waitFor();
+    await page.reload();
+    await retired.getByRole('button', { name: 'Restore' }).waitFor();
+    await world.store.reflections.recordUses([
+      { use_id: `${runIds[0]}:1`, reflection_id: id, run_id: runIds[0] ?? '', succeeded: true },
+    ]);
+    await page.goto(`${world.served.url}/ui/lessons?lesson=${id}`);
+    await page
+      .getByRole('region', { name: `Lesson ${id}` })
+      .getByRole('button', { name: 'Restore' })
+      .click();
+    await page.getByRole('dialog').getByRole('button', { name: 'Restore' }).click();
+    await page.getByRole('dialog').waitFor({ state: 'detached' });
+    await page.goto(`${world.served.url}/ui/lessons`);
     await card.getByRole('button', { name: 'Retire' }).waitFor();
     await card.getByRole('button', { name: 'Evidence' }).click();
     await card.getByText(/restore by ann/).waitFor();
+    await card.getByRole('region', { name: 'Runs that saw it' }).getByRole('link', { name: runIds[0] }).waitFor();
     expect(await world.store.reflections.get(id)).toMatchObject({ pinned: true, retired: false });
     expectQuiet(opened);
   });

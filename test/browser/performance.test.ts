@@ -48,6 +48,14 @@ const SCROLL = `(async () => {
   return frames;
 })()`;
 
+const LOAD_ALL = `(async () => {
+  const frame = () => new Promise((resolve) => requestAnimationFrame(resolve));
+  while (document.querySelector('[role=status]').textContent.includes('+')) {
+    scrollTo(0, document.documentElement.scrollHeight);
+    await frame();
+  }
+})()`;
+
 describe('large amounts', () => {
   it('10,000 runs scroll without a task of more than 100 ms', { timeout: 240_000 }, async () => {
     const db = openDatabase({ databaseUrl: world.databaseUrl });
@@ -58,12 +66,11 @@ describe('large amounts', () => {
         timestamptz '2026-01-01' + n * interval '1 minute', timestamptz '2026-01-01' + (n + 1) * interval '1 minute'
       from generate_series(1, ${RUNS}) as n`.execute(db);
     await db.destroy();
-    const { page } = await world.open('/?agent=archive&q=number');
-    // A search for what no run has loads every page.
-    await page.getByRole('searchbox').fill('nothing has this');
-    await page.getByText(`0 found in ${RUNS} runs`).waitFor({ timeout: 200_000 });
-    await page.getByRole('searchbox').fill('');
-    await page.getByText(`${RUNS} runs`).waitFor();
+    const { page } = await world.open('/?agent=archive');
+    await page.getByRole('listitem').first().waitFor();
+    // Every page of the list is loaded when its end comes near.
+    await page.evaluate(LOAD_ALL);
+    await page.getByText(`${RUNS.toLocaleString('en')} runs`, { exact: true }).waitFor();
     // Other programs on the machine make a task seem longer, so the calmest round counts.
     const rounds: number[] = [];
     let frames = 0;
@@ -87,6 +94,11 @@ describe('large amounts', () => {
     await world.runs.result(run_id);
     const { page } = await world.open('/');
     await page.getByRole('listitem').first().waitFor();
+    const asked: string[] = [];
+    page.on('requestfinished', (request) => {
+      const { responseEnd } = request.timing();
+      asked.push(`${new URL(request.url()).pathname} ${Math.round(responseEnd)} ms`);
+    });
     const squares = page.getByRole('region', { name: 'Attempts' }).getByRole('button');
     const times: number[] = [];
     for (let round = 0; round < ROUNDS; round += 1) {
@@ -95,7 +107,9 @@ describe('large amounts', () => {
       await squares.nth(STEPS - 1).waitFor();
       times.push(Date.now() - began);
     }
-    console.log(`a run of ${STEPS} steps was open after ${times.join(', ')} ms`);
+    console.log(
+      `a run of ${STEPS} steps was open after ${times.join(', ')} ms; first: ${asked.slice(0, 12).join(', ')}`,
+    );
     expect(await squares.count()).toBe(STEPS);
     expect(Math.min(...times)).toBeLessThan(1_000);
   });

@@ -5,8 +5,10 @@ import { join } from 'node:path';
 import type { Page } from 'playwright-core';
 import { afterAll, beforeAll, describe, expect, it } from 'vitest';
 import { z } from 'zod';
+import { agentTool } from '../../src/define/agent-tool.ts';
 import { defineAgent } from '../../src/define/define-agent.ts';
 import { defineTool } from '../../src/define/define-tool.ts';
+import { scriptedModel, scriptedPlanner } from '../../src/testing.ts';
 import { apiAgents, endlessPlan } from '../support/api-agents.ts';
 import { type DashboardWorld, expectQuiet, openDashboard } from './support/dashboard-world.ts';
 
@@ -32,7 +34,40 @@ const refund = defineTool({
   output: z.json(),
   run: (input) => input,
 });
+const look = defineTool({
+  name: 'look',
+  effect: 'read',
+  input: z.strictObject({ at: z.int() }),
+  output: z.json(),
+  run: (input) => ({ seen: input }),
+});
+const looker = defineAgent({
+  name: 'looker',
+  tools: [look],
+  planner: scriptedPlanner(({ turn }) =>
+    turn === 1 ? { calls: [{ tool: 'look', input: { at: 1 } }] } : { calls: [], output: 'looked' },
+  ),
+});
+const asker = defineAgent({
+  name: 'asker',
+  tools: [agentTool(looker), gated],
+  planner: scriptedPlanner(({ turn, input }) =>
+    turn === 1
+      ? { calls: [{ tool: 'looker', input: { goal: 'look at it', input: 7 } }] }
+      : turn === 2 && input !== null
+        ? { calls: [{ tool: 'gated', input: { key: input as string } }] }
+        : { calls: [], output: 'asked' },
+  ),
+});
+const model = scriptedModel([
+  { calls: [{ tool: 'look', input: { at: 1 } }] },
+  { calls: [{ tool: 'look', input: { at: 2 } }] },
+  { text: 'done' },
+]);
+const thinker = defineAgent({ name: 'thinker', instructions: 'Look twice.', model, tools: [look] });
 const agents = [
+  thinker,
+  asker,
   ...apiAgents,
   defineAgent({ name: 'gates', tools: [gated] }),
   defineAgent({
@@ -96,8 +131,8 @@ describe('the strip', () => {
     await world.runs.result(run_id);
     const { guidance } = await world.runs.guidance(run_id, { stepId: 1, attempt: 2 });
     const { page } = await world.open(`${pathOf(run_id)}?step=1&attempt=2`);
-    const shown = await page.getByRole('region', { name: 'Added to the prompt' }).textContent();
-    expect(shown).toBe(`+ ${guidance}`);
+    const shown = await page.getByRole('region', { name: 'The guidance' }).textContent();
+    expect(shown).toBe(guidance);
     await square(page, /Attempt 1 of step 1/).click();
     await page.getByText(/^fp1:tool_error:demo.flaky/).waitFor();
   });
@@ -218,6 +253,80 @@ describe('share', () => {
     expect(html).toContain('share me');
     expect(html).toContain('&lt;script&gt;');
     expect(html).not.toMatch(/<script|https?:|src=|href=|sk-proj-abc/);
+    expectQuiet(opened);
+  });
+});
+
+describe('sub-runs', () => {
+  it('a run links to the run that does a step, and that one links back', async () => {
+    const run_id = world.newRunId('asker');
+    await world.runs.start({ agent: 'asker', goal: 'have it looked at', run_id });
+    await world.runs.result(run_id);
+    const opened = await world.open(pathOf(run_id));
+    const { page } = opened;
+    const child = `${run_id}.s1.a1`;
+    await page.getByRole('region', { name: 'Sub-runs' }).getByRole('link', { name: child }).waitFor();
+    await page.getByRole('list', { name: 'Steps to scale' }).getByRole('link', { name: '1 looker ↗' }).click();
+    await page.getByRole('heading', { name: 'look at it' }).waitFor();
+    await page.getByText('Works for the run').getByRole('link', { name: run_id }).click();
+    await page.getByRole('heading', { name: 'have it looked at' }).waitFor();
+    await square(page, /Attempt 1 of step 1/).click();
+    const attempt = page.getByRole('region', { name: 'The selected attempt' });
+    expect(await attempt.getByRole('link', { name: child }).getAttribute('href')).toBe(`/ui${pathOf(child)}`);
+    expectQuiet(opened);
+  });
+
+  it('a run that was started elsewhere for this one is linked while both run', async () => {
+    const run_id = world.newRunId('host');
+    const joined = world.newRunId('guest');
+    await world.runs.start({ agent: 'asker', goal: 'host', run_id, input: run_id });
+    await letGo(`${run_id}:1`);
+    const { page } = await world.open(pathOf(run_id));
+    await world.runs.start({ agent: 'demo', goal: 'guest', run_id: joined, parent_run_id: run_id });
+    await page.getByRole('region', { name: 'Sub-runs' }).getByRole('link', { name: joined }).click();
+    await page.getByText('Works for the run').getByRole('link', { name: run_id }).waitFor();
+    await letGo(`${run_id}:2`);
+    expect((await world.runs.result(run_id)).outcome).toBe('completed');
+  });
+});
+
+describe('passes', () => {
+  it('scores stand against the thresholds in the policy of this run', async () => {
+    const run_id = world.newRunId('strict');
+    const policy = {
+      retry: { base_ms: 1 },
+      reruns: { alignment_threshold: 0.91, drift_threshold: 0.07 },
+      fatigue: { critical_threshold: 0.63 },
+    };
+    await world.runs.start({ agent: 'demo', goal: 'be strict', run_id, policy });
+    await world.runs.result(run_id);
+    const { page } = await world.open(`${pathOf(run_id)}?tab=passes`);
+    const passes = page.getByRole('region', { name: 'Passes' });
+    await passes.getByRole('row').nth(1).getByText('1.00').waitFor();
+    const heads = await passes.getByRole('columnheader').allTextContents();
+    expect(heads).toEqual(['Pass', 'Alignmentat least 0.91', 'Driftat most 0.07', 'Fatiguebelow 0.63', 'Decision']);
+  });
+});
+
+describe('prompts', () => {
+  it('the prompt of an attempt is compared with the request before it, also in a tab of its own', async () => {
+    const run_id = world.newRunId('thinker');
+    await world.runs.start({ agent: 'thinker', goal: 'look closely', run_id });
+    await world.runs.result(run_id);
+    const opened = await world.open(`${pathOf(run_id)}?step=2&attempt=1`);
+    const { page } = opened;
+    const prompt = page
+      .getByRole('region', { name: 'The selected attempt' })
+      .getByRole('list', { name: /^Prompt of request 2/ });
+    // The instructions and the goal are the same; the first call and its result are new.
+    await prompt.getByRole('button', { name: /system the same/ }).waitFor();
+    await prompt.getByRole('region', { name: 'tool, new' }).getByText('+ {"seen":{"at":1}}').waitFor();
+    await page.getByRole('tab', { name: 'Prompts' }).click();
+    await page.getByLabel('Request to the model').selectOption('1');
+    await page.getByRole('tabpanel').getByText('This is the first request').waitFor();
+    expect(await page.getByRole('tabpanel').getByRole('region', { name: 'user, new' }).textContent()).toContain(
+      'look closely',
+    );
     expectQuiet(opened);
   });
 });

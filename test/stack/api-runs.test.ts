@@ -131,7 +131,7 @@ describe('the list of runs', () => {
       agent: 'demo',
       goal: 'Find the Übergang in the haystack',
       outcome: 'finalized',
-      summary: { tenant: 'acme-7', result: { used: { attempts: 1 } } },
+      summary: { facts: { tenant: 'acme-7' }, result: { used: { attempts: 1 } } },
       trace: [],
       labels: [`blue ${idPrefix}`],
       started_at: '2020-01-01T00:00:00.000Z',

@@ -185,6 +185,21 @@ describe('the transcript of a run', () => {
     expect(firstTurn.map(({ role }) => role).slice(0, 2)).toEqual(['system', 'user']);
     expect(JSON.stringify(firstTurn)).toContain('read_minds');
     expect(firstTurn.at(-1)).toMatchObject({ role: 'assistant', tool_calls: [{ tool: 'read_page' }] });
+
+    // Each request is listed, and has all messages that the server received with it.
+    const prompts = await viewer().prompts(run_id);
+    expect(prompts.map(({ turn, attempt }) => [turn, attempt])).toEqual([
+      [1, 1],
+      [1, 2],
+      [1, 3],
+      [2, 1],
+    ]);
+    for (const { request } of prompts) {
+      const sent = await viewer().prompts(run_id, { request });
+      expect(sent.map((prompt) => prompt.request)).toEqual(request === 1 ? [1] : [request - 1, request]);
+      const told = sent.at(-1)?.messages?.map(({ role, content }) => [role, content]);
+      expect(told).toEqual(received[request - 1]?.map((message) => [message.role, redact(contentOf(message))]));
+    }
   });
 
   it('shows what was sent to a model that never answered', async () => {

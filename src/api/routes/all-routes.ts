@@ -25,7 +25,16 @@ import { questions } from './questions.ts';
 import { postReflection, reflections, reflectionSeen, reviseReflection } from './reflections.ts';
 import { allEvents, runEvents } from './run-events.ts';
 import { answerRun, cancelRun, feedbackRun, overrideRun, rerunRun } from './run-messages.ts';
-import { runFailures, runGuidance, runOverrides, runRequest, runSteps, runTrace, runTranscript } from './run-views.ts';
+import {
+  runFailures,
+  runGuidance,
+  runOverrides,
+  runPrompts,
+  runRequest,
+  runSteps,
+  runTrace,
+  runTranscript,
+} from './run-views.ts';
 import { listRuns, runStatus, startRun } from './runs.ts';
 import { session } from './session.ts';
 
@@ -38,6 +47,7 @@ const WORK: Route[] = [
   runSteps,
   runRequest,
   runTranscript,
+  runPrompts,
   runFailures,
   runTrace,
   runOverrides,

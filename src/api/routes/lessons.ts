@@ -28,13 +28,14 @@ export const reflection: Route = {
     const { tenant } = c.get('grant');
     if (known === null || (tenant !== undefined && known.tenant !== tenant))
       throw new Problem('reflection_not_found', 'There is no lesson with this id. Check the id.');
-    const [superseded, trial, verdicts, revisions, occurrences, errors] = await Promise.all([
+    const [superseded, trial, verdicts, revisions, occurrences, errors, runs] = await Promise.all([
       findSuperseded([known], { store, registry }),
       store.reflections.trialOf(known.id),
       store.reflections.verdictsOf(known.id),
       store.reflections.revisionsOf(known.id),
       store.reflections.occurrencesOf(known.id),
       store.reflections.errorsOf(known.id),
+      store.reflections.runsOf(known.id),
     ]);
     return answerJson(c, {
       ...shown({ ...known, score: 0, reason: 'recent' }, superseded),
@@ -50,6 +51,7 @@ export const reflection: Route = {
       revisions,
       occurrences,
       errors,
+      runs,
     });
   },
 };

@@ -7,16 +7,17 @@ import { redactShown } from '../../core/redaction/shown.ts';
 import { CAP } from '../../protocol/caps.ts';
 import { defined } from '../../protocol/json.ts';
 import { DEFAULT_POLICY } from '../../protocol/policy.ts';
+import { searchWords } from '../../client/matches-search.ts';
 import type { RecalledReflection } from '../../store/reflection-recall.ts';
 import { tenantSchema } from '../../protocol/schemas/tenant.ts';
 import { tenantFor } from '../access.ts';
 import type { ApiDeps } from '../api-context.ts';
-import { answerJson } from '../json-answer.ts';
+import { answerJson, page } from '../json-answer.ts';
 import { Problem } from '../problem.ts';
 import { readBody, readQuery } from '../read-request.ts';
 import type { Route } from '../route.ts';
 import { SCHEMAS } from '../schemas/all-schemas.ts';
-import { limit, plainText } from '../schemas/shared-schemas.ts';
+import { cursor, limit, plainText } from '../schemas/shared-schemas.ts';
 
 const { similarity_threshold } = DEFAULT_POLICY.memory;
 /** A search finds the lessons of the named agent and those for all agents of the tenant, as the agent itself would. */
@@ -88,6 +89,8 @@ const listQuery = z.strictObject({
   error_type: name.optional(),
   agent: name.optional(),
   tenant: tenantSchema.optional(),
+  retired: z.enum(['true', 'false']).optional().describe('true lists the lessons that no run sees any more'),
+  cursor: cursor.optional(),
   limit: limit.optional(),
 });
 
@@ -100,21 +103,28 @@ export const reflections: Route = {
   query: listQuery,
   answer: { status: 200, description: 'The best match first', schema: 'Reflections' },
   handle: async (c, { store, registry }) => {
-    const { signature: wanted, similar_to, tenant: named, limit: size, ...filter } = readQuery(c, listQuery);
-    const { agent, error_type } = filter;
+    const asked = readQuery(c, listQuery);
+    const { signature: wanted, similar_to, tenant: named, limit: size, retired, cursor: after, ...filter } = asked;
+    const { agent, error_type, q, tool, code, fingerprint } = filter;
     const tenant = tenantFor(c.get('grant'), named);
-    const asked = { ...searchScope(agent, tenant), ...defined({ error_type, limit: size }) };
-    const found = wanted
-      ? await store.reflections.bySignature({ ...asked, error_signature: wanted })
-      : similar_to
-        ? await store.reflections.similar({ ...asked, content: similar_to })
-        : await store.reflections.search({
-            ...filter,
-            // Whoever names an agent sees what that agent sees, which ends at a tenant.
-            ...defined({ tenant: agent === undefined ? tenant : (tenant ?? null), limit: size }),
-          });
-    const superseded = await findSuperseded(found, { store, registry });
-    return answerJson(c, { reflections: found.map((lesson) => shown(lesson, superseded)) });
+    const scoped = { ...searchScope(agent, tenant), ...defined({ error_type, limit: size }) };
+    const answer = async (found: RecalledReflection[], next: string | null = null): Promise<Response> => {
+      const superseded = await findSuperseded(found, { store, registry });
+      return answerJson(c, { reflections: found.map((lesson) => shown(lesson, superseded)), ...page(next) });
+    };
+    if (wanted !== undefined)
+      return answer(await store.reflections.bySignature({ ...scoped, error_signature: wanted }));
+    if (similar_to !== undefined) return answer(await store.reflections.similar({ ...scoped, content: similar_to }));
+    const isRanked = [agent, q, tool, code, fingerprint].some((value) => value !== undefined);
+    if (isRanked && retired !== 'true') {
+      // Whoever names an agent sees what that agent sees, which ends at a tenant.
+      const whose = defined({ tenant: agent === undefined ? tenant : (tenant ?? null), limit: size });
+      return answer(await store.reflections.search({ ...filter, ...whose }));
+    }
+    const listed = defined({ error_type, tenant, agent, cursor: after, limit: size });
+    const words = searchWords(q ?? '');
+    const found = await store.reflections.listAll({ ...listed, words, retired: retired === 'true' });
+    return answer(found.items, found.next_cursor);
   },
 };
 

@@ -43,6 +43,24 @@ export const runTranscript: Route = {
   },
 };
 
+const promptsQuery = z.strictObject({
+  request: wholeNumber(1, 999_999).optional().describe('Only this one and the one before it, with their messages'),
+});
+
+export const runPrompts: Route = {
+  ...view,
+  path: '/v1/runs/{run_id}/prompts',
+  summary: 'The requests that a run sent to its model; with `request`, two of them with all messages',
+  query: promptsQuery,
+  answer: { status: 200, description: 'Oldest first', schema: 'Prompts' },
+  problems: ['run_not_found', 'no_transcript'],
+  handle: async (c, { runs }) => {
+    const runId = readRunId(c);
+    const { request } = readQuery(c, promptsQuery);
+    return answerJson(c, { prompts: await runs.prompts(runId, defined({ request })) });
+  },
+};
+
 export const runFailures: Route = {
   ...view,
   problems: [...view.problems],

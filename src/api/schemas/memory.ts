@@ -180,7 +180,7 @@ export const MEMORY_SCHEMAS = {
     occurrence_count: z.int(),
     error_signature: z.string(),
   }),
-  Reflections: z.strictObject({ reflections: z.array(reflection) }),
+  Reflections: z.strictObject({ reflections: z.array(reflection), next_cursor: nextCursor }),
   ReflectionSeen: z.strictObject({
     seen: z.boolean(),
     /** How often it was recorded as a failure or learnt as a lesson, whichever is more. */
@@ -246,6 +246,9 @@ export const MEMORY_SCHEMAS = {
     ),
     revisions: z.array(reflectionRevision),
     occurrences: z.array(z.strictObject({ run_id: z.string().nullable(), at: z.string() })),
+    runs: z
+      .array(z.strictObject({ run_id: z.string(), shown: z.boolean(), ok: z.boolean(), at: z.string() }))
+      .describe('The latest runs that saw it, or from which it was withheld'),
   }),
   ReflectionPreviewRequest: runRequestSchema.partial({ goal: true }).required({ run_id: true }),
   ReflectionPreview: z.strictObject({

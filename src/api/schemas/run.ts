@@ -4,6 +4,7 @@ import type {
   FailureItem,
   ListedRun,
   ProjectedStep,
+  Prompt,
   ShownGuidance,
   StartedRun,
   TranscriptMessage,
@@ -75,6 +76,13 @@ const runStatus: z.ZodType<RunStatus> = z.strictObject({
   run_id: z.string(),
   agent: z.string(),
   goal: z.string(),
+  labels: z.array(z.string()).optional(),
+  tenant: z.string().optional(),
+  parent_run_id: z.string().optional().describe('The run that this one works for'),
+  thresholds: z
+    .strictObject({ alignment: z.number(), drift: z.number(), fatigue: z.number() })
+    .optional()
+    .describe('What the passes of this run are judged by, from its own policy'),
   state: runState,
   outcome: runOutcome.optional(),
   loop_id: z.string(),
@@ -165,6 +173,13 @@ const transcriptMessage: z.ZodType<TranscriptMessage> = z.strictObject({
   tool_calls: z.array(z.strictObject({ id: z.string(), tool: z.string(), input: z.json() })).optional(),
   tool_call_id: z.string().optional(),
 });
+const prompt: z.ZodType<Prompt> = z.strictObject({
+  request: z.int(),
+  turn: z.int(),
+  attempt: z.int(),
+  at: z.string(),
+  messages: z.array(transcriptMessage).optional(),
+});
 
 export const standing = {
   status: failureStatusSchema,
@@ -243,6 +258,7 @@ const traceItem: z.ZodType<ReasonedTraceItem> = z.strictObject({
 const EVENTS = [
   'run_started',
   'step_started',
+  'sub_run_joined',
   'attempt_ended',
   'failure_recorded',
   'guidance_shown',
@@ -273,6 +289,7 @@ export const RUN_SCHEMAS = {
     input_artifact_id: z.string().nullable(),
   }),
   Transcript: z.strictObject({ transcript: z.array(transcriptMessage), next_cursor: nextCursor }),
+  Prompts: z.strictObject({ prompts: z.array(prompt) }),
   Failures: z.strictObject({ failures: z.array(failureItem) }),
   Trace: z.strictObject({ trace: z.array(traceItem) }),
   Overrides: z.strictObject({ overrides: z.array(overrideEntry) }),

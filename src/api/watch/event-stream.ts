@@ -12,6 +12,8 @@ export interface StreamMessage {
 /** A comment is sent in this interval, so that proxies do not close a quiet connection. */
 const BEAT_MS = 15_000;
 const RETRY_MS = 2_000;
+/** A chunk is sent when it has so many characters, also if more messages are ready. */
+const CHUNK_CHARS = 64_000;
 
 export interface StreamOptions {
   /** Ends the stream after this many seconds. Default: when its source ends or its reader leaves. */
@@ -20,7 +22,7 @@ export interface StreamOptions {
 }
 
 /**
- * Makes a stream of server-sent events from a source that ends with the signal. At most one message is buffered, so a slow reader
+ * Makes a stream of server-sent events from a source that ends with the signal. At most one chunk is buffered, so a slow reader
  * slows the source down.
  */
 export function eventStream(
@@ -35,6 +37,8 @@ export function eventStream(
   const messages = open(ending.signal)[Symbol.asyncIterator]();
   let beat: NodeJS.Timeout | undefined;
   let isOpen = true;
+  let isDone = false;
+  let next: Promise<IteratorResult<StreamMessage, unknown>> | undefined;
   const close = (): void => {
     if (isOpen) letGo();
     isOpen = false;
@@ -54,16 +58,27 @@ export function eventStream(
       }, BEAT_MS);
     },
     pull: async (controller) => {
+      let text = '';
       try {
-        const next = await nextUnlessOver(messages, ending.signal);
-        if (next.done !== true)
-          return controller.enqueue(
-            encoder.encode(lines({ ...next.value, data: redactShown(next.value.data, redact) })),
-          );
+        // The beginning of a long run is thousands of messages that are there at once, so one chunk carries many of them.
+        while (text.length < CHUNK_CHARS) {
+          next ??= messages.next();
+          const got = await (text === '' ? unlessOver(next, ending.signal) : Promise.race([next, soon()]));
+          if (got === undefined) break;
+          next = undefined;
+          if (got.done === true) {
+            isDone = true;
+            break;
+          }
+          text += lines({ ...got.value, data: redactShown(got.value.data, redact) });
+        }
       } catch (error) {
         // The reader reconnects with the id of its last event and misses nothing.
         onError(error);
+        isDone = true;
       }
+      if (text !== '') controller.enqueue(encoder.encode(text));
+      if (!isDone) return;
       close();
       controller.close();
     },
@@ -72,9 +87,12 @@ export function eventStream(
   return c.body(stream, 200, { 'content-type': 'text/event-stream; charset=utf-8', 'x-accel-buffering': 'no' });
 }
 
+/** Resolves when everything that is ready now had its turn. */
+const soon = (): Promise<undefined> => new Promise((resolve) => setImmediate(resolve, undefined));
+
 /** A source may be busy when the time is up, for example with a long list of what the reader missed. */
-async function nextUnlessOver(
-  messages: AsyncIterator<StreamMessage>,
+async function unlessOver(
+  next: Promise<IteratorResult<StreamMessage, unknown>>,
   signal: AbortSignal,
 ): Promise<IteratorResult<StreamMessage, unknown>> {
   let end = (): void => undefined;
@@ -84,7 +102,7 @@ async function nextUnlessOver(
   if (signal.aborted) end();
   signal.addEventListener('abort', end, { once: true });
   try {
-    return await Promise.race([messages.next(), over]);
+    return await Promise.race([next, over]);
   } finally {
     signal.removeEventListener('abort', end);
   }

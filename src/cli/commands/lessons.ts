@@ -20,6 +20,8 @@ interface LessonsFlags extends RemoteFlags {
   tool?: string;
   code?: string;
   limit?: string;
+  retired?: boolean;
+  cursor?: string;
   for?: string;
   runId?: string;
   text?: string;
@@ -67,6 +69,8 @@ export function addLessons(program: Command): void {
     )
     .option('--tool <name>', 'list only lessons about this tool')
     .option('--code <code>', 'list only lessons about errors with this code')
+    .option('--retired', 'list the lessons that a person retired')
+    .option('--cursor <cursor>', 'continue after the last list')
     .option('--limit <n>', 'the most lessons to list')
     .option('--for <agent>', 'preview the lessons that a run of this agent would see')
     .option('--run-id <id>', 'the id of the run to preview')
@@ -92,11 +96,17 @@ export function addLessons(program: Command): void {
         );
       }
       if (what === 'list') {
-        const { agent, tenant, similarTo, search, tool, code, limit } = flags;
-        const query = { agent, tenant, similar_to: similarTo, q: search, tool, code, limit };
+        const { agent, tenant, similarTo, search, tool, code, limit, cursor, retired } = flags;
+        const filter = { agent, tenant, similar_to: similarTo, q: search, tool, code, limit, cursor };
+        const query = { ...filter, ...(retired && { retired: 'true' }) };
         const { body } = await api.ask<Answer<'Reflections'>>('GET', '/v1/reflections', { query });
         return print(flags, body, () =>
-          body.reflections.length === 0 ? ['No lessons.'] : table(LIST, body.reflections, terminalWidth()),
+          body.reflections.length === 0
+            ? ['No lessons.']
+            : [
+                ...table(LIST, body.reflections, terminalWidth()),
+                ...(body.next_cursor === undefined ? [] : [`More: --cursor ${body.next_cursor}`]),
+              ],
         );
       }
       if (id === undefined || (what !== 'show' && !CHANGES.includes(what)))
@@ -129,6 +139,10 @@ function describe(lesson: Evidence): string[] {
       ['Error:', tool_name, error_code, text].filter(Boolean).join(' '),
     ),
     ...lesson.occurrences.flatMap(({ run_id, at }) => (run_id === null ? [] : [`  learnt by ${run_id} at ${at}`])),
+    ...lesson.runs.map(
+      ({ run_id, shown, ok, at }) =>
+        `  ${shown ? 'seen by' : 'withheld from'} ${run_id} at ${at}, which ${ok ? 'succeeded' : 'did not succeed'}`,
+    ),
     ...(trial === null
       ? []
       : [

@@ -31,6 +31,7 @@ function narrate(event: RunEvent): string | null {
     case 'waiting':
       return event.reason === 'back_off' ? `  ${colours.dim(`waits ${event.wait_ms} ms`)}` : null;
     case 'run_started':
+    case 'sub_run_joined':
     case 'review':
     case 'decision':
     case 'run_ended':

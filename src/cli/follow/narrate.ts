@@ -9,7 +9,9 @@ export function narrate(event: RunEvent): string | null {
     case 'run_started':
       return `${colours.dim('·')} ${event.agent}: ${oneLine(event.goal)}`;
     case 'step_started':
-      return `${colours.dim('·')} step ${event.step_id}: ${oneLine(event.tool)}`;
+      return `${colours.dim('·')} step ${event.step_id}: ${oneLine(event.tool)}${event.sub_run_id === undefined ? '' : `, as the run ${event.sub_run_id}`}`;
+    case 'sub_run_joined':
+      return `${colours.dim('·')} the run ${event.sub_run_id} works for this one`;
     case 'attempt_ended':
       return attempt(event);
     case 'failure_recorded':

@@ -13,8 +13,14 @@ export type CallInProgress = Extract<OpenCall, { step_id: number }>;
 export const isAttempt = (call: OpenCall): call is CallInProgress => call.kind === 'tool' || call.kind === 'reconcile';
 
 /** A tool's activity is one attempt. Its input says which step it belongs to and which guidance it was shown. */
-export function projectToolCall(state: ProjectionState, key: string, tool: string, request: Fields): Fact[] {
-  const call = readCall(state, 'tool', request, tool);
+export function projectToolCall(
+  state: ProjectionState,
+  key: string,
+  tool: string,
+  request: Fields,
+  subRunId?: string,
+): Fact[] {
+  const call = { ...readCall(state, 'tool', request, tool), ...defined({ sub_run_id: subRunId }) };
   state.calls[key] = call;
   state.loop_id = call.loop_id;
   const { kind: _kind, started_at: _started, wait_ms, ...place } = call;

@@ -1,4 +1,5 @@
 import { toStepOutcome } from '../../core/run/sub-runs.ts';
+import { isId, runIdOfWorkflow } from '../../protocol/ids.ts';
 import type { SubRunOutcome, SubRunResult } from '../../protocol/sub-runs.ts';
 import { type CallInProgress, projectOutcome, projectSuccess, projectToolCall } from './from-calls.ts';
 import { type Fields, asFields, decodeFirst, type HistoryEvent, asText } from './history-event.ts';
@@ -6,11 +7,15 @@ import type { ProjectionState } from './projection-state.ts';
 import type { Fact } from './run-event.ts';
 
 /** A sub-run is an attempt of its step, like a tool call. Other child workflows are ignored. */
-export function projectSubRun(state: ProjectionState, key: string, input: Fields): Fact[] {
+export function projectSubRun(state: ProjectionState, key: string, workflowId: string, input: Fields): Fact[] {
   const place = asFields(asFields(asFields(input['options'])['sub_run'])['place']);
   const tool = asText(place['tool']);
-  return tool === '' ? [] : projectToolCall(state, key, tool, place);
+  return tool === '' ? [] : projectToolCall(state, key, tool, place, runIdOfWorkflow(workflowId) ?? undefined);
 }
+
+/** A run that was started elsewhere asks for budget with its id. */
+export const projectJoin = (subRunId: unknown): Fact[] =>
+  isId(subRunId) ? [{ event: 'sub_run_joined', sub_run_id: subRunId }] : [];
 
 /** Returns how a child workflow ended, or null for any other event. */
 export function endOfSubRun(event: HistoryEvent): { initiatedEventId: unknown; outcome: SubRunOutcome } | null {

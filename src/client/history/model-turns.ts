@@ -8,12 +8,17 @@ import {
   type HistoryEvent,
   numberText,
   textOrNull,
+  toTime,
 } from './history-event.ts';
 
 /** One request to a model that was sent, as history names it. Its messages are in the store. */
 export interface ModelTurn {
   /** Counted from 1 over all passes. The attempts of one turn have the same number. */
   turn: number;
+  /** Counted from 1 in its turn. A later one is a retry. */
+  attempt: number;
+  /** When it was scheduled. */
+  at: string;
   /** The conversation before the turn; null at the start of a pass. */
   before: string | null;
   /** The index that the turn left in the store. */
@@ -37,9 +42,10 @@ class TurnReader {
   model: string | null | undefined;
   readonly turns: ModelTurn[] = [];
   #turn = 0;
+  #attempt = 0;
   #place = '';
   /** Calls without an end, by the id of the event that scheduled them. */
-  readonly #open = new Map<string, { type: string; input: Fields }>();
+  readonly #open = new Map<string, { type: string; input: Fields; at: string }>();
 
   read(event: HistoryEvent): void {
     const {
@@ -52,7 +58,11 @@ class TurnReader {
     if (scheduled) {
       const type = asText(scheduled.activityType?.name);
       if (type === ACTIVITY.callModel || type === ACTIVITY.prepare)
-        this.#open.set(numberText(event.eventId), { type, input: asFields(decodeFirst(scheduled.input)) });
+        this.#open.set(numberText(event.eventId), {
+          type,
+          input: asFields(decodeFirst(scheduled.input)),
+          at: toTime(event.eventTime) ?? '',
+        });
     }
     if (done) this.#end(done.scheduledEventId, asFields(decodeFirst(done.result)));
     if (failed) {
@@ -82,8 +92,18 @@ class TurnReader {
     if (call.type !== ACTIVITY.callModel || index === null) return;
     const { input } = call;
     const place = `${asText(input['loop_id'])} ${asCount(input['turn'])}`;
-    if (place !== this.#place) this.#turn += 1;
+    if (place !== this.#place) {
+      this.#turn += 1;
+      this.#attempt = 0;
+    }
     this.#place = place;
-    this.turns.push({ turn: this.#turn, before: textOrNull(input['transcript']), index });
+    this.#attempt += 1;
+    this.turns.push({
+      turn: this.#turn,
+      attempt: this.#attempt,
+      at: call.at,
+      before: textOrNull(input['transcript']),
+      index,
+    });
   }
 }

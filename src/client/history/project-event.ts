@@ -1,4 +1,4 @@
-import { ACTIVITY, toolOfActivity } from '../../protocol/names.ts';
+import { ACTIVITY, BUDGET_MESSAGE, toolOfActivity } from '../../protocol/names.ts';
 import {
   isAttempt,
   projectCancel,
@@ -13,7 +13,7 @@ import { projectArchive, projectClose } from './from-end.ts';
 import { keepAnswer, projectCancelRequest, projectMemo, projectMessage } from './from-people.ts';
 import { projectBatch, forgetSaved } from './from-records.ts';
 import { projectStart } from './from-start.ts';
-import { endOfSubRun, projectSubRun, projectSubRunEnd } from './from-sub-runs.ts';
+import { endOfSubRun, projectJoin, projectSubRun, projectSubRunEnd } from './from-sub-runs.ts';
 import { projectTimer } from './from-waits.ts';
 import {
   type Attributes,
@@ -93,7 +93,7 @@ function projectAttributes(state: ProjectionState, key: string, event: HistoryEv
   if (cancelled) {
     return closing(state, cancelled, (call) => (isAttempt(call) ? projectCancel(state, call) : []));
   }
-  if (initiated) return projectSubRun(state, key, asFields(decodeFirst(initiated.input)));
+  if (initiated) return projectSubRun(state, key, asText(initiated.workflowId), asFields(decodeFirst(initiated.input)));
   const child = endOfSubRun(event);
   if (child !== null) {
     return closing(state, { scheduledEventId: child.initiatedEventId }, (call) =>
@@ -105,6 +105,7 @@ function projectAttributes(state: ProjectionState, key: string, event: HistoryEv
   if (signal) return projectMessage(state, asText(signal.signalName), decodeFirst(signal.input));
   if (update) {
     const input = update.acceptedRequest?.input;
+    if (input?.name === BUDGET_MESSAGE.lend) return projectJoin(decodeFirst(input.args));
     return projectMessage(state, asText(input?.name), decodeFirst(input?.args));
   }
   if (event.workflowExecutionCancelRequestedEventAttributes) return projectCancelRequest(state, 'temporal', null);

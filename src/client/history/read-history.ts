@@ -2,7 +2,7 @@ import { defined } from '../../protocol/json.ts';
 import { type Client, WorkflowNotFoundError } from '@temporalio/client';
 import { workflowIdOfRun } from '../../protocol/ids.ts';
 import { RunNotFoundError } from '../../protocol/errors.ts';
-import { isNotFound } from '../temporal/grpc-errors.ts';
+import { isNotFound, isTooLarge } from '../temporal/grpc-errors.ts';
 import { decodeAnswer } from '../decode-answer.ts';
 import type { Attributes, HistoryEvent } from './history-event.ts';
 
@@ -82,8 +82,10 @@ async function readStart(
   }
 }
 
-/** Events may have tens of kilobytes each, and a gRPC answer at most 4 MB. */
-const PAGE_SIZE = 50;
+/** Each page is a round trip, so a long history is read in large pages. */
+const PAGE_SIZE = 1_000;
+/** Events may have tens of kilobytes each, and a server may answer with at most 4 MB. Such a page is read in smaller ones. */
+const SMALL_PAGE_SIZE = 50;
 
 interface Page {
   events: HistoryEvent[];
@@ -102,17 +104,22 @@ async function historyPage(
     signal: AbortSignal | undefined;
   },
 ): Promise<Page> {
-  const { execution, token, pageSize = PAGE_SIZE, follow, signal } = ask;
-  const answer = await abortable(client, signal, () =>
-    client.workflowService.getWorkflowExecutionHistory({
-      namespace: client.options.namespace,
-      execution: { workflowId: workflowIdOfRun(runId), runId: execution },
-      maximumPageSize: pageSize,
-      ...defined({ nextPageToken: token }),
-      waitNewEvent: follow,
-      skipArchival: follow,
-    }),
-  );
+  const { execution, token, follow, signal } = ask;
+  const read = (maximumPageSize: number) =>
+    abortable(client, signal, () =>
+      client.workflowService.getWorkflowExecutionHistory({
+        namespace: client.options.namespace,
+        execution: { workflowId: workflowIdOfRun(runId), runId: execution },
+        maximumPageSize,
+        ...defined({ nextPageToken: token }),
+        waitNewEvent: follow,
+        skipArchival: follow,
+      }),
+    );
+  const answer = await read(ask.pageSize ?? PAGE_SIZE).catch((error: unknown) => {
+    if (!isTooLarge(error)) throw error;
+    return read(SMALL_PAGE_SIZE);
+  });
   const more = answer.nextPageToken;
   const events = await decodeAnswer(client, answer.history?.events ?? []);
   return { events, token: more && more.length > 0 ? more : undefined };

@@ -10,6 +10,8 @@ export interface AttemptPlace {
   attempt: number;
   phase: string;
   tool: string;
+  /** If another agent does the step: the run that does this attempt. */
+  sub_run_id?: string;
 }
 
 interface AttemptEnded extends AttemptPlace {
@@ -56,7 +58,9 @@ type RunFact =
       labels: string[];
       parent_run_id: string | null;
     }
-  | { event: 'step_started'; loop_id: string; step_id: number; phase: string; tool: string }
+  | { event: 'step_started'; loop_id: string; step_id: number; phase: string; tool: string; sub_run_id?: string }
+  /** A run that was started elsewhere works for this one, and asked for a part of its budget. */
+  | { event: 'sub_run_joined'; sub_run_id: string }
   | AttemptEnded
   | FailureRecorded
   /** `step_id` is null for a planner turn, which is not a step. */

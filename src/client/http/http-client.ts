@@ -9,7 +9,7 @@ import type { RunResult, RunStatus } from '../../protocol/run.ts';
 import type { RunEvent } from '../history/run-event.ts';
 import type { CallOptions, FollowOptions, Guards, Runs, SecondwindClient, TypedOptions } from '../secondwind-client.ts';
 import { typedResult } from '../typed-result.ts';
-import type { OverrideAnswer, RunEnd, RunPage, StartedRun, StoppedRun, TranscriptMessage } from '../views.ts';
+import type { OverrideAnswer, Prompt, RunEnd, RunPage, StartedRun, StoppedRun, TranscriptMessage } from '../views.ts';
 import { type RequestOptions, type ApiConnection, type HttpOptions, connectApi } from './api-connection.ts';
 import type { Monitors } from '../monitor-views.ts';
 import { followStream } from './follow-stream.ts';
@@ -174,6 +174,8 @@ function runsOverHttp(api: ApiConnection): Runs {
       const body = await look<Listing>(runId, '/transcript', { ...options, query: { ...page } });
       return { transcript: body.transcript, next_cursor: body.next_cursor ?? null };
     },
+    prompts: async (runId, asked = {}, options = {}) =>
+      (await look<{ prompts: Prompt[] }>(runId, '/prompts', { ...options, query: { ...asked } })).prompts,
     failures: async (runId, options) =>
       (await look<{ failures: Awaited<ReturnType<Runs['failures']>> }>(runId, '/failures', options)).failures,
     trace: async (runId, options) =>

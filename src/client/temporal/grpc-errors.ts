@@ -6,6 +6,7 @@ const CANCELLED = 1;
 const INVALID_ARGUMENT = 3;
 const DEADLINE_EXCEEDED = 4;
 const NOT_FOUND = 5;
+const RESOURCE_EXHAUSTED = 8;
 const UNAVAILABLE = 14;
 
 const hasCode = (error: unknown, wanted: number): boolean => {
@@ -16,6 +17,8 @@ const hasCode = (error: unknown, wanted: number): boolean => {
 
 export const isInvalidArgument = (error: unknown): boolean => hasCode(error, INVALID_ARGUMENT);
 export const isNotFound = (error: unknown): boolean => hasCode(error, NOT_FOUND);
+/** Whether an answer was larger than a server or the client accepts. Too many requests have the same code. */
+export const isTooLarge = (error: unknown): boolean => hasCode(error, RESOURCE_EXHAUSTED);
 /**
  * Whether a call with a deadline ended because of it. The SDK may have wrapped the error. A few calls in a hundred end as
  * cancelled instead, when the client's own timer ends them first.

@@ -2,7 +2,7 @@ import type { Client } from '@temporalio/client';
 import { sha256Hex, workflowIdOfRun } from '../../protocol/ids.ts';
 import { defined } from '../../protocol/json.ts';
 import { SEARCH_ATTRIBUTE } from '../../protocol/names.ts';
-import type { RunLifeState, RunOutcome } from '../../protocol/run.ts';
+import type { RunFacts, RunLifeState, RunOutcome } from '../../protocol/run.ts';
 import { SecondwindError } from '../../protocol/errors.ts';
 import type { ArchivedRunItem } from '../../store/archived-runs.ts';
 import type { Store } from '../../store/store.ts';
@@ -139,7 +139,7 @@ async function findVisible(client: Client, items: readonly ArchivedRunItem[]): P
 
 /** The parts of a summary that a list shows. */
 const summaryOf = (item: ArchivedRunItem) =>
-  item.summary as { tenant?: string; result?: { used?: { attempts?: number } } };
+  item.summary as { facts?: RunFacts; result?: { used?: { attempts?: number } } };
 
 const archivedRun = (item: ArchivedRunItem): ListedRun => ({
   run_id: item.run_id,
@@ -148,7 +148,7 @@ const archivedRun = (item: ArchivedRunItem): ListedRun => ({
   state: 'ended',
   outcome: item.outcome as RunOutcome,
   labels: item.labels,
-  ...defined({ tenant: summaryOf(item).tenant }),
+  ...defined({ tenant: summaryOf(item).facts?.tenant }),
   attempts: summaryOf(item).result?.used?.attempts ?? 0,
   started_at: item.started_at,
   ended_at: item.ended_at,

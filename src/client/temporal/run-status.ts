@@ -1,8 +1,8 @@
 import { type Client, WorkflowNotFoundError, type WorkflowExecutionDescription } from '@temporalio/client';
-import { workflowIdOfRun } from '../../protocol/ids.ts';
+import { runIdOfWorkflow, workflowIdOfRun } from '../../protocol/ids.ts';
 import { MEMO, QUERY } from '../../protocol/names.ts';
 import { defined, type Json } from '../../protocol/json.ts';
-import type { Amounts, Bound, RunResult, RunStatus } from '../../protocol/run.ts';
+import type { Amounts, Bound, FinalStatus, RunFacts, RunResult, RunStatus } from '../../protocol/run.ts';
 import { RunNotFoundError } from '../../protocol/errors.ts';
 import type { Store } from '../../store/store.ts';
 import { decodeAnswer } from '../decode-answer.ts';
@@ -19,19 +19,21 @@ export interface StatusReading {
 }
 
 /**
- * Reads the status from the run itself. If it does not answer, uses what Temporal knows, with a sentence that says why, and then what
+ * Reads the status from the run itself, or of a run that has ended from its archive. If it does not answer, uses what Temporal knows, with a sentence that says why, and then what
  * the archive has.
  */
 export async function runStatus(client: Client, store: Store | undefined, runId: string): Promise<StatusReading> {
   const handle = client.workflow.getHandle(workflowIdOfRun(runId));
   const deadline = Date.now() + QUERY_DEADLINE_MS;
   try {
+    const description = await describe(client, runId);
+    const ended = description?.status.name === 'COMPLETED' ? await endedStatus(client, store, description) : null;
+    if (ended !== null) return { status: ended, byRun: true };
     const status = await client.withDeadline(deadline, () => handle.query<RunStatus>(QUERY.status));
     if (status.state === 'ended') {
       const unsaved = await stillUnsaved(store, runId, status.unsaved);
       return { status: { ...status, unsaved }, byRun: !unsaved.archive };
     }
-    const description = await describe(client, runId);
     if ((description?.status.name ?? 'RUNNING') === 'RUNNING') {
       return { status: await withWaits(client, description, status), byRun: true };
     }
@@ -42,6 +44,32 @@ export async function runStatus(client: Client, store: Store | undefined, runId:
   } catch (error) {
     return { status: await statusWithoutRun(client, store, runId, error), byRun: false };
   }
+}
+
+/**
+ * The status of a run that has ended, from its result and its archive. A query would make a worker replay the whole history, which takes
+ * seconds for a run of hundreds of steps. Null if the archive is not there yet, or if an older build wrote it.
+ */
+async function endedStatus(
+  client: Client,
+  store: Store | undefined,
+  { workflowId, memo }: WorkflowExecutionDescription,
+): Promise<RunStatus | null> {
+  const runId = runIdOfWorkflow(workflowId) ?? '';
+  const archived = await store?.archivedRuns.get(runId).catch(() => null);
+  const { facts, final } = (archived?.summary ?? {}) as Partial<ArchivedSummary>;
+  if (!archived || final === undefined) return null;
+  const result = (await client.workflow.getHandle(workflowId).result()) as RunResult;
+  // The goal of the archive is redacted, because people read it.
+  const goal = asText(memo?.[MEMO.goal]) || archived.goal;
+  const { unsaved } = (archived.summary as ArchivedSummary).result;
+  return { ...statusFromResult({ ...result, unsaved }, goal), ...facts, ...final };
+}
+
+interface ArchivedSummary {
+  result: RunResult;
+  facts?: RunFacts;
+  final?: FinalStatus;
 }
 
 const endFields = ({
@@ -70,7 +98,7 @@ async function statusWithoutRun(
   const description = await describe(client, runId);
   const isOpen = description?.status.name === 'RUNNING';
   const kept = isOpen ? null : await archivedResult(store, runId, description !== null);
-  if (kept !== null) return statusFromResult(kept.result, kept.goal);
+  if (kept !== null) return { ...statusFromResult(kept.result, kept.goal), ...kept.facts, ...kept.final };
   if (description === null) throw new RunNotFoundError(runId, error);
   if (description.status.name === 'COMPLETED')
     return statusFromResult(
@@ -94,12 +122,12 @@ async function archivedResult(
   store: Store | undefined,
   runId: string,
   isInTemporal: boolean,
-): Promise<{ result: RunResult; goal: string } | null> {
+): Promise<(ArchivedSummary & { goal: string }) | null> {
   const archived = await store?.archivedRuns.get(runId).catch((error: unknown) => {
     if (isInTemporal) return null;
     throw error;
   });
-  return archived ? { ...(archived.summary as { result: RunResult }), goal: archived.goal } : null;
+  return archived ? { ...(archived.summary as ArchivedSummary), goal: archived.goal } : null;
 }
 
 /** Converts the result of a closed run to a status. */

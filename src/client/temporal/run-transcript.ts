@@ -34,12 +34,11 @@ export async function runTranscript(
 ): Promise<TranscriptPage> {
   const from = readCursor(cursor);
   const size = Math.min(MAX_PAGE, Math.max(1, Math.trunc(limit)));
-  const { model, turns } = await readTurns(deps, runId);
-  if (model === null) throw noTranscript('The agent of this run has no model.', 'The steps of the run show its work.');
-  if (deps.store === undefined) throw noTranscript('This client has no store.', 'Create the client with a store.');
+  const turns = await readTurns(deps, runId);
+  const store = storeOf(deps);
   // Each request adds at least one message, except a retry of the same request, so a page seldom needs more than this.
   const last = Math.min(turns.length, from.call + size + 1);
-  const messages = await loadMessages(deps.store, turns.slice(Math.max(0, from.call - 1), last));
+  const messages = await loadMessages(store, turns.slice(Math.max(0, from.call - 1), last));
   const transcript: TranscriptMessage[] = [];
   let chars = 0;
   for (let call = from.call; call < last; call += 1) {
@@ -55,7 +54,19 @@ export async function runTranscript(
   return { transcript, next_cursor: last < turns.length ? `${last}-0` : null };
 }
 
-async function readTurns({ client, store }: TranscriptDeps, runId: string) {
+/** Lists the requests to the model. Throws `no_transcript` if the agent has none, or if the history is deleted. */
+export async function readTurns(deps: TranscriptDeps, runId: string): Promise<ModelTurn[]> {
+  const { model, turns } = await readHistory(deps, runId);
+  if (model === null) throw noTranscript('The agent of this run has no model.', 'The steps of the run show its work.');
+  return turns;
+}
+
+export function storeOf({ store }: TranscriptDeps): Store {
+  if (store === undefined) throw noTranscript('This client has no store.', 'Create the client with a store.');
+  return store;
+}
+
+async function readHistory({ client, store }: TranscriptDeps, runId: string) {
   try {
     return listModelTurns(await fetchHistory(client, runId));
   } catch (error) {
@@ -85,7 +96,7 @@ interface Loaded {
   answer(index: string): Message | null;
 }
 
-async function loadMessages(store: Store, turns: readonly ModelTurn[]): Promise<Loaded> {
+export async function loadMessages(store: Store, turns: readonly ModelTurn[]): Promise<Loaded> {
   const indexIds = new Set(turns.flatMap(({ before, index }) => (before === null ? [index] : [before, index])));
   const indexes = await loadJson<ConversationIndex>(store, [...indexIds]);
   const messageIds = new Set([...indexes.values()].flatMap((index) => [...keptIds(index), ...sentIds(index)]));
@@ -134,7 +145,7 @@ function countShared(one: readonly Message[], other: readonly Message[]): number
 /** Joined messages are new objects with the same text. */
 const isEqual = (one: Message, other: Message | undefined): boolean => JSON.stringify(one) === JSON.stringify(other);
 
-function show(message: Message, turn: number, redact: Redact): TranscriptMessage {
+export function show(message: Message, turn: number, redact: Redact): TranscriptMessage {
   switch (message.role) {
     case 'system':
     case 'user':

@@ -33,6 +33,7 @@ import { runFailures } from './run-failures.ts';
 import { cancelRun, sendMessage, signalSuperseded } from './run-messages.ts';
 import { runStatus } from './run-status.ts';
 import { isKnownRun, runEvents, runningAttempts, runResult, runSteps, runTrace, shownGuidance } from './run-views.ts';
+import { runPrompts } from './run-prompts.ts';
 import { runTranscript } from './run-transcript.ts';
 import { startRun } from './start-run.ts';
 import { createStatusReader } from './status-reader.ts';
@@ -174,6 +175,7 @@ function runsOverTemporal(options: TemporalOptions): Runs {
       }),
     steps: (runId, called) => call(called, () => runSteps(client, store, runId, redact)),
     transcript: (runId, page = {}, called) => call(called, () => runTranscript({ client, store, redact }, runId, page)),
+    prompts: (runId, asked = {}, called) => call(called, () => runPrompts({ client, store, redact }, runId, asked)),
     failures: (runId, called) => call(called, () => runFailures(client, store, runId)),
     trace: (runId, called) => call(called, () => runTrace(client, store, runId)),
     overrides: (runId, called) =>

@@ -1,6 +1,6 @@
 import { defined, type Json } from '../../protocol/json.ts';
 import type { ArchivedStep, RecordBatch, RunArchive } from '../../protocol/records.ts';
-import type { RunResult } from '../../protocol/run.ts';
+import type { FinalStatus, RunResult, RunStatus } from '../../protocol/run.ts';
 import { isoTime } from '../../protocol/time.ts';
 import { countFailures } from '../failures/failure-memory.ts';
 import { buildLoopTrace } from '../guardrails/loop-trace.ts';
@@ -9,6 +9,8 @@ import { artifactOf, attemptCount, statusOfStep } from './attempts.ts';
 import { inputIdOf, withInputs } from './kept-inputs.ts';
 import { reportEffects } from './known-effects.ts';
 import { figuresAtEnd } from './figures.ts';
+import { factsOf } from './facts.ts';
+import { statusOf } from './status.ts';
 import type { RunState } from './state.ts';
 
 /** Makes the typed result of a run as the archive keeps it: then only lost outputs are unsaved. */
@@ -64,12 +66,25 @@ export const archivedSteps = (state: RunState): ArchivedStep[] =>
     ...inputIdOf(state, step),
   }));
 
+/** What a status of the ended run has beside its result and its facts. */
+const finalOf = ({ loop_id, step_id, phase, attempt, guardrails, budget, enhancement }: RunStatus): FinalStatus => ({
+  loop_id,
+  step_id,
+  phase,
+  attempt,
+  guardrails,
+  budget,
+  ...defined({ enhancement }),
+});
+
 export const archiveOf = (state: RunState, result: RunResult, pending: RecordBatch, now: number): RunArchive => ({
   run_id: state.run.run_id,
   agent: state.run.agent,
   goal: state.run.goal,
   labels: state.run.labels,
   ...defined({ tenant: state.run.tenant }),
+  facts: factsOf(state.run),
+  final: finalOf(statusOf(state)),
   result,
   steps: [...state.earlier.steps, ...archivedSteps(state)],
   trace: buildLoopTrace(state.guard) as unknown as Json[],

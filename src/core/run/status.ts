@@ -13,6 +13,7 @@ import { decidedOutcome, toWireState, openQuestion } from './life.ts';
 import { reportEffects } from './known-effects.ts';
 import { unsavedOf } from './outbox.ts';
 import { memoryNow } from './read-failures.ts';
+import { factsOf } from './facts.ts';
 import type { RunState } from './state.ts';
 import { agentOfStep } from './sub-runs.ts';
 
@@ -29,6 +30,7 @@ export function statusOf(state: RunState): RunStatus {
     run_id: run.run_id,
     agent: run.agent,
     goal: run.goal,
+    ...factsOf(run),
     state: isBackingOff ? ('backing_off' as const) : toWireState(state),
     outcome: decidedOutcome(state),
     loop_id: loop.loop_id,

@@ -3,9 +3,9 @@ import type { AskedQuestion } from '../../client/views.ts';
 import type { Decision } from '../../protocol/questions.ts';
 import { ProblemNotice } from '../parts/problem.tsx';
 import { Inline } from '../parts/text.tsx';
+import { useQuestions } from '../shell/open-questions.tsx';
 import { Link, setQuery, usePlace } from '../shell/router.tsx';
 import { QuestionCard } from './question-card.tsx';
-import { useQuestions } from './use-questions.ts';
 import '../style/run.css';
 import '../style/inbox.css';
 

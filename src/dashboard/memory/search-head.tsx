@@ -1,3 +1,4 @@
+import type { ReactNode } from 'react';
 import { SearchBox } from '../parts/search-box.tsx';
 
 interface SearchHeadProps {
@@ -6,10 +7,12 @@ interface SearchHeadProps {
   status: string;
   label: string;
   placeholder: string;
+  /** Further filters beside the search. */
+  children?: ReactNode;
 }
 
 /** The head of a page with one list: its title, how long the list is, and a search that stays in the address. */
-export function SearchHead({ title, status, label, placeholder }: SearchHeadProps) {
+export function SearchHead({ title, status, label, placeholder, children }: SearchHeadProps) {
   return (
     <>
       <div className="row wrap page-head">
@@ -20,6 +23,7 @@ export function SearchHead({ title, status, label, placeholder }: SearchHeadProp
       </div>
       <div className="filters one" role="search">
         <SearchBox label={label} placeholder={placeholder} />
+        {children}
       </div>
     </>
   );

@@ -7,6 +7,8 @@ import { clockTime, duration } from '../parts/times.tsx';
 import { useSession } from '../shell/session.ts';
 import { useAsked } from '../shell/use-asked.ts';
 import type { AttemptMark } from './run-model.ts';
+import { PromptDifference, usePrompts } from './prompt-difference.tsx';
+import { RunLink } from './sub-runs.tsx';
 import { LessonsOf } from './lessons-of.tsx';
 
 interface AttemptPanelProps {
@@ -34,6 +36,9 @@ export function AttemptPanel({ runId, mark, letter, onClose }: AttemptPanelProps
     }
   }, about);
   const failures = useAsked((signal) => client.runs.failures(runId, { signal }), about);
+  const { prompts } = usePrompts(runId, 0);
+  // The model chose this attempt with the last request before it.
+  const prompt = prompts?.findLast(({ at }) => at <= mark.started_at);
   const own = step.data?.attempts.find((candidate) => candidate.attempt === attempt);
   const record = failures.data?.find((failure) => failure.failure_id === own?.failure_id);
   return (
@@ -51,6 +56,11 @@ export function AttemptPanel({ runId, mark, letter, onClose }: AttemptPanelProps
         {mark.ended_at !== null && ` · took ${duration(Date.parse(mark.ended_at) - Date.parse(mark.started_at))}`}
         {mark.wait_ms > 0 && ` · waited ${duration(mark.wait_ms)} before it`}
       </p>
+      {mark.sub_run_id !== undefined && (
+        <p>
+          Another agent does this attempt, as the run <RunLink runId={mark.sub_run_id} />
+        </p>
+      )}
       <div className="attempt-parts">
         <Part title="Input">
           <ValueBlock value={step.data?.input ?? undefined} label="Input" />
@@ -62,13 +72,14 @@ export function AttemptPanel({ runId, mark, letter, onClose }: AttemptPanelProps
             <TextBlock text={mark.failed} label="What went wrong" />
           )}
         </Part>
-        <Part title="Added to the prompt before this attempt">
-          {guidance.data ? (
-            <PromptDifference guidance={guidance.data} />
-          ) : (
-            <p className="faint">Nothing: the attempt saw what the attempt before it saw.</p>
-          )}
+        <Part title="Guidance that this attempt saw">
+          {guidance.data ? <ShownGuidanceText guidance={guidance.data} /> : <p className="faint">None.</p>}
         </Part>
+        {prompt !== undefined && (
+          <Part title={`What the model was sent before it, request ${prompt.request}`}>
+            <PromptDifference runId={runId} request={prompt.request} />
+          </Part>
+        )}
         {record !== undefined && (
           <Part title="Failure record">
             <Record record={record} step={step.data ?? null} />
@@ -87,17 +98,11 @@ const Part = ({ title, children }: { title: string; children: ReactNode }) => (
   </div>
 );
 
-/** The exact guidance, as lines that were added. */
-function PromptDifference({ guidance }: { guidance: ShownGuidance }) {
+/** The exact guidance, and why each row was chosen. */
+function ShownGuidanceText({ guidance }: { guidance: ShownGuidance }) {
   return (
     <>
-      <TextBlock
-        text={guidance.guidance
-          .split('\n')
-          .map((line) => `+ ${line}`)
-          .join('\n')}
-        label="Added to the prompt"
-      />
+      <TextBlock text={guidance.guidance} label="The guidance" />
       <ul className="small soft">
         {guidance.rows.map((row) => (
           <li key={row.failure_id + row.text}>Because: {row.why}</li>

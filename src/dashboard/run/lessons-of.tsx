@@ -1,11 +1,11 @@
 import { Inline } from '../parts/text.tsx';
+import { Link } from '../shell/router.tsx';
 import { useSession } from '../shell/session.ts';
 import { useAsked } from '../shell/use-asked.ts';
 
 interface KnownLesson {
   id: number;
   content: string;
-  occurrence_count: number;
 }
 
 /** The lessons that came of a failure, if there are any. */
@@ -26,7 +26,7 @@ export function LessonsOf({ fingerprint }: { fingerprint: string }) {
       <ul>
         {lessons.data.map((lesson) => (
           <li key={lesson.id} className="notice">
-            <Inline text={lesson.content} max={2_000} />
+            <Inline text={lesson.content} max={2_000} /> <Link to={`/lessons?lesson=${lesson.id}`}>Evidence</Link>
           </li>
         ))}
       </ul>

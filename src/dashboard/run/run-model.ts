@@ -1,4 +1,6 @@
 import { letterOf, shadeOf } from '../../core/strip/strip-marks.ts';
+import { defined } from '../../protocol/json.ts';
+import type { RunOutcome } from '../../protocol/run.ts';
 import type { RunEvent } from '../../client/history/run-event.ts';
 
 /** One square of the strip. */
@@ -17,6 +19,8 @@ export interface AttemptMark {
   /** The attempt ended because its worker was lost; another worker continues. */
   isWorkerLost?: boolean;
   fingerprint?: string;
+  /** The run that does this attempt, if another agent does the step. */
+  sub_run_id?: string;
 }
 export type Mark =
   | AttemptMark
@@ -48,17 +52,38 @@ export interface KnownFailure {
   count: number;
 }
 
+/** What the first event tells about a run. It is there before the run itself has answered. */
+export interface RunBeginning {
+  agent: string;
+  goal: string;
+  started_at: string;
+}
+
 export interface RunModel {
+  beginning: RunBeginning | null;
+  /** How it ended, in one sentence. */
+  why: string | null;
+  /** Runs that were started elsewhere and work for this one. */
+  joined: string[];
   passes: Pass[];
   failures: KnownFailure[];
   started_at: string | null;
   ended_at: string | null;
-  outcome: string | null;
+  outcome: RunOutcome | null;
 }
 
 /** Reads what the page shows from the events of a run. A pure function, so that a stream that continues gives the same picture. */
 export function readRun(events: readonly RunEvent[]): RunModel {
-  const model: RunModel = { passes: [], failures: [], started_at: null, ended_at: null, outcome: null };
+  const model: RunModel = {
+    beginning: null,
+    why: null,
+    joined: [],
+    passes: [],
+    failures: [],
+    started_at: null,
+    ended_at: null,
+    outcome: null,
+  };
   const attempts = new Map<string, AttemptMark>();
   const questions = new Map<string, Extract<Mark, { kind: 'question' }>>();
   const known = new Map<string, KnownFailure>();
@@ -84,10 +109,14 @@ export function readRun(events: readonly RunEvent[]): RunModel {
     switch (event.event) {
       case 'run_started':
         model.started_at ??= event.at;
+        model.beginning ??= { agent: event.agent, goal: event.goal, started_at: event.at };
         passOf(event.loop_id);
         break;
       case 'step_started':
         put(event, running(event, 1, event.at));
+        break;
+      case 'sub_run_joined':
+        if (!model.joined.includes(event.sub_run_id)) model.joined.push(event.sub_run_id);
         break;
       case 'guidance_shown': {
         const { step_id, attempt, guidance: text, at } = event;
@@ -109,6 +138,7 @@ export function readRun(events: readonly RunEvent[]): RunModel {
           started_at,
           ended_at,
           wait_ms,
+          ...defined({ sub_run_id: event.sub_run_id }),
           ...(failure && { failed: `${failure.category} ${failure.error_code}: ${failure.message_preview}` }),
           ...(failure?.category === 'worker_lost' && { isWorkerLost: true }),
         });
@@ -158,6 +188,7 @@ export function readRun(events: readonly RunEvent[]): RunModel {
       case 'run_ended':
         model.ended_at = event.at;
         model.outcome = event.outcome;
+        model.why = `${event.outcome}: ${event.why}.`;
         for (const mark of attempts.values()) if (mark.outcome === 'running') mark.outcome = 'cancelled';
         break;
       case 'review':
@@ -169,7 +200,7 @@ export function readRun(events: readonly RunEvent[]): RunModel {
 }
 
 const running = (
-  place: { step_id: number; phase: string; tool: string },
+  place: { step_id: number; phase: string; tool: string; sub_run_id?: string },
   attempt: number,
   started_at: string,
 ): AttemptMark => ({
@@ -182,6 +213,7 @@ const running = (
   started_at,
   ended_at: null,
   wait_ms: 0,
+  ...defined({ sub_run_id: place.sub_run_id }),
 });
 
 function decisionText(event: Extract<RunEvent, { event: 'decision'; source: 'run' }>): string {

@@ -12,10 +12,12 @@ import { AttemptPanel } from './attempt-panel.tsx';
 import { FailuresTab } from './failures-tab.tsx';
 import { Gauges } from './gauges.tsx';
 import { PassesTab } from './passes-tab.tsx';
+import { PromptsTab } from './prompts-tab.tsx';
 import type { AttemptMark } from './run-model.ts';
 import { saveFile, shareHtml } from './share.ts';
 import { StepsTab } from './steps-tab.tsx';
 import { type Selected, Strip } from './strip.tsx';
+import { RunLink, SubRuns } from './sub-runs.tsx';
 import { Tabs } from './tabs.tsx';
 import { Timeline } from './timeline.tsx';
 import { TranscriptTab } from './transcript-tab.tsx';
@@ -27,6 +29,7 @@ const TABS = [
   ['timeline', 'Timeline'],
   ['steps', 'Steps'],
   ['transcript', 'Transcript'],
+  ['prompts', 'Prompts'],
   ['failures', 'Failures'],
   ['passes', 'Passes'],
   ['result', 'Result'],
@@ -49,12 +52,14 @@ export default function RunPage({ runId }: { runId: string }) {
     (next: Selected) => setQuery({ step: String(next.step_id), attempt: String(next.attempt) }),
     [],
   );
-  const goal = status?.goal ?? '';
+  // A run of hundreds of steps needs a moment to answer for itself; its events are there before.
+  const about = status ?? model.beginning;
+  const goal = about?.goal ?? '';
   useEffect(() => {
     document.title = `${goal === '' ? runId : goal.slice(0, 60)} · Secondwind`;
   }, [goal, runId]);
 
-  if (status === undefined) {
+  if (about === null) {
     return (
       <main aria-busy={error === undefined}>
         {error !== undefined && <ProblemNotice error={error} onRetry={reload} />}
@@ -62,9 +67,11 @@ export default function RunPage({ runId }: { runId: string }) {
     );
   }
   const share = async (): Promise<void> => {
+    if (status === undefined) return;
     const [steps, failures] = await Promise.all([client.runs.steps(runId), client.runs.failures(runId)]);
     saveFile(`${runId}.html`, shareHtml({ status, model, steps, failures }));
   };
+  const state = status?.state ?? (model.outcome === null ? 'running' : 'ended');
   const marks = model.passes.flatMap((pass) => pass.marks);
   const mark = marks.find(
     (candidate): candidate is AttemptMark =>
@@ -77,28 +84,38 @@ export default function RunPage({ runId }: { runId: string }) {
         <div className="grow">
           <p className="soft small row wrap">
             <span>
-              <Inline text={status.agent} max={80} /> · <span className="mono">{runId}</span>
+              <Inline text={about.agent} max={80} /> · <span className="mono">{runId}</span>
             </span>
-            <StateBadge state={status.state} outcome={status.outcome} />
+            <StateBadge state={state} outcome={status?.outcome ?? model.outcome ?? undefined} />
             <span className="faint">
-              started <Ago iso={status.started_at} now={now} />
+              started <Ago iso={about.started_at} now={now} />
             </span>
           </p>
+          {status?.parent_run_id !== undefined && (
+            <p className="small">
+              Works for the run <RunLink runId={status.parent_run_id} />
+            </p>
+          )}
           <h1>
-            <Inline text={status.goal || 'no goal'} max={300} />
+            <Inline text={about.goal || 'no goal'} max={300} />
           </h1>
         </div>
-        <Actions status={status} onDone={reload} onShare={() => void share()} />
+        {status !== undefined && <Actions status={status} onDone={reload} onShare={() => void share()} />}
       </header>
       <p className="why card" role="status" aria-label="Why">
-        <Inline text={whyText(status)} max={1_000} />
+        <Inline
+          text={status === undefined ? capital(model.why ?? 'Reading what the run does…') : whyText(status)}
+          max={1_000}
+        />
         {isBroken && <span className="warn-text"> Live updates are interrupted; connecting again…</span>}
       </p>
-      {status.pending_question && (
+      {error !== undefined && <ProblemNotice error={error} onRetry={reload} />}
+      {status?.pending_question && (
         <QuestionCard runId={runId} agent={status.agent} question={status.pending_question} onAnswered={reload} />
       )}
-      <Gauges status={status} now={now} />
+      {status === undefined ? <div className="gauges" aria-busy="true" /> : <Gauges status={status} now={now} />}
       <Strip model={model} selected={selected} onSelect={select} />
+      <SubRuns model={model} />
       {mark !== undefined && (
         <AttemptPanel
           key={`${mark.step_id}:${mark.attempt}`}
@@ -112,11 +129,12 @@ export default function RunPage({ runId }: { runId: string }) {
         {tab === 'timeline' && <Timeline model={model} now={now} onSelect={select} />}
         {tab === 'steps' && <StepsTab runId={runId} version={version} onSelect={select} />}
         {tab === 'transcript' && <TranscriptTab runId={runId} version={version} />}
+        {tab === 'prompts' && <PromptsTab runId={runId} version={version} />}
         {tab === 'failures' && <FailuresTab runId={runId} version={version} known={model.failures} />}
-        {tab === 'passes' && <PassesTab runId={runId} agent={status.agent} version={version} />}
+        {tab === 'passes' && <PassesTab runId={runId} thresholds={status?.thresholds} version={version} />}
         {tab === 'result' && (
           <div className="card">
-            {status.result ? (
+            {status?.result ? (
               <ValueBlock value={status.result.output} label="Result" />
             ) : (
               <p className="faint empty">{isOpen ? 'The run has not ended.' : 'The run ended without a result.'}</p>

@@ -1,6 +1,7 @@
 import { visibleText } from '../parts/text.tsx';
 import { duration } from '../parts/times.tsx';
 import { type AttemptMark, type Mark, type RunModel, sentenceOf } from './run-model.ts';
+import { RunLink } from './sub-runs.tsx';
 import type { Selected } from './strip.tsx';
 
 interface Bar {
@@ -13,6 +14,8 @@ interface Bar {
 }
 interface Lane {
   name: string;
+  /** The run that does the latest attempt, if another agent does the step. */
+  subRun?: string;
   bars: Bar[];
 }
 
@@ -41,7 +44,7 @@ export function Timeline({ model, now, onSelect }: { model: RunModel; now: numbe
         {lanes.slice(0, MAX_LANES).map((lane) => (
           <li className="lane" key={lane.name}>
             <span className="cut small" title={lane.name}>
-              {lane.name}
+              {lane.subRun === undefined ? lane.name : <RunLink runId={lane.subRun} text={`${lane.name} ↗`} />}
             </span>
             <div className="lane-track">
               {lane.bars.map((bar) => {
@@ -94,8 +97,11 @@ function lanesOf(model: RunModel, now: number): Lane[] {
     if (bar === null) continue;
     if (mark.kind === 'question' || (mark.kind !== 'attempt' && mark.step_id === null))
       laneOf('run', 'waiting').bars.push(bar);
-    else if (mark.kind === 'attempt') laneOf(`${mark.step_id}`, `${mark.step_id} ${mark.tool}`).bars.push(bar);
-    else laneOf(`${mark.step_id}`, `step ${mark.step_id}`).bars.push(bar);
+    else if (mark.kind === 'attempt') {
+      const lane = laneOf(`${mark.step_id}`, `${mark.step_id} ${mark.tool}`);
+      lane.bars.push(bar);
+      if (mark.sub_run_id !== undefined) lane.subRun = mark.sub_run_id;
+    } else laneOf(`${mark.step_id}`, `step ${mark.step_id}`).bars.push(bar);
   }
   return [...lanes.values()];
 }

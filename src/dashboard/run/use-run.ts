@@ -32,11 +32,14 @@ export function useRun(runId: string): LiveRun {
     timer.current = setTimeout(reload, SETTLE_MS);
   }, [reload]);
   useEffect(() => () => clearTimeout(timer.current), []);
+  // The status of a run that has ended does not change, and its events come all at once.
+  const isEnded = useRef(false);
+  isEnded.current = asked.data?.state === 'ended';
   useEvents(
     asked.data === undefined && asked.error !== undefined ? null : `/v1/runs/${encodeURIComponent(runId)}/events`,
     (batch) => {
       setEvents((before) => [...before, ...batch]);
-      reloadSoon();
+      if (!isEnded.current) reloadSoon();
     },
     setBroken,
   );

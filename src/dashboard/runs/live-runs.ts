@@ -23,6 +23,7 @@ export function withEvent(run: ListedRun, event: StreamedEvent): ListedRun {
     case 'run_ended':
       return { ...run, state: 'ended', outcome: event.outcome, ended_at: event.at };
     case 'run_started':
+    case 'sub_run_joined':
     case 'failure_recorded':
     case 'guidance_shown':
       return run;

@@ -1,6 +1,7 @@
 import { useCallback, useEffect, useRef, useState } from 'react';
 import type { ListedRun, RunFilter } from '../../client/views.ts';
-import { type StreamedEvent, useEvents } from '../shell/follow-events.ts';
+import { useAllEvents } from '../shell/all-events.tsx';
+import type { StreamedEvent } from '../shell/follow-events.ts';
 import { isSignedOut, useSession } from '../shell/session.ts';
 import { startedRun, withEvent } from './live-runs.ts';
 import { fitsFilter } from './run-filter.ts';
@@ -37,7 +38,6 @@ export function useRuns(filter: RunFilter): RunList {
   const [loaded, setLoaded] = useState<Loaded>(NOTHING);
   const [arrived, setArrived] = useState<ListedRun[]>([]);
   const [isLoading, setLoading] = useState(true);
-  const [isBroken, setBroken] = useState(false);
   const [error, setError] = useState<unknown>();
   const [round, setRound] = useState(0);
   const asking = useRef<AbortController | null>(null);
@@ -70,14 +70,10 @@ export function useRuns(filter: RunFilter): RunList {
     return () => asking.current?.abort();
   }, [load, round]);
 
-  useEvents(
-    '/v1/events',
-    (events) => {
-      setLoaded((before) => ({ ...before, runs: changed(before.runs, events) }));
-      setArrived((before) => changed([...newRuns(events, before), ...before], events));
-    },
-    setBroken,
-  );
+  const isBroken = useAllEvents((events) => {
+    setLoaded((before) => ({ ...before, runs: changed(before.runs, events) }));
+    setArrived((before) => changed([...newRuns(events, before), ...before], events));
+  });
 
   const fresh = arrived.filter(
     (run) => fitsFilter(run, filter) && !loaded.runs.some((known) => known.run_id === run.run_id),

@@ -1,6 +1,8 @@
 import { lazy, Suspense, useCallback, useEffect, useMemo, useState } from 'react';
 import { ProblemNotice } from '../parts/problem.tsx';
 import { RunsPage } from '../runs/runs-page.tsx';
+import { FollowAllEvents } from './all-events.tsx';
+import { KeepQuestions } from './open-questions.tsx';
 import { Link, usePlace } from './router.tsx';
 import {
   forgetToken,
@@ -15,7 +17,10 @@ import { SignIn } from './sign-in.tsx';
 import { TopBar } from './top-bar.tsx';
 
 /** Pages that are not the first view are loaded when they are opened. */
-const RunPage = lazy(() => import('../run/run-page.tsx'));
+const loadRunPage = () => import('../run/run-page.tsx');
+const RunPage = lazy(loadRunPage);
+// The page of a run is loaded while the token is checked, because most links lead to one.
+if (location.pathname.includes('/runs/')) void loadRunPage().catch(() => {});
 const FailuresPage = lazy(() => import('../memory/failures-page.tsx'));
 const LessonsPage = lazy(() => import('../memory/lessons-page.tsx'));
 const HelpPage = lazy(() => import('../help/help-page.tsx'));
@@ -80,12 +85,16 @@ export function App() {
   if (session === null) return <main aria-busy="true" />;
   return (
     <SessionContext value={session}>
-      <div className="shell">
-        <TopBar />
-        <Suspense fallback={<main aria-busy="true" />}>
-          <Page />
-        </Suspense>
-      </div>
+      <FollowAllEvents>
+        <KeepQuestions>
+          <div className="shell">
+            <TopBar />
+            <Suspense fallback={<main aria-busy="true" />}>
+              <Page />
+            </Suspense>
+          </div>
+        </KeepQuestions>
+      </FollowAllEvents>
     </SessionContext>
   );
 }

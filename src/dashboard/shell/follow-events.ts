@@ -6,10 +6,11 @@ import { isSignedOut, useSession } from './session.ts';
 /** An event as a stream sends it: with the run that it belongs to. */
 export type StreamedEvent = RunEvent & { run_id: string };
 
-/** One frame. The beginning of a long run comes as a burst, which is shown in few large parts. */
+/** One frame. */
 const FRAME_MS = 16;
+/** The beginning of a long run comes as a burst. It is shown when it pauses, and no later than this, because each part is drawn anew. */
 const BURST = 20;
-const BURST_MS = 150;
+const BURST_MS = 300;
 /** Between two reconnections after the stream could not be reached any more. */
 const PAUSE_MS = 2_000;
 
@@ -22,7 +23,7 @@ const PAUSE_MS = 2_000;
 export function useEvents(
   path: string | null,
   take: (events: StreamedEvent[]) => void,
-  onBroken: (isBroken: boolean) => void = () => {},
+  onBroken: (isBroken: boolean) => void,
 ): void {
   const { client, leave } = useSession();
   const taking = useRef(take);
@@ -34,13 +35,12 @@ export function useEvents(
     let lastId: string | undefined;
     let isOver = false;
     let waiting: StreamedEvent[] = [];
-    let isBurst = false;
+    let since = 0;
     let flushing: ReturnType<typeof setTimeout> | undefined;
     let leaving = new AbortController();
     const flush = (): void => {
       flushing = undefined;
       const batch = waiting;
-      isBurst = batch.length > BURST;
       waiting = [];
       taking.current(batch);
     };
@@ -52,7 +52,10 @@ export function useEvents(
             lastId = id;
             breaking.current(false);
             waiting.push(JSON.parse(data) as StreamedEvent);
-            flushing ??= setTimeout(flush, isBurst ? BURST_MS : FRAME_MS);
+            if (flushing === undefined) since = performance.now();
+            else if (waiting.length < BURST || performance.now() - since > BURST_MS) continue;
+            clearTimeout(flushing);
+            flushing = setTimeout(flush, FRAME_MS);
           }
           // The stream of a run ends with the run.
           if (path !== '/v1/events') isOver = true;

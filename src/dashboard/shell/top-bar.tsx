@@ -1,5 +1,6 @@
 import { useState } from 'react';
 import icon from '../style/icon.svg';
+import { useQuestions } from './open-questions.tsx';
 import { Link, usePlace } from './router.tsx';
 import { useSession } from './session.ts';
 import { nextTheme, ownTheme } from './theme.ts';
@@ -28,6 +29,7 @@ export function TopBar() {
           {PAGES.map(([page, name]) => (
             <Link key={page} to={page} aria-current={isAt(page) ? 'page' : undefined}>
               {name}
+              {page === '/inbox' && <InboxCount />}
             </Link>
           ))}
         </nav>
@@ -39,5 +41,18 @@ export function TopBar() {
         </button>
       </div>
     </header>
+  );
+}
+
+/** How many questions wait for a person. Nothing is shown for none. */
+function InboxCount() {
+  const { questions = [], hasMore } = useQuestions();
+  if (questions.length === 0) return null;
+  const count = `${questions.length}${hasMore ? '+' : ''}`;
+  return (
+    <span className="count" title={`${count} open ${questions.length === 1 ? 'question' : 'questions'}`}>
+      {count}
+      <span className="hidden"> open {questions.length === 1 ? 'question' : 'questions'}</span>
+    </span>
   );
 }

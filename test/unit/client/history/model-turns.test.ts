@@ -24,10 +24,10 @@ describe('the turns of a model', () => {
     );
     expect(model).toBe('gpt');
     expect(turns).toEqual([
-      { turn: 1, before: null, index: 'i1' },
-      { turn: 1, before: null, index: 'i2' },
-      { turn: 2, before: 'i2', index: 'i3' },
-      { turn: 3, before: null, index: 'i4' },
+      { turn: 1, attempt: 1, at: expect.any(String), before: null, index: 'i1' },
+      { turn: 1, attempt: 2, at: expect.any(String), before: null, index: 'i2' },
+      { turn: 2, attempt: 1, at: expect.any(String), before: 'i2', index: 'i3' },
+      { turn: 3, attempt: 1, at: expect.any(String), before: null, index: 'i4' },
     ]);
   });
 
