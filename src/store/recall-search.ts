@@ -31,6 +31,8 @@ const CANDIDATES = 200;
 const SCORED = 50;
 /** A word that more texts have says little, so a search does not begin with it. */
 const FREQUENT = 4_000;
+/** A word that fewer texts have is always worth reading. */
+const OFTEN = 200;
 
 /** Texts about an error: those with its fingerprint, then those with the same message, then similar ones, the best first. */
 export async function findErrorTexts(
@@ -83,10 +85,7 @@ export async function findSimilar(
   if (searched.words.length === 0) return [];
   const counts = await countTexts(trx, all, scopes);
   const asked = weighWords(searched, counts);
-  const begin = asked.filter(({ word }) => {
-    const count = counts.get(word) ?? 0;
-    return count > 0 && count < FREQUENT;
-  });
+  const begin = wordsToBeginWith(asked, counts);
   if (begin.length === 0) return [];
   const score = createScore(asked);
   const texts = await findCandidates(trx, { scopes, asked, begin }, which);
@@ -99,6 +98,21 @@ export async function findSimilar(
     .slice(0, SCORED)
     .map(({ owner, text, shared }): FoundText => ({ ...owner, reason: 'similar', score: score(text, shared) }));
   return bestOfEach(found.sort((one, other) => other.score - one.score));
+}
+
+/**
+ * The words whose texts are read. The most frequent ones are left out as long as they cannot make a text the same error by
+ * themselves: a text that has only these is never accepted.
+ */
+function wordsToBeginWith(asked: readonly AskedWord[], counts: ReadonlyMap<string, number>): AskedWord[] {
+  const count = ({ word }: AskedWord): number => counts.get(word) ?? 0;
+  const known = asked.filter((word) => count(word) > 0).sort((one, other) => count(other) - count(one));
+  let leftOut = 0;
+  return known.filter((word) => {
+    if (count(word) >= FREQUENT) return false;
+    leftOut += word.weight;
+    return count(word) < OFTEN || leftOut >= SAME_ERROR.bits;
+  });
 }
 
 /** A lesson may have several texts; the best one counts. */
