@@ -147,7 +147,12 @@ function NoLessons({ isRetired, isSearch }: { isRetired: boolean; isSearch: bool
   if (isSearch || isRetired) {
     return (
       <div className="card empty">
-        <h2>{isSearch ? 'No lesson fits' : 'No retired lessons'}</h2>
+        <h2>{isSearch ? 'No such lesson' : 'No retired lessons'}</h2>
+        {isSearch && (
+          <p className="soft">
+            No lesson has these words, and none was learnt from an error that has. Try fewer words.
+          </p>
+        )}
         <p>
           <button className="button" type="button" onClick={() => setQuery({ q: '', show: '' })}>
             Show the lessons in use
