@@ -265,6 +265,10 @@ describe('with the role that it needs', () => {
       if (status >= 400) refused.push(`${operation.name}: ${status}`);
     }
     // No attempt of this run was shown guidance, and its agent has no model: that is an answer, too.
-    expect(refused.sort()).toEqual(['GET /v1/runs/{run_id}/guidance: 404', 'GET /v1/runs/{run_id}/transcript: 404']);
+    expect(refused.sort()).toEqual([
+      'GET /v1/runs/{run_id}/guidance: 404',
+      'GET /v1/runs/{run_id}/prompts: 404',
+      'GET /v1/runs/{run_id}/transcript: 404',
+    ]);
   });
 });

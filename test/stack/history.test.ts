@@ -38,7 +38,9 @@ const forgetful = defineTool({
   input: z.json(),
   output: z.json(),
   timeoutMs: 100,
-  run: () => new Promise(() => {}),
+  // Stops when it is told to, so that nobody has to wait for it.
+  run: (_input, { signal }) =>
+    new Promise((_resolve, reject) => signal.addEventListener('abort', () => reject(new Error('told to stop')))),
   reconcile: () => ({ verdict: 'done', output: { paid: true } }),
 });
 

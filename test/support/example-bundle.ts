@@ -1,23 +1,14 @@
 import { fileURLToPath } from 'node:url';
 import type { WorkerOptions } from '@temporalio/worker';
 
+const workflow = fileURLToPath(new URL('../../src/workflow.ts', import.meta.url));
+
 /** The examples import the package by its name, as users do; in the bundle of a test that is the source. */
 export const exampleBundle: NonNullable<WorkerOptions['bundlerOptions']> = {
-  webpackConfigHook: (config) => ({
-    ...config,
-    resolve: {
-      ...config.resolve,
-      alias: [
-        ...aliasesOf(config.resolve?.alias),
-        { name: 'secondwind/workflow$', alias: fileURLToPath(new URL('../../src/workflow.ts', import.meta.url)) },
-      ],
-    },
-  }),
+  webpackConfigHook: (config) => {
+    const alias = config.resolve?.alias ?? {};
+    // The SDK gives its own aliases as an object, and only there a name may end with `$`.
+    if (Array.isArray(alias)) throw new TypeError('expected the aliases of the SDK as an object');
+    return { ...config, resolve: { ...config.resolve, alias: { ...alias, 'secondwind/workflow$': workflow } } };
+  },
 };
-
-type Alias = { name: string; alias: string | false | string[] };
-
-function aliasesOf(given: Record<string, string | false | string[]> | Alias[] | undefined): Alias[] {
-  if (Array.isArray(given)) return given;
-  return Object.entries(given ?? {}).map(([name, alias]) => ({ name, alias }));
-}

@@ -17,7 +17,8 @@ export interface MendedReview {
 
 const HIDDEN = '…';
 /** Texts in quotes, addresses, paths, and words with digits or signs: a reviewer names the data of the run with them. */
-const DATA = /"[^"\n]*"|“[^”\n]*”|`[^`\n]*`|\S*(?:\d|@|:\/\/|[\p{L}\d]\/)\S*|\S*_\S*/gu;
+const QUOTED = /"[^"\n]{1,200}"|“[^”“\n]{1,200}”|`[^`\n]{1,200}`/gu;
+const DATA = /[\d@_]|:\/\/|\p{L}\//u;
 /** A word with a capital letter inside a sentence is a name. Words in capitals only, such as CONFLICTS, are not. */
 const NAME = /(?<=[\p{L},;:…] )\p{Lu}\p{Ll}[\p{L}-]*/gu;
 const FEWEST_WORDS = 3;
@@ -40,6 +41,9 @@ export function lessonFromReview(review: MendedReview): Reflection | null {
 }
 
 const withoutData = (text: string, ownTexts: readonly string[]): string =>
-  hideData(text.replaceAll(/\s+/g, ' ').trim(), ownTexts).replaceAll(DATA, HIDDEN).replaceAll(NAME, HIDDEN);
+  hideData(text.replaceAll(/\s+/g, ' ').trim(), ownTexts)
+    .replaceAll(QUOTED, HIDDEN)
+    .replaceAll(/\S+/g, (word) => (DATA.test(word) ? HIDDEN : word))
+    .replaceAll(NAME, HIDDEN);
 
 const saysEnough = (text: string): boolean => (text.match(/\p{L}{3,}/gu) ?? []).length >= FEWEST_WORDS;

@@ -82,8 +82,17 @@ function toWord(token: string): string[] {
   const letters = token.replace(/[\p{N}_]+/gu, '').length;
   // One group of digits is a version or a counter. Several are an id, such as 8xk2c1.
   if (letters === 0 || digits.length > 1 || (digits[0]?.length ?? 0) > letters + 2) return [];
-  const word = singular(token.replace(/\p{N}+/gu, '0').replace(/^_+|_+$/g, ''));
+  const word = singular(withoutOuterUnderscores(token.replace(/\p{N}+/gu, '0')));
   return word.length < 2 ? [] : [word];
+}
+
+/** A loop, because a regular expression for both ends takes quadratic time on a word of underscores. */
+function withoutOuterUnderscores(word: string): string {
+  let start = 0;
+  let end = word.length;
+  while (word[start] === '_') start += 1;
+  while (end > start && word[end - 1] === '_') end -= 1;
+  return word.slice(start, end);
 }
 
 const singular = (word: string): string => (/^.{3,}[^s]s$/.test(word) ? word.slice(0, -1) : word);
@@ -101,7 +110,7 @@ export function typedWords(text: string): TypedWord[] {
   const { words, passing } = readSearchedText(text);
   const telling = new Set([...words, ...passing]);
   const typed = tokensOf(normaliseMessage(text).replace(PLACEHOLDER, ' '))
-    .map((token) => [...new Set([...toWord(token), token.replace(/^_+|_+$/g, '')])])
+    .map((token) => [...new Set([...toWord(token), withoutOuterUnderscores(token)])])
     .filter((forms) => forms.some((form) => telling.has(form)));
   // Without words, an id or a number is what was asked for.
   return (typed.length === 0 ? passing.map((value) => [value]) : distinct(typed)).slice(0, MAX_WORDS);
