@@ -91,7 +91,9 @@ const start = async (
 ): Promise<string> => {
   const run_id = to.newRunId(name);
   const plan = { steps: [{ phase: 'work', tool, input: input as never }] };
-  await to.runs.start({ agent: 'worker', goal: 'do it', run_id, plan, policy });
+  // One run in ten would otherwise be part of the baseline, without enhanced prompts.
+  const retry = { enhance_holdout: 0, ...policy.retry };
+  await to.runs.start({ agent: 'worker', goal: 'do it', run_id, plan, policy: { ...policy, retry } });
   return run_id;
 };
 
