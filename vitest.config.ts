@@ -14,7 +14,9 @@ const SLOW = [
   'stack/cli-dev',
   'stack/cli-reviewer',
   'stack/encryption',
+  'stack/enhancement-baseline',
   'stack/exact-runs',
+  'stack/guarded-own-code',
   'stack/guarded-without-memory',
   'stack/history-deleted',
   'stack/hostile-on-temporal',
@@ -22,9 +24,13 @@ const SLOW = [
   'stack/loop-guard-killed',
   'stack/secrets-nowhere',
   'stack/stable-prompt',
+  'stack/store-tenants',
+  'stack/telemetry',
   'stack/telemetry-processes',
+  'stack/temporal-cli',
   'unit/core/bound/runs-stay-inside',
   'unit/hook/doom-loop',
+  'unit/hook/hook-command',
   'unit/testing/simulator/effects-twice',
 ].map((name) => `test/${name}.test.ts`);
 
