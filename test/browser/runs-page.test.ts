@@ -56,6 +56,8 @@ describe('the list', () => {
     }
     const { page } = await world.open('/?state=ended');
     await page.getByRole('searchbox').fill(kept);
+    await page.getByLabel('Outcome').focus();
+    await page.waitForURL(/q=/);
     await page.getByLabel('Outcome').selectOption('completed');
     await page.waitForURL(/outcome=completed/);
     await page.reload();

@@ -15,11 +15,12 @@ export function SearchBox({ label, placeholder }: { label: string; placeholder: 
     setSeen(kept);
     if (text.trim() !== kept.trim()) setText(kept);
   }
+  const isNew = text.trim() !== kept.trim();
   useEffect(() => {
-    if (text.trim() === kept.trim()) return undefined;
+    if (!isNew) return undefined;
     const timer = setTimeout(() => setQuery({ q: text.trim() }), PAUSE_MS);
     return () => clearTimeout(timer);
-  }, [text, kept]);
+  }, [text, isNew]);
   return (
     <input
       className="input"
@@ -28,6 +29,8 @@ export function SearchBox({ label, placeholder }: { label: string; placeholder: 
       placeholder={placeholder}
       value={text}
       onChange={(event) => setText(event.target.value)}
+      // Who goes on to a filter or a link has finished typing.
+      onBlur={() => isNew && setQuery({ q: text.trim() })}
     />
   );
 }
