@@ -2,7 +2,7 @@ import { type Fields, isFields, listOf, textOf } from '../inspect/events.ts';
 import { AGENT_HOOKS, type HookAgent } from './agents.ts';
 
 /** Recognizes our command in the settings of an agent, whatever its paths and its mode are. */
-const OWN_COMMAND = /(?:secondwind|main\.[jt]s)["']? hook run --agent (?:claude|codex|gemini)\b/;
+const OWN_COMMAND = /(?:secondwind(?:\.mjs)?|main\.[jt]s)["']? hook run --agent (?:claude|codex|gemini)\b/;
 
 export const isOwnHook = (hook: unknown): boolean => isFields(hook) && OWN_COMMAND.test(textOf(hook['command']) ?? '');
 
